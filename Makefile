@@ -39,7 +39,8 @@ full: ## the long forms: a million executions per fuzz target, race without -sho
 	$(MAKE) race crash soak conform-all real-all bench bench-peers
 
 crash: ## kill N=5000 writers of a ledger, and cut the power two hundred times as often
-	go test -count=1 -timeout 0 -v -run '^Test(R[1-6]|Untouched|EveryFault|Service|K16Random|K17Torn|ProofVerifies)' ./ledger -all -kills $(N) -cuts $$((200 * $(N))) -lives $$((20 * $(N)))
+	go test -count=1 -timeout 0 -v -run '^Test(R[1-5]|Untouched|EveryFault|Service|K16Random|K17Torn)' ./ledger -all -kills $(N) -cuts $$((200 * $(N))) -lives $$((20 * $(N)))
+	go test -count=1 -timeout 0 -v -run '^Test(R6|ProofVerifies)' ./ledger/verify ./ledger/proof -all
 	go test -count=1 -timeout 0 -v -run '^TestR1' ./serve -kills $$(($(N) / 10))
 	go test -count=1 -timeout 0 -v -run '^TestR10' ./cmd/internal/gateway/http ./cmd/candor -hostile 25
 	go test -count=1 -timeout 0 -v -run '^TestR21' ./cmd/internal/workbench/kaiza -sweep 1

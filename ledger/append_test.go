@@ -15,16 +15,17 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
 func TestK15EntryIsDurableBeforeAppendReturns(t *testing.T) {
 	s := newFaulty(t, t.TempDir())
 	l := openTest(t, "", Options{storage: s})
 	for i := range 20 {
-		before := s.count("sync " + activeSegment)
+		before := s.count("sync " + format.ActiveSegment)
 		gate := make(chan struct{})
 		s.set(func(act, name string) error {
-			if act == "sync" && name == activeSegment {
+			if act == "sync" && name == format.ActiveSegment {
 				<-gate
 			}
 			return nil
@@ -43,7 +44,7 @@ func TestK15EntryIsDurableBeforeAppendReturns(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		if s.count("sync "+activeSegment) <= before {
+		if s.count("sync "+format.ActiveSegment) <= before {
 			t.Fatalf("append %d returned without a sync", i)
 		}
 	}
@@ -61,7 +62,7 @@ func TestUntouchedLedgerVerifiesByHand(t *testing.T) {
 	closeTest(t, l)
 
 	chain := chainsOf(t, dir)[0]
-	lines := fileOf(t, dir, chain, activeSegment)
+	lines := fileOf(t, dir, chain, format.ActiveSegment)
 	entries := byHand(t, chain, lines)
 	if got := entries[0]; got.Kind != "setting" || got.Data.Policy != "closed" {
 		t.Errorf("the first entry is %+v", got)
@@ -69,14 +70,14 @@ func TestUntouchedLedgerVerifiesByHand(t *testing.T) {
 	if first.Chain != chain || first.Seq != 2 || entries[1].Hash != first.Hash {
 		t.Errorf("the receipt %+v does not name its entry", first)
 	}
-	if at := entries[2].Time; full.Time.Format(timeLayout) != at {
+	if at := entries[2].Time; full.Time.Format(format.TimeLayout) != at {
 		t.Errorf("the receipt says %v, the entry %v", full.Time, at)
 	}
 	last := entries[len(entries)-1]
 	if last.Kind != "checkpoint" || !last.Data.Closed {
 		t.Errorf("the last entry does not close the chain: %+v", last)
 	}
-	sizes := checkNotes(t, fileOf(t, dir, chain, notesFile), l.PublicKey(), lines)
+	sizes := checkNotes(t, fileOf(t, dir, chain, format.CheckpointsFile), l.PublicKey(), lines)
 	if !slices.IsSorted(sizes) || sizes[len(sizes)-1] != int64(len(entries)-1) {
 		t.Errorf("checkpoints cover %v of %d entries", sizes, len(entries))
 	}
@@ -93,7 +94,7 @@ func TestMembersStandInTheOrderOfTheFormat(t *testing.T) {
 	e := fullEntry()
 	e.Role, e.WorkspaceRoot, e.PlanHash, e.PhaseID, e.InvariantID = "r", "/srv/app", "p", "f", "i"
 	e.Cause, e.Attempt, e.Data = "boom", 2, candor.DetailsOf(map[string]int{"n": 1})
-	body, err := newEncoder(make([]byte, digestSize)).appendBody(nil, &e)
+	body, err := newEncoder(make([]byte, format.DigestSize)).appendBody(nil, &e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,7 @@ func TestManyCallersShareASync(t *testing.T) {
 	s := newFaulty(t, dir)
 	l := openTest(t, "", Options{storage: s})
 	s.set(func(act, name string) error {
-		if act == "sync" && name == activeSegment {
+		if act == "sync" && name == format.ActiveSegment {
 			time.Sleep(time.Millisecond) // long enough for others to queue
 		}
 		return nil
@@ -156,7 +157,7 @@ func TestManyCallersShareASync(t *testing.T) {
 		t.Errorf("%d entries took %d syncs", counts.Appended, counts.Batches)
 	}
 	chain := chainsOf(t, dir)[0]
-	entries := byHand(t, chain, fileOf(t, dir, chain, activeSegment))
+	entries := byHand(t, chain, fileOf(t, dir, chain, format.ActiveSegment))
 	seen := map[uint64]bool{}
 	for _, own := range receipts {
 		for i, r := range own {
@@ -178,7 +179,7 @@ func TestCancelledBeforeItIsWrittenIsNotRecorded(t *testing.T) {
 	entered, gate := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	s.set(func(act, name string) error {
-		if act == "sync" && name == activeSegment {
+		if act == "sync" && name == format.ActiveSegment {
 			once.Do(func() { close(entered) })
 			<-gate
 		}
@@ -214,7 +215,7 @@ func TestCancelledBeforeItIsWrittenIsNotRecorded(t *testing.T) {
 		t.Errorf("the one being written: %v", err)
 	}
 	closeTest(t, l)
-	lines := string(fileOf(t, dir, chainsOf(t, dir)[0], activeSegment))
+	lines := string(fileOf(t, dir, chainsOf(t, dir)[0], format.ActiveSegment))
 	if !strings.Contains(lines, `"written"`) || strings.Contains(lines, `"queued"`) {
 		t.Errorf("not what the callers were told:\n%s", lines)
 	}
@@ -273,7 +274,7 @@ func TestK21SecretsNeverReachTheDisk(t *testing.T) {
 
 func TestLongTextIsCutOnARuneBorderAndItsDigestFits(t *testing.T) {
 	for _, text := range []string{strings.Repeat("é", MaxText), strings.Repeat("x", 10*MaxText), strings.Repeat("a\xff", MaxText)} {
-		body, err := newEncoder(make([]byte, digestSize)).appendBody(nil, &Entry{Kind: KindFailure, Upstream: []byte(text)})
+		body, err := newEncoder(make([]byte, format.DigestSize)).appendBody(nil, &Entry{Kind: KindFailure, Upstream: []byte(text)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,7 +286,7 @@ func TestLongTextIsCutOnARuneBorderAndItsDigestFits(t *testing.T) {
 		if len(u.Text) > MaxText || !strings.HasSuffix(u.Text, cutMark) || !u.Cut || u.Bytes != int64(len(text)) {
 			t.Errorf("%d bytes of %d, cut %v", len(u.Text), u.Bytes, u.Cut)
 		}
-		if u.Digest != "sha256:"+Digest(sha256.Sum256([]byte(u.Text))).String() {
+		if u.Digest != "sha256:"+format.Digest(sha256.Sum256([]byte(u.Text))).String() {
 			t.Errorf("the digest is not that of the text")
 		}
 	}

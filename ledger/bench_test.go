@@ -9,6 +9,9 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/kaiza"
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/ledger/internal/tree"
 )
 
 // sampleEntry is a failure with its context and the digest of its arguments.
@@ -66,7 +69,7 @@ func share(b *testing.B, callers int, act func() error) {
 }
 
 func benchPlain(b *testing.B, callers int) {
-	s, err := openStorage(b.TempDir())
+	s, err := storage.Open(b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -75,7 +78,7 @@ func benchPlain(b *testing.B, callers int) {
 		b.Fatal(err)
 	}
 	e := sampleEntry()
-	body, _ := newEncoder(make([]byte, digestSize)).appendBody(nil, &e)
+	body, _ := newEncoder(make([]byte, format.DigestSize)).appendBody(nil, &e)
 	line := append(body, make([]byte, 250)...) // the part that the writer adds
 	var mu sync.Mutex
 	share(b, callers, func() error {
@@ -109,7 +112,7 @@ func benchLedger(b *testing.B, callers int, e Entry) {
 func BenchmarkEncode(b *testing.B) {
 	for name, e := range map[string]Entry{"context": sampleEntry(), "texts": fullEntry()} {
 		b.Run(name, func(b *testing.B) {
-			c := newEncoder(make([]byte, digestSize))
+			c := newEncoder(make([]byte, format.DigestSize))
 			body, _ := c.appendBody(nil, &e)
 			b.SetBytes(int64(len(body)))
 			b.ReportAllocs()
@@ -121,16 +124,16 @@ func BenchmarkEncode(b *testing.B) {
 }
 
 func BenchmarkParseLine(b *testing.B) {
-	c := &chain{name: "candor-20261115T040506789Z-01234567", leaves: newRecordHasher()}
+	c := &chain{name: "candor-20261115T040506789Z-01234567", leaves: tree.NewRecordHasher()}
 	e := sampleEntry()
-	body, _ := newEncoder(make([]byte, digestSize)).appendBody(nil, &e)
-	at := position{time: formatTime(time.Unix(1_800_000_000, 0))}
+	body, _ := newEncoder(make([]byte, format.DigestSize)).appendBody(nil, &e)
+	at := position{time: format.FormatTime(time.Unix(1_800_000_000, 0))}
 	c.appendLine(&at, body)
 	line := c.lines[:len(c.lines)-1]
 	b.SetBytes(int64(len(line)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := parseLine(line); err != nil {
+		if _, err := ParseLine(line); err != nil {
 			b.Fatal(err)
 		}
 	}

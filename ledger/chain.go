@@ -4,29 +4,35 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/ledger/internal/tree"
 )
 
-// chain is the chain this process writes. It is guarded by the writer's lock.
+// Chain is the chain this process writes. It is guarded by the writer's lock.
 //
 // Its position is that of the last acknowledged entry; a batch works on a copy that takes its place once the batch is durable.
 type chain struct {
 	name    string
-	storage storage
+	storage storage.Storage
 	unlock  func() error
-	lock    watch
-	leaves  recordHasher
+	lock    storage.Watch
+	leaves  tree.RecordHasher
 	lines   []byte // the batch being composed; kept for its space
 
 	at      position
-	segment *segment // nil between two segments, if the next could not be begun yet
-	closed  int      // number of closed segments
+	segment *segmentWriter // nil between two segments, if the next could not be begun yet
+	closed  int            // number of closed segments
 	notes   notes
 	covered uint64                 // size of the last checkpoint
 	open    map[uint64]reservation // by seq: reserved and not completed
@@ -42,16 +48,16 @@ func newChainName(instance string, now time.Time) string {
 
 // beginChain makes the folder and the files of a new chain. The caller holds the folder's lock, so that nobody takes a chain that is not locked
 // yet for an abandoned one. A crash leaves a chain without entries, which recovery closes.
-func beginChain(s storage, name string, now time.Time) (_ *chain, err error) {
-	c := &chain{name: name, storage: s, leaves: newRecordHasher(), open: map[uint64]reservation{}}
-	c.at.last = genesis(name)
+func beginChain(s storage.Storage, name string, now time.Time) (_ *chain, err error) {
+	c := &chain{name: name, storage: s, leaves: tree.NewRecordHasher(), open: map[uint64]reservation{}}
+	c.at.last = format.Genesis(name)
 	if err := s.MkdirAll(name, 0o700); err != nil {
 		return nil, fmt.Errorf("making a folder for the chain: %w", err)
 	}
 	if c.unlock, err = s.Lock(name+"/"+chainLock, newLockNote(name, now)); err != nil {
 		return nil, fmt.Errorf("locking the new chain: %w", err)
 	}
-	if c.notes.file, err = s.Create(name+"/"+notesFile, 0o600); err != nil {
+	if c.notes.file, err = s.Create(name+"/"+format.CheckpointsFile, 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("making the file for checkpoints: %w", err), c.unlock())
 	}
 	if err := c.watchFiles(); err != nil {
@@ -68,7 +74,7 @@ func beginChain(s storage, name string, now time.Time) (_ *chain, err error) {
 
 // beginSegment makes the active file. Its name is durable when it returns; it is empty.
 func (c *chain) beginSegment(now time.Time) error {
-	name := c.name + "/" + activeSegment
+	name := c.name + "/" + format.ActiveSegment
 	f, err := c.storage.Create(name, 0o600)
 	if err != nil {
 		return fmt.Errorf("making a segment: %w", err)
@@ -80,11 +86,11 @@ func (c *chain) beginSegment(now time.Time) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("%w: %w", errTaken, err), f.Close())
 	}
-	c.segment = &segment{file: f, watch: there, started: now.Unix()}
+	c.segment = &segmentWriter{file: f, watch: there, started: now.Unix()}
 	return nil
 }
 
-// abandon closes all files and gives the lock back, without a last word.
+// Abandon closes all files and gives the lock back, without a last word.
 func (c *chain) abandon() error {
 	err := c.stop()
 	return errors.Join(err, c.unlock())
@@ -111,7 +117,7 @@ func (c *chain) uncovered() int { return int(c.at.seq() - c.covered) } //nolint:
 // an error nothing of the batch counts, and the chain goes on only if it is sound.
 func (c *chain) commit(bodies [][]byte, results []result, now time.Time) (sound bool, err error) {
 	at := c.at
-	at.time = max(formatTime(now), at.time)
+	at.time = max(format.FormatTime(now), at.time)
 	c.lines = c.lines[:0]
 	for i, body := range bodies {
 		c.appendLine(&at, body)
@@ -126,7 +132,7 @@ func (c *chain) commit(bodies [][]byte, results []result, now time.Time) (sound 
 	}
 	c.at = at // durable from here on
 	c.segment.entries += len(bodies)
-	if cap(c.lines) > maxLine { // a batch of long texts; not every one will be
+	if cap(c.lines) > format.MaxLine { // a batch of long texts; not every one will be
 		c.lines = nil
 	}
 	return true, nil
@@ -135,21 +141,21 @@ func (c *chain) commit(bodies [][]byte, results []result, now time.Time) (sound 
 // appendLine adds one line to the batch and moves at behind it.
 func (c *chain) appendLine(at *position, body []byte) {
 	start := len(c.lines)
-	b := append(append(c.lines, lineStart...), c.name...)
-	b = strconv.AppendUint(append(b, lineSeq...), at.seq()+1, 10)
-	b = append(append(b, lineTime...), at.time...)
-	b = hex.AppendEncode(append(b, linePrev...), at.last[:])
+	b := append(append(c.lines, format.LineStart...), c.name...)
+	b = strconv.AppendUint(append(b, format.LineSeq...), at.seq()+1, 10)
+	b = append(append(b, format.LineTime...), at.time...)
+	b = hex.AppendEncode(append(b, format.LinePrev...), at.last[:])
 	b = append(append(b, '"'), body...)
-	own := Digest(sha256.Sum256(b[start:]))
-	b = hex.AppendEncode(append(b, lineHash...), own[:])
-	b = append(b, lineEnd...)
+	own := format.Digest(sha256.Sum256(b[start:]))
+	b = hex.AppendEncode(append(b, format.LineHash...), own[:])
+	b = append(b, format.LineEnd...)
 	at.advance(b[start:], own, c.leaves)
 	c.lines = append(b, '\n')
 }
 
-// checkpoint is the one over all that is acknowledged.
-func (c *chain) checkpoint() checkpoint {
-	return checkpoint{chain: c.name, size: c.at.seq(), root: c.at.tree.root(), last: c.at.last, time: c.at.time}
+// Checkpoint is the one over all that is acknowledged.
+func (c *chain) checkpoint() treeHead {
+	return treeHead{chain: c.name, size: c.at.seq(), root: c.at.tree.Root(), last: c.at.last, time: c.at.time}
 }
 
 // unfinished lists the open reservations, oldest first, as an entry holds them.
@@ -164,4 +170,91 @@ func listOpen(open map[uint64]reservation) []reservation {
 		}
 	}
 	return list
+}
+
+// position is where a chain stands after some entry. It is a plain value, as the tree is.
+type position struct {
+	tree tree.Tree
+	last format.Digest // hash of the last entry, or genesis
+	time string        // of the last entry, in its wire form; those sort as text
+}
+
+func (p *position) seq() uint64 { return p.tree.Size }
+
+// micros returns the time of the last entry in microseconds.
+func (p *position) micros() int64 {
+	at, _ := format.ReadTime([]byte(p.time)) // formatTime wrote it
+	return at.UnixMicro()
+}
+
+// advance takes in an entry that is known to fit.
+func (p *position) advance(line []byte, own format.Digest, leaves tree.RecordHasher) {
+	p.tree.Push(leaves.Sum(line))
+	p.last = own
+}
+
+// errTaken says that a file of the chain is not where the writer has put it, or not as it left it.
+var errTaken = errors.New("the trail was taken away from its writer")
+
+// watchFiles remembers the lock and the file of checkpoints. The segment has its own watch.
+func (c *chain) watchFiles() (err error) {
+	if c.lock, err = c.storage.Watch(c.name + "/" + chainLock); err != nil {
+		return fmt.Errorf("looking at the lock: %w", err)
+	}
+	if c.notes.watch, err = c.storage.Watch(c.name + "/" + format.CheckpointsFile); err != nil {
+		return fmt.Errorf("looking at the checkpoints: %w", err)
+	}
+	return nil
+}
+
+// present checks that the chain's files are still at their paths and that this writer alone has written to them. A file that was
+// unlinked or moved takes every write without an error, so that writing and syncing prove nothing about what a reader will find.
+func (c *chain) present() error {
+	size, err := c.segment.watch()
+	c.segment.taken = errors.Is(err, storage.ErrReplaced) || errors.Is(err, fs.ErrNotExist) || err == nil && size != c.segment.size
+	if err == nil && c.segment.taken {
+		err = fmt.Errorf("%s/%s has %d bytes, want %d", c.name, format.ActiveSegment, size, c.segment.size)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errTaken, err)
+	}
+	if size, err = c.notes.watch(); err == nil && size != c.notes.size {
+		err = fmt.Errorf("%s/%s has %d bytes, want %d", c.name, format.CheckpointsFile, size, c.notes.size)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errTaken, err)
+	}
+	if _, err = c.lock(); err != nil { // without it another writer takes this chain for abandoned
+		return fmt.Errorf("%w: %w", errTaken, err)
+	}
+	return nil
+}
+
+// endNote says how a chain ended, so that the next opener need not read it. It proves nothing: whoever verifies reads the chain.
+type endNote struct {
+	How   string `json:"how"`
+	Size  uint64 `json:"size"`
+	Last  string `json:"last"`
+	Named string `json:"named,omitempty"` // the chain whose first entries name this one with its final size
+}
+
+// How a chain can end.
+const (
+	endClosed    = "closed"
+	endRecovered = "recovered"
+	endPoisoned  = "poisoned"
+)
+
+func writeEnd(s storage.Storage, chain string, n endNote) error {
+	return s.WriteFile(chain+"/"+format.EndFile, append(format.MustJSON(n), '\n'), 0o600)
+}
+
+// readEnd returns the note, or false if there is none that can be read: then the chain is looked at again.
+func readEnd(s storage.Storage, chain string) (endNote, bool) {
+	b, err := storage.ReadSmall(s, chain+"/"+format.EndFile, format.MaxKeyFile)
+	var n endNote
+	if err != nil || json.Unmarshal(b, &n) != nil || len(n.Last) != 2*len(format.Digest{}) {
+		return endNote{}, false
+	}
+	return n, n.How == endClosed || n.How == endRecovered || n.How == endPoisoned
 }

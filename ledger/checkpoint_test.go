@@ -14,10 +14,14 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/keys"
+	"github.com/candor-mcp/candor/ledger/internal/tree"
 )
 
 func TestTreeIsThatOfRFC6962(t *testing.T) {
-	var all tree
+	var all tree.Tree
 	var hashes []tlog.Hash
 	reader := tlog.HashReaderFunc(func(at []int64) ([]tlog.Hash, error) {
 		var found []tlog.Hash
@@ -26,13 +30,13 @@ func TestTreeIsThatOfRFC6962(t *testing.T) {
 		}
 		return found, nil
 	})
-	leaves := newRecordHasher()
+	leaves := tree.NewRecordHasher()
 	for n := range int64(300) {
-		if root, err := tlog.TreeHash(n, reader); err != nil || root != all.root() {
+		if root, err := tlog.TreeHash(n, reader); err != nil || root != all.Root() {
 			t.Fatalf("another root over %d records (%v)", n, err)
 		}
-		same, err := treeOf(all.size, all.edges())
-		if err != nil || same.root() != all.root() {
+		same, err := tree.FromEdges(all.Size, all.Edges())
+		if err != nil || same.Root() != all.Root() {
 			t.Fatalf("the edge over %d records does not give the root (%v)", n, err)
 		}
 		record := []byte(strings.Repeat("r", int(n)))
@@ -41,9 +45,9 @@ func TestTreeIsThatOfRFC6962(t *testing.T) {
 			t.Fatal(err)
 		}
 		hashes = append(hashes, stored...)
-		all.push(leaves.sum(record))
+		all.Push(leaves.Sum(record))
 	}
-	if _, err := treeOf(math.MaxUint64, nil); err == nil {
+	if _, err := tree.FromEdges(math.MaxUint64, nil); err == nil {
 		t.Error("an edge that does not fit was taken")
 	}
 }
@@ -55,7 +59,7 @@ func TestCheckpointsComeWithinASecondAndToBothPlaces(t *testing.T) {
 		l := openTest(t, dir, Options{SecondPlace: second})
 		chain := appendN(t, l, 3).Chain
 		began := time.Now()
-		waitFor(t, func() bool { return len(fileOf(t, dir, chain, notesFile)) > 0 })
+		waitFor(t, func() bool { return len(fileOf(t, dir, chain, format.CheckpointsFile)) > 0 })
 		if took := time.Since(began); took > time.Second {
 			t.Errorf("after %v", took)
 		}
@@ -65,11 +69,11 @@ func TestCheckpointsComeWithinASecondAndToBothPlaces(t *testing.T) {
 			t.Errorf("%d checkpoints although nothing happened", got)
 		}
 		closeTest(t, l)
-		lines := fileOf(t, dir, chain, activeSegment)
-		if got := checkNotes(t, fileOf(t, dir, chain, notesFile), l.PublicKey(), lines); !slices.Equal(got, []int64{4, 5}) {
+		lines := fileOf(t, dir, chain, format.ActiveSegment)
+		if got := checkNotes(t, fileOf(t, dir, chain, format.CheckpointsFile), l.PublicKey(), lines); !slices.Equal(got, []int64{4, 5}) {
 			t.Errorf("checkpoints over %v", got)
 		}
-		if !slices.Equal(fileOf(t, second), fileOf(t, dir, chain, notesFile)) {
+		if !slices.Equal(fileOf(t, second), fileOf(t, dir, chain, format.CheckpointsFile)) {
 			t.Error("the second place holds something else")
 		}
 	})
@@ -81,11 +85,11 @@ func TestACheckpointNeverRunsAheadOfTheDisk(t *testing.T) {
 	unsynced := 0
 	s.set(func(act, name string) error {
 		switch {
-		case act == "write" && name == activeSegment:
+		case act == "write" && name == format.ActiveSegment:
 			unsynced++
-		case act == "sync" && name == activeSegment:
+		case act == "sync" && name == format.ActiveSegment:
 			unsynced = 0
-		case act == "write" && (name == notesFile || name == "second") && unsynced > 0:
+		case act == "write" && (name == format.CheckpointsFile || name == "second") && unsynced > 0:
 			t.Error("a checkpoint was written while entries were not durable")
 		}
 		return nil
@@ -108,7 +112,7 @@ func TestAFailingSecondPlaceIsReportedAndDoesNotStopTheLedger(t *testing.T) {
 	if w := <-warned; w.Kind != WarningSecondPlace {
 		t.Errorf("warned of %+v", w)
 	}
-	entries := ofKind(byHand(t, last.Chain, fileOf(t, dir, last.Chain, activeSegment)), KindCheckpoint)
+	entries := ofKind(byHand(t, last.Chain, fileOf(t, dir, last.Chain, format.ActiveSegment)), KindCheckpoint)
 	if second := entries[0].Data.Second; second == nil || *second {
 		t.Error("the entry does not say that the second place failed")
 	}
@@ -122,7 +126,7 @@ func TestKeysAreKeptAndRotated(t *testing.T) {
 	l := openTest(t, dir, Options{})
 	first := l.PublicKey()
 	closeTest(t, l)
-	digest := fileOf(t, dir, digestKey)
+	digest := fileOf(t, dir, format.DigestKey)
 	fresh, err := RotateKey(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -133,8 +137,8 @@ func TestKeysAreKeptAndRotated(t *testing.T) {
 	}
 	chain := appendN(t, l, 1).Chain
 	closeTest(t, l)
-	checkNotes(t, fileOf(t, dir, chain, notesFile), fresh, fileOf(t, dir, chain, activeSegment))
-	if !slices.Equal(digest, fileOf(t, dir, digestKey)) {
+	checkNotes(t, fileOf(t, dir, chain, format.CheckpointsFile), fresh, fileOf(t, dir, chain, format.ActiveSegment))
+	if !slices.Equal(digest, fileOf(t, dir, format.DigestKey)) {
 		t.Error("the key for digests has changed")
 	}
 	public, err := PublicKeys(dir)
@@ -144,15 +148,15 @@ func TestKeysAreKeptAndRotated(t *testing.T) {
 }
 
 func TestAPublicKeyFollowsFromItsSecret(t *testing.T) {
-	secret, public, err := note.GenerateKey(rand.Reader, noteKeyName)
+	secret, public, err := note.GenerateKey(rand.Reader, format.NoteKeyName)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := verifierOf(secret); err != nil || got != public {
+	if got, err := keys.VerifierOf(secret); err != nil || got != public {
 		t.Errorf("%s, %v, want %s", got, err, public)
 	}
 	for _, bad := range []string{"", "PRIVATE+KEY+a+b", "PRIVATE+KEY+a+b+c", "PRIVATE+KEY+a+b+AAAA"} {
-		if _, err := verifierOf(bad); err == nil {
+		if _, err := keys.VerifierOf(bad); err == nil {
 			t.Errorf("%q was taken for a key", bad)
 		}
 	}
@@ -169,7 +173,7 @@ func TestEqualArgumentsHaveEqualDigestsOnlyUnderOneKey(t *testing.T) {
 			}
 		}
 		closeTest(t, l)
-		for _, e := range ofKind(byHand(t, *l.writing.Load(), fileOf(t, dir, *l.writing.Load(), activeSegment)), KindFailure) {
+		for _, e := range ofKind(byHand(t, *l.writing.Load(), fileOf(t, dir, *l.writing.Load(), format.ActiveSegment)), KindFailure) {
 			if e.Args.Bytes != 7 {
 				t.Errorf("%+v", e.Args)
 			}

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"sync"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
 // reservation is an effect that was announced: what an entry says of one that has not ended.
@@ -74,7 +76,7 @@ func completionData(e *Entry, r Receipt) []byte {
 	data := struct {
 		Reserve reservation `json:"reserve"`
 	}{reservation{Chain: r.Chain, Seq: r.Seq}}
-	b := mustJSON(data)
+	b := format.MustJSON(data)
 	if e.Data.IsZero() {
 		return b
 	}

@@ -9,7 +9,6 @@ import (
 	"hash"
 	"strconv"
 	"sync"
-	"time"
 	"unicode/utf8"
 
 	"github.com/candor-mcp/candor"
@@ -17,9 +16,6 @@ import (
 	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/internal/truncate"
 )
-
-// timeLayout has microseconds and always the same length, so that times sort as text.
-const timeLayout = "2006-01-02T15:04:05.000000Z"
 
 // encoder turns entries into the part of a line that needs neither number nor link. Callers use it side by side, before they queue.
 type encoder struct {
@@ -193,6 +189,3 @@ func cutRunes[T string | []byte](s T, n int) T {
 	}
 	return T([]byte(s[:truncate.Border(s, n)]))
 }
-
-// formatTime is the wire form of an entry's time.
-func formatTime(t time.Time) string { return t.UTC().Format(timeLayout) }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/testing/sweep"
+	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
 // failing makes one act on one file fail with err for as long as on is set.
@@ -38,13 +40,13 @@ func TestAFailedSyncPoisonsTheChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := appendN(t, l, 3)
-	on := failing(s, "sync", activeSegment, syscall.EIO)
+	on := failing(s, "sync", format.ActiveSegment, syscall.EIO)
 	_, err = l.Append(context.Background(), Entry{Kind: KindFailure})
 	wantFault(t, err, candor.CodeLedgerFailed)
 	if !errors.Is(err, syscall.EIO) {
 		t.Errorf("%v does not wrap its cause", err)
 	}
-	poisoned := fileOf(t, dir, good.Chain, activeSegment)
+	poisoned := fileOf(t, dir, good.Chain, format.ActiveSegment)
 	if _, err := l.Append(context.Background(), Entry{Kind: KindFailure}); err == nil {
 		t.Fatal("recorded on a disk that fails")
 	}
@@ -60,10 +62,10 @@ func TestAFailedSyncPoisonsTheChain(t *testing.T) {
 		t.Fatal(err)
 	}
 	closeTest(t, l)
-	if !slices.Equal(poisoned, fileOf(t, dir, good.Chain, activeSegment)) {
+	if !slices.Equal(poisoned, fileOf(t, dir, good.Chain, format.ActiveSegment)) {
 		t.Error("the poisoned segment has changed")
 	}
-	entries := byHand(t, next.Chain, fileOf(t, dir, next.Chain, activeSegment))
+	entries := byHand(t, next.Chain, fileOf(t, dir, next.Chain, format.ActiveSegment))
 	data := ofKind(entries, KindRecovered)[0].Data
 	if data.Chain != good.Chain || data.Size != good.Seq || data.Last != good.Hash || !data.Poisoned {
 		t.Errorf("the new chain says %+v of the poisoned one, which ended at %+v", data, good)
@@ -74,7 +76,7 @@ func TestAFailedSyncPoisonsTheChain(t *testing.T) {
 	if reserve := ofKind(entries, KindComplete)[0].Data.Reserve; reserve.Chain != good.Chain || reserve.Seq != 2 {
 		t.Errorf("the completion names %v", reserve)
 	}
-	if end, ok := readEnd(s.storage, good.Chain); ok && end.How != endPoisoned {
+	if end, ok := readEnd(s.Storage, good.Chain); ok && end.How != endPoisoned {
 		t.Errorf("the end is noted as %+v", end)
 	}
 }
@@ -84,11 +86,11 @@ func TestAShortWriteIsTakenBack(t *testing.T) {
 	s := newFaulty(t, dir)
 	l := openTest(t, "", Options{storage: s})
 	good := appendN(t, l, 2)
-	before := fileOf(t, dir, good.Chain, activeSegment)
-	on := failing(s, "write", activeSegment, shortWrite{io.ErrShortWrite})
+	before := fileOf(t, dir, good.Chain, format.ActiveSegment)
+	on := failing(s, "write", format.ActiveSegment, shortWrite{io.ErrShortWrite})
 	_, err := l.Append(context.Background(), Entry{Kind: KindFailure})
 	wantFault(t, err, candor.CodeLedgerFailed)
-	if got := fileOf(t, dir, good.Chain, activeSegment); !slices.Equal(got, before) {
+	if got := fileOf(t, dir, good.Chain, format.ActiveSegment); !slices.Equal(got, before) {
 		t.Errorf("half a record is visible: %q", got[len(before):])
 	}
 	on.Store(false)
@@ -96,7 +98,7 @@ func TestAShortWriteIsTakenBack(t *testing.T) {
 		t.Errorf("after %+v came %+v", good, next)
 	}
 	closeTest(t, l)
-	byHand(t, good.Chain, fileOf(t, dir, good.Chain, activeSegment))
+	byHand(t, good.Chain, fileOf(t, dir, good.Chain, format.ActiveSegment))
 }
 
 func TestFullDiskIsRecordedAndServiceComesBackByItself(t *testing.T) {
@@ -109,9 +111,9 @@ func TestFullDiskIsRecordedAndServiceComesBackByItself(t *testing.T) {
 	full.Store(true)
 	reserved.Store(true)
 	s.set(func(act, name string) error {
-		_, err := os.Stat(filepath.Join(dir, good.Chain, reserveFile))
+		_, err := os.Stat(filepath.Join(dir, good.Chain, format.ReserveFile))
 		kept := err == nil
-		if full.Load() && act == "write" && (kept || name == reserveFile) { // room for one entry once the reserve is gone
+		if full.Load() && act == "write" && (kept || name == format.ReserveFile) { // room for one entry once the reserve is gone
 			return shortWrite{syscall.ENOSPC}
 		}
 		return nil
@@ -132,7 +134,7 @@ func TestFullDiskIsRecordedAndServiceComesBackByItself(t *testing.T) {
 		t.Errorf("a full disk ended the chain")
 	}
 	closeTest(t, l)
-	entries := byHand(t, good.Chain, fileOf(t, dir, good.Chain, activeSegment))
+	entries := byHand(t, good.Chain, fileOf(t, dir, good.Chain, format.ActiveSegment))
 	var disk []any
 	for _, e := range ofKind(entries, KindSetting)[1:] {
 		disk = append(disk, e.Data.Disk, e.Data.Refused)
@@ -149,7 +151,7 @@ func TestPolicyOpenIsRecordedAndCounted(t *testing.T) {
 	dir := t.TempDir()
 	s := newFaulty(t, dir)
 	l := openTest(t, "", Options{storage: s, Policy: PolicyOpen})
-	on := failing(s, "write", activeSegment, syscall.EIO)
+	on := failing(s, "write", format.ActiveSegment, syscall.EIO)
 	for range 7 {
 		r, err := l.Append(context.Background(), Entry{Kind: KindFailure})
 		if err != nil || !r.Unrecorded || r.Seq != 0 {
@@ -162,7 +164,7 @@ func TestPolicyOpenIsRecordedAndCounted(t *testing.T) {
 		t.Errorf("%+v, %+v", r, l.Stats())
 	}
 	closeTest(t, l)
-	entries := byHand(t, r.Chain, fileOf(t, dir, r.Chain, activeSegment))
+	entries := byHand(t, r.Chain, fileOf(t, dir, r.Chain, format.ActiveSegment))
 	settings := ofKind(entries, KindSetting)
 	if settings[0].Data.Policy != "open" || settings[1].Data.Unrecorded != 7 {
 		t.Errorf("settings: %+v", settings)
@@ -193,7 +195,7 @@ func TestK20LockAndLogFailuresAreToldApart(t *testing.T) {
 
 	f := newFaulty(t, dir)
 	l := openTest(t, "", Options{storage: f})
-	failing(f, "write", activeSegment, syscall.EIO)
+	failing(f, "write", format.ActiveSegment, syscall.EIO)
 	performed := false
 	if _, err = l.Reserve(context.Background(), Entry{Tool: "write_file"}); err == nil {
 		performed = true
@@ -209,7 +211,7 @@ func TestTooManyOpenFilesRefusesAndRecovers(t *testing.T) {
 	s := newFaulty(t, dir)
 	l := openTest(t, "", Options{storage: s, MaxSegmentBytes: minSegmentBytes})
 	appendN(t, l, 2)
-	on := failing(s, "create", activeSegment, syscall.EMFILE)
+	on := failing(s, "create", format.ActiveSegment, syscall.EMFILE)
 	refused := 0
 	for range 40 {
 		if _, err := l.Append(context.Background(), Entry{Kind: KindFailure, Cause: strings.Repeat("x", 500)}); err != nil {
@@ -223,7 +225,7 @@ func TestTooManyOpenFilesRefusesAndRecovers(t *testing.T) {
 	on.Store(false)
 	last := appendN(t, l, 5)
 	closeTest(t, l)
-	byHand(t, last.Chain, fileOf(t, dir, last.Chain, closedSegment(1)), fileOf(t, dir, last.Chain, activeSegment))
+	byHand(t, last.Chain, fileOf(t, dir, last.Chain, format.ClosedSegment(1)), fileOf(t, dir, last.Chain, format.ActiveSegment))
 }
 
 func TestEveryFaultAtEveryActFailsClosed(t *testing.T) {
@@ -237,9 +239,9 @@ func TestEveryFaultAtEveryActFailsClosed(t *testing.T) {
 		}
 		return receipts
 	}
-	step := sweepStep(4, 7) // no multiple of three: the kinds of fault take turns
+	step := sweep.Step(4, 7) // no multiple of three: the kinds of fault take turns
 	for at := 0; ; at += step {
-		dir := memoryDir(t)
+		dir := sweep.MemoryDir(t)
 		s := newFaulty(t, dir)
 		acts := 0
 		s.hook = func(string, string) error {
@@ -280,7 +282,7 @@ func checkReceipts(t *testing.T, dir, chain string, receipts []Receipt) {
 		all = append(all, fileOf(t, dir, chain, found.name(n))...)
 	}
 	if found.active {
-		all = append(all, fileOf(t, dir, chain, activeSegment)...)
+		all = append(all, fileOf(t, dir, chain, format.ActiveSegment)...)
 	}
 	hashes := map[uint64]string{}
 	for _, e := range byHand(t, chain, all) {

@@ -1,4 +1,4 @@
-package ledger
+package ledger_test
 
 import (
 	"context"
@@ -14,6 +14,8 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/testing/crashfs"
+	"github.com/candor-mcp/candor/internal/testing/sweep"
+	"github.com/candor-mcp/candor/ledger"
 )
 
 // strike is one fault at one operation of one workload.
@@ -91,7 +93,7 @@ func saysWhy(err error) bool {
 // do without, never trust a file whose sync failed, leave nothing open, work again when the disk does, and lose nothing it has acknowledged.
 func TestR3FaultAtEveryIOIndex(t *testing.T) {
 	relaxGC(t)
-	step := sweepStep(8, 37)
+	step := sweep.Step(8, 37)
 	var jobs []strike
 	for _, w := range workloads {
 		for at, op := range operations(t, w) {
@@ -159,8 +161,8 @@ func TestServiceResumesAfterEveryFaultThatPasses(t *testing.T) {
 		}
 		s.close(l)
 	}
-	w := workload{name: "resuming", options: Options{MaxSegmentBytes: minSegmentBytes}, play: play}
-	ops, step := perform(t, w, 1, nil).disk.Ops(), sweepStep(2, 7)
+	w := workload{name: "resuming", options: ledger.Options{MaxSegmentBytes: ledger.MinSegmentBytes}, play: play}
+	ops, step := perform(t, w, 1, nil).disk.Ops(), sweep.Step(2, 7)
 	for at := 0; at < ops; at += step {
 		for _, fault := range crashfs.Faults() {
 			s := perform(t, w, 1, func(s *stage) { s.disk.Plant(fault, at) })
@@ -176,10 +178,10 @@ func TestServiceResumesAfterEveryFaultThatPasses(t *testing.T) {
 }
 
 // resumes asks for service once the disk is well again; a few seconds and one refusal are allowed for finding out.
-func (s *stage) resumes(l *Ledger) {
+func (s *stage) resumes(l *ledger.Ledger) {
 	var err error
 	for range 3 {
-		var r Receipt
+		var r ledger.Receipt
 		if r, err = l.Append(context.Background(), s.entry(50)); err == nil {
 			s.told.add(r)
 			return

@@ -1,4 +1,4 @@
-package ledger
+package ledger_test
 
 import (
 	"errors"
@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/internal/testing/crashfs"
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/ledger/verify"
 )
 
 // TestR4DiskFullAndBack fills a small file system of its own, in a process of its own, takes the filling away again, and expects service to go on
@@ -41,13 +43,13 @@ func fullRole(t *testing.T, dir string) {
 	if err := errors.Join(private, syscall.Mount("candor", dir, "tmpfs", 0, "size=1m")); err != nil {
 		t.Fatalf("may not mount: %v", err)
 	}
-	ledger, filling := filepath.Join(dir, "ledger"), filepath.Join(dir, "filling")
+	folder, filling := filepath.Join(dir, "ledger"), filepath.Join(dir, "filling")
 	f := fullness{
-		t: t, look: func() (Report, error) { return Verify(ledger, VerifyOptions{}) },
-		read: func() (*inventory, error) { return readFolder(os.DirFS(ledger)) },
+		t: t, look: func() (verify.Report, error) { return verify.Dir(folder, verify.Options{}) },
+		read: func() (*inventory, error) { return readFolder(os.DirFS(folder)) },
 		fill: func() { fill(t, filling) }, empty: func() { must(t, os.Remove(filling)) },
 	}
-	f.endure(func(o Options) (*Ledger, error) { return Open(ledger, o) })
+	f.endure(func(o ledger.Options) (*ledger.Ledger, error) { return ledger.Open(folder, o) })
 }
 
 // fill writes until nothing more fits.
@@ -75,16 +77,16 @@ func must(t *testing.T, err error) {
 func TestR4DiskFullAndBackInMemory(t *testing.T) {
 	for limit := int64(20 << 10); limit < 40<<10; limit += 509 {
 		disk := crashfs.New()
-		w := workload{options: Options{ReserveBytes: 8 << 10, LowSpaceBytes: -1}}
+		w := workload{options: ledger.Options{ReserveBytes: 8 << 10, LowSpaceBytes: -1}}
 		w.play = func(s *stage) {
 			f := fullness{
-				t: s.t, look: func() (Report, error) { return verifyDisks(disk, nil) },
+				t: s.t, look: func() (verify.Report, error) { return verifyDisks(disk, nil) },
 				read: func() (*inventory, error) { return readFolder(disk.View()) },
 				fill: func() { disk.SetLimit(limit) }, empty: func() { disk.SetLimit(0) },
 			}
-			f.endure(func(o Options) (*Ledger, error) {
+			f.endure(func(o ledger.Options) (*ledger.Ledger, error) {
 				o.ReserveBytes = w.options.ReserveBytes
-				return Open("", o.withDisk(disk, nil))
+				return ledger.Open("", withDisk(o, disk, nil))
 			})
 		}
 		perform(t, w, 1, nil)
@@ -97,16 +99,16 @@ func TestR4DiskFullAndBackInMemory(t *testing.T) {
 // fullness is the trial of a ledger whose disk runs full and is emptied again.
 type fullness struct {
 	t           *testing.T
-	look        func() (Report, error)
+	look        func() (verify.Report, error)
 	read        func() (*inventory, error)
 	fill, empty func()
 	told        told
-	warnings    chan Warning
+	warnings    chan ledger.Warning
 }
 
-func (f *fullness) endure(open func(Options) (*Ledger, error)) {
-	f.warnings = make(chan Warning, 1000)
-	l, err := open(Options{OnWarning: func(w Warning) { f.warnings <- w }})
+func (f *fullness) endure(open func(ledger.Options) (*ledger.Ledger, error)) {
+	f.warnings = make(chan ledger.Warning, 1000)
+	l, err := open(ledger.Options{OnWarning: func(w ledger.Warning) { f.warnings <- w }})
 	must(f.t, err)
 	for round := range 3 {
 		must(f.t, f.append(l, fmt.Sprintf("before-%d", round)))
@@ -125,8 +127,8 @@ func (f *fullness) endure(open func(Options) (*Ledger, error)) {
 	f.remembers()
 }
 
-func (f *fullness) append(l *Ledger, ref string) error {
-	r, err := l.Append(f.t.Context(), Entry{Kind: KindFailure, Ref: ref, Envelope: []byte(strings.Repeat("x", 700))})
+func (f *fullness) append(l *ledger.Ledger, ref string) error {
+	r, err := l.Append(f.t.Context(), ledger.Entry{Kind: ledger.KindFailure, Ref: ref, Envelope: []byte(strings.Repeat("x", 700))})
 	if err == nil {
 		f.told.add(r)
 	}
@@ -134,7 +136,7 @@ func (f *fullness) append(l *Ledger, ref string) error {
 }
 
 // untilRefused uses up what was set aside. The refusal must come with its code.
-func (f *fullness) untilRefused(l *Ledger, round int) error {
+func (f *fullness) untilRefused(l *ledger.Ledger, round int) error {
 	for i := range 10_000 {
 		err := f.append(l, fmt.Sprintf("full-%d-%d", round, i))
 		if err == nil {
@@ -155,7 +157,7 @@ func (f *fullness) untilRefused(l *Ledger, round int) error {
 }
 
 // untilServed waits for service to come back by itself.
-func (f *fullness) untilServed(l *Ledger, round int) {
+func (f *fullness) untilServed(l *ledger.Ledger, round int) {
 	var err error
 	for i := range 50 {
 		if err = f.append(l, fmt.Sprintf("after-%d-%d", round, i)); err == nil {
@@ -198,7 +200,7 @@ func (f *fullness) remembers() {
 	if got.refs["never"] > 0 {
 		f.t.Error("a refused entry is in the ledger")
 	}
-	seen := map[WarningKind]int{}
+	seen := map[ledger.WarningKind]int{}
 	for close(f.warnings); ; {
 		w, more := <-f.warnings
 		if !more {
@@ -206,7 +208,7 @@ func (f *fullness) remembers() {
 		}
 		seen[w.Kind]++
 	}
-	if seen[WarningFull] == 0 || seen[WarningSpaceBack] == 0 {
+	if seen[ledger.WarningFull] == 0 || seen[ledger.WarningSpaceBack] == 0 {
 		f.t.Errorf("the operator was not told: %v", seen)
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -187,9 +189,9 @@ func ofKind(entries []handEntry, kind Kind) (found []handEntry) {
 }
 
 // testStorage opens a folder for as long as the test runs.
-func testStorage(t *testing.T, dir string) *osStorage {
+func testStorage(t *testing.T, dir string) *storage.Dir {
 	t.Helper()
-	s, err := openStorage(dir)
+	s, err := storage.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +201,7 @@ func testStorage(t *testing.T, dir string) *osStorage {
 
 // faulty is a storage whose acts can be watched and made to fail. The hook gets what is about to be done: the act and the base name.
 type faulty struct {
-	storage
+	storage.Storage
 	mu   sync.Mutex
 	hook func(act, name string) error // guarded by mu; nil lets everything pass
 	acts []string                     // guarded by mu
@@ -207,11 +209,11 @@ type faulty struct {
 
 func newFaulty(t *testing.T, dir string) *faulty {
 	t.Helper()
-	s, err := openStorage(dir)
+	s, err := storage.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &faulty{storage: s}
+	return &faulty{Storage: s}
 }
 
 func (f *faulty) set(hook func(act, name string) error) {
@@ -242,19 +244,19 @@ func (f *faulty) count(act string) (n int) {
 	return n
 }
 
-func (f *faulty) Create(name string, mode fs.FileMode) (file, error) {
+func (f *faulty) Create(name string, mode fs.FileMode) (storage.File, error) {
 	if err := f.do("create", name); err != nil {
 		return nil, err
 	}
-	inner, err := f.storage.Create(name, mode)
+	inner, err := f.Storage.Create(name, mode)
 	return &faultyFile{inner, f, name}, err
 }
 
-func (f *faulty) OpenAppend(name string) (file, error) {
+func (f *faulty) OpenAppend(name string) (storage.File, error) {
 	if err := f.do("open", name); err != nil {
 		return nil, err
 	}
-	inner, err := f.storage.OpenAppend(name)
+	inner, err := f.Storage.OpenAppend(name)
 	if err != nil {
 		return nil, err
 	}
@@ -265,32 +267,32 @@ func (f *faulty) WriteFile(name string, data []byte, mode fs.FileMode) error {
 	if err := f.do("writefile", name); err != nil {
 		return err
 	}
-	return f.storage.WriteFile(name, data, mode)
+	return f.Storage.WriteFile(name, data, mode)
 }
 
 func (f *faulty) Rename(from, to string) error {
 	if err := f.do("rename", from); err != nil {
 		return err
 	}
-	return f.storage.Rename(from, to)
+	return f.Storage.Rename(from, to)
 }
 
 func (f *faulty) SyncDir(dir string) error {
 	if err := f.do("syncdir", dir); err != nil {
 		return err
 	}
-	return f.storage.SyncDir(dir)
+	return f.Storage.SyncDir(dir)
 }
 
 func (f *faulty) MkdirAll(name string, mode fs.FileMode) error {
 	if err := f.do("mkdir", name); err != nil {
 		return err
 	}
-	return f.storage.MkdirAll(name, mode)
+	return f.Storage.MkdirAll(name, mode)
 }
 
 type faultyFile struct {
-	file
+	storage.File
 	storage *faulty
 	name    string
 }
@@ -303,49 +305,49 @@ func (s shortWrite) Unwrap() error { return s.error }
 func (f *faultyFile) Write(p []byte) (int, error) {
 	err := f.storage.do("write", f.name)
 	if _, short := err.(shortWrite); short { //nolint:errorlint // the test's own
-		n, _ := f.file.Write(p[:len(p)/2])
+		n, _ := f.File.Write(p[:len(p)/2])
 		return n, err
 	}
 	if err != nil {
 		return 0, err
 	}
-	return f.file.Write(p)
+	return f.File.Write(p)
 }
 
 func (f *faultyFile) Sync() error {
 	if err := f.storage.do("sync", f.name); err != nil {
 		return err
 	}
-	return f.file.Sync()
+	return f.File.Sync()
 }
 
 func (f *faultyFile) Truncate(size int64) error {
 	if err := f.storage.do("truncate", f.name); err != nil {
 		return err
 	}
-	return f.file.Truncate(size)
+	return f.File.Truncate(size)
 }
 
-func sumOf(b []byte) string { return Digest(sha256.Sum256(b)).String() }
+func sumOf(b []byte) string { return format.Digest(sha256.Sum256(b)).String() }
 
 // readCounter counts how often segments are read.
 type readCounter struct {
-	storage
+	storage.Storage
 	segments atomic.Int64
 }
 
 func newReadCounter(t *testing.T, dir string) *readCounter {
 	t.Helper()
-	s, err := openStorage(dir)
+	s, err := storage.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &readCounter{storage: s}
+	return &readCounter{Storage: s}
 }
 
 func (r *readCounter) ReadAt(name string, p []byte, off int64) (int, error) {
 	if strings.Contains(name, "audit-log") {
 		r.segments.Add(1)
 	}
-	return r.storage.ReadAt(name, p, off)
+	return r.Storage.ReadAt(name, p, off)
 }

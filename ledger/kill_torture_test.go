@@ -1,4 +1,4 @@
-package ledger
+package ledger_test
 
 import (
 	"flag"
@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/candor-mcp/candor/ledger"
 )
 
 var kills = flag.Int("kills", 40, "how many writers TestR1SigkillLosesNothing kills")
@@ -95,12 +97,12 @@ func killOne(t *testing.T, dir string) (said []receipt) {
 
 // reopens asks that the folder can be used again at once.
 func reopens(t *testing.T, dir string) {
-	l, err := Open(dir, Options{})
+	l, err := ledger.Open(dir, ledger.Options{})
 	if err != nil {
 		t.Error(err)
 		return
 	}
-	if _, err := l.Append(t.Context(), Entry{Kind: KindSuccess}); err != nil {
+	if _, err := l.Append(t.Context(), ledger.Entry{Kind: ledger.KindSuccess}); err != nil {
 		t.Error(err)
 	}
 	if err := l.Close(); err != nil {

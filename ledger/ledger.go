@@ -10,9 +10,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
 // Ledger is an open ledger. All its methods are safe for concurrent use.
@@ -45,7 +51,7 @@ func Open(dir string, o Options) (*Ledger, error) {
 		return nil, logFailed(fmt.Errorf("opening the ledger: %w", err))
 	}
 	if o.storage == nil {
-		if o.storage, err = openStorage(dir); err != nil {
+		if o.storage, err = storage.Open(dir); err != nil {
 			return nil, logFailed(fmt.Errorf("opening the ledger: %w", err))
 		}
 	}
@@ -53,7 +59,7 @@ func Open(dir string, o Options) (*Ledger, error) {
 	if err != nil {
 		return nil, logFailed(errors.Join(err, o.storage.Close()))
 	}
-	if s, ok := o.storage.(*osStorage); ok && s.exposed() {
+	if s, ok := o.storage.(*storage.Dir); ok && s.Exposed() {
 		l.warner.warn(WarningPermissions, "the ledger's folder is open to others; give it mode 0700", nil)
 	}
 	return l, nil
@@ -66,7 +72,7 @@ func open(o Options) (*Ledger, error) {
 	}
 	second := newSecondFile(&o)
 	l := &Ledger{
-		options: o, encoder: newEncoder(k.digest), queue: newQueue(), warner: newWarner(o.OnWarning), public: k.public,
+		options: o, encoder: newEncoder(k.Digest), queue: newQueue(), warner: newWarner(o.OnWarning), public: k.Public,
 		ended: make(chan struct{}),
 	}
 	l.upkeep = newUpkeep(l)
@@ -84,16 +90,6 @@ func open(o Options) (*Ledger, error) {
 	}()
 	l.upkeep.start()
 	return l, nil
-}
-
-// openKeys reads or makes the keys under the folder's lock, so that two first users do not make two.
-func openKeys(o *Options) (keys, error) {
-	unlock, err := lockFolder(o.storage, o.LockWait)
-	if err != nil {
-		return keys{}, err
-	}
-	k, err := loadKeys(o.storage)
-	return k, errors.Join(err, unlock())
 }
 
 // Append records an entry. When it returns without an error the entry is on the disk. If ctx is cancelled before the entry is
@@ -155,7 +151,7 @@ func (l *Ledger) receipt(r *request) (Receipt, error) {
 	if res.err != nil || res.unrecorded {
 		return Receipt{Unrecorded: res.unrecorded}, res.err
 	}
-	at, _ := readTime([]byte(res.time)) // the writer wrote it
+	at, _ := format.ReadTime([]byte(res.time)) // the writer wrote it
 	return Receipt{Chain: res.chain, Seq: res.seq, Hash: res.hash.String(), Time: at}, nil
 }
 
@@ -176,3 +172,53 @@ func (l *Ledger) Close() error {
 	})
 	return l.closeErr
 }
+
+// Counts is what a ledger has done since it was opened. Its own entries count as appended too.
+type Counts struct {
+	Appended    uint64 // entries that are durable
+	Failed      uint64 // entries that were refused
+	Unrecorded  uint64 // entries that were let go under [PolicyOpen]
+	Cancelled   uint64 // entries whose caller gave up before they were written
+	Batches     uint64 // writes that were synced; Appended divided by it is how many share a sync
+	Bytes       uint64 // written to segments
+	Checkpoints uint64
+	Segments    uint64 // that were begun
+	Chains      uint64 // that were begun; above 1 the disk has failed
+	Warnings    uint64 // that OnWarning missed because it was busy
+}
+
+// counters are Counts while they grow.
+type counters struct {
+	appended, failed, unrecorded, cancelled, batches, bytes, checkpoints, segments, chains atomic.Uint64
+}
+
+// Stats returns the counts as they are now. It is cheap and may be called at any time.
+func (l *Ledger) Stats() Counts {
+	c := &l.counters
+	return Counts{
+		Appended: c.appended.Load(), Failed: c.failed.Load(), Unrecorded: c.unrecorded.Load(), Cancelled: c.cancelled.Load(),
+		Batches: c.batches.Load(), Bytes: c.bytes.Load(), Checkpoints: c.checkpoints.Load(), Segments: c.segments.Load(),
+		Chains: c.chains.Load(), Warnings: l.warner.dropped.Load(),
+	}
+}
+
+// logFailed says that an entry could not be recorded. An error of the contract that err holds already stands for all of it. nil stays nil.
+func logFailed(err error) error { return fault(candor.CodeLedgerFailed, err) }
+
+// lockFailed says that a lock did not come in time.
+func lockFailed(err error) error { return fault(candor.CodeLedgerLocked, err) }
+
+func fault(code candor.Code, err error) error {
+	if err == nil {
+		return nil
+	}
+	if coded := (*candor.Error)(nil); errors.As(err, &coded) {
+		return coded
+	}
+	return candor.New(code, "", candor.WithCause(err), candor.WithOrigin(candor.PartyServer, false))
+}
+
+var (
+	errClosed  = fmt.Errorf("the ledger is closed: %w", fs.ErrClosed)
+	errNoSpace = fmt.Errorf("the disk is full: %w", syscall.ENOSPC)
+)

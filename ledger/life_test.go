@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
 // rotate fills n segments and returns the chain.
@@ -34,16 +36,16 @@ func TestSegmentsRotateUnderACheckpointOfTheirEnd(t *testing.T) {
 	var all []byte
 	ends := map[int]bool{}
 	for n := 1; n <= 4; n++ {
-		segment := fileOf(t, dir, chain, closedSegment(n))
+		segment := fileOf(t, dir, chain, format.ClosedSegment(n))
 		if len(segment) < minSegmentBytes || len(segment) > 2*minSegmentBytes {
 			t.Errorf("segment %d has %d bytes", n, len(segment))
 		}
 		all = append(all, segment...)
 		ends[strings.Count(string(all), "\n")+1] = true
 	}
-	all = append(all, fileOf(t, dir, chain, activeSegment)...)
+	all = append(all, fileOf(t, dir, chain, format.ActiveSegment)...)
 	entries := byHand(t, chain, all)
-	checkNotes(t, fileOf(t, dir, chain, notesFile), l.PublicKey(), all)
+	checkNotes(t, fileOf(t, dir, chain, format.CheckpointsFile), l.PublicKey(), all)
 	for _, e := range ofKind(entries, KindCheckpoint) {
 		if starts := e.Data.Segment != 0; starts != ends[int(e.Seq)] {
 			t.Errorf("entry %d: first of a segment %v, says %d", e.Seq, ends[int(e.Seq)], e.Data.Segment)
@@ -69,7 +71,7 @@ func TestSegmentsRotateByAge(t *testing.T) {
 	now = now.Add(-24 * time.Hour) // the clock goes back, the entries do not
 	last := appendN(t, l, 1)
 	closeTest(t, l)
-	byHand(t, last.Chain, fileOf(t, dir, last.Chain, closedSegment(1)), fileOf(t, dir, last.Chain, activeSegment))
+	byHand(t, last.Chain, fileOf(t, dir, last.Chain, format.ClosedSegment(1)), fileOf(t, dir, last.Chain, format.ActiveSegment))
 }
 
 func TestClosedSegmentsAreCompressed(t *testing.T) {
@@ -77,15 +79,15 @@ func TestClosedSegmentsAreCompressed(t *testing.T) {
 	l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes, Compress: true})
 	chain := fillSegments(t, l, 3)
 	waitFor(t, func() bool {
-		plain, _ := filepath.Glob(filepath.Join(dir, chain, segmentStart+"0*"+segmentEnd))
+		plain, _ := filepath.Glob(filepath.Join(dir, chain, format.SegmentPrefix+"0*"+format.SegmentSuffix))
 		return len(plain) == 0
 	})
 	closeTest(t, l)
 	var all []byte
 	for n := 1; n <= 3; n++ {
-		all = append(all, unpack(t, filepath.Join(dir, chain, closedSegment(n)+gzipEnd))...)
+		all = append(all, unpack(t, filepath.Join(dir, chain, format.ClosedSegment(n)+format.GzipSuffix))...)
 	}
-	byHand(t, chain, append(all, fileOf(t, dir, chain, activeSegment)...))
+	byHand(t, chain, append(all, fileOf(t, dir, chain, format.ActiveSegment)...))
 }
 
 func TestACrashWhileCompressingLosesNothing(t *testing.T) {
@@ -93,7 +95,7 @@ func TestACrashWhileCompressingLosesNothing(t *testing.T) {
 	l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes})
 	chain := fillSegments(t, l, 1)
 	closeTest(t, l)
-	whole := fileOf(t, dir, chain, closedSegment(1))
+	whole := fileOf(t, dir, chain, format.ClosedSegment(1))
 	for fault := 0; ; fault++ {
 		s := newFaulty(t, dir)
 		acts := 0
@@ -104,8 +106,8 @@ func TestACrashWhileCompressingLosesNothing(t *testing.T) {
 			return nil
 		}
 		err := compressSegment(s, chain, 1, func() bool { return false })
-		plain, plainErr := os.ReadFile(filepath.Join(dir, chain, closedSegment(1)))
-		packed := filepath.Join(dir, chain, closedSegment(1)+gzipEnd)
+		plain, plainErr := os.ReadFile(filepath.Join(dir, chain, format.ClosedSegment(1)))
+		packed := filepath.Join(dir, chain, format.ClosedSegment(1)+format.GzipSuffix)
 		if plainErr != nil {
 			plain = unpack(t, packed)
 		}
@@ -127,16 +129,16 @@ func TestRetentionKeepsCheckpointsAndSaysWhatWent(t *testing.T) {
 	chain := fillSegments(t, l, 6)
 	waitFor(t, func() bool {
 		l.upkeep.ring()
-		left, _ := filepath.Glob(filepath.Join(dir, "*", segmentStart+"*"))
+		left, _ := filepath.Glob(filepath.Join(dir, "*", format.SegmentPrefix+"*"))
 		return len(left) <= 5
 	})
 	closeTest(t, l)
-	notes := fileOf(t, dir, first, notesFile)
-	if !strings.Contains(string(notes), noteOrigin+first) {
+	notes := fileOf(t, dir, first, format.CheckpointsFile)
+	if !strings.Contains(string(notes), format.Origin+first) {
 		t.Error("the checkpoints of the old chain are gone")
 	}
 	told := map[string]uint64{}
-	left, _ := filepath.Glob(filepath.Join(dir, chain, segmentStart+"*"))
+	left, _ := filepath.Glob(filepath.Join(dir, chain, format.SegmentPrefix+"*"))
 	for _, path := range left {
 		for line := range strings.Lines(string(fileOf(t, path))) {
 			var e struct {
@@ -161,7 +163,7 @@ func TestRetentionKeepsCheckpointsAndSaysWhatWent(t *testing.T) {
 			t.Fatalf("what is left does not verify: %+v %v", bad, err)
 		}
 	}
-	if bad, err := w.segment(s, chain+"/"+activeSegment); bad != nil || err != nil || !w.closed {
+	if bad, err := w.segment(s, chain+"/"+format.ActiveSegment); bad != nil || err != nil || !w.closed {
 		t.Fatalf("what is left does not verify: %+v %v", bad, err)
 	}
 }
@@ -172,12 +174,12 @@ func TestRetentionByAgeNeverTakesTheSegmentBeingWritten(t *testing.T) {
 	chain := fillSegments(t, l, 3)
 	waitFor(t, func() bool {
 		l.upkeep.ring()
-		left, _ := filepath.Glob(filepath.Join(dir, chain, segmentStart+"*"))
+		left, _ := filepath.Glob(filepath.Join(dir, chain, format.SegmentPrefix+"*"))
 		return len(left) == 1
 	})
 	appendN(t, l, 3)
 	closeTest(t, l)
-	if !strings.Contains(string(fileOf(t, dir, chain, activeSegment)), `"closed":true`) {
+	if !strings.Contains(string(fileOf(t, dir, chain, format.ActiveSegment)), `"closed":true`) {
 		t.Error("the active segment is not whole")
 	}
 }

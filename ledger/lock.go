@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
 // lockNote is what a lock's file says about its holder. Only the lock itself counts: a note without a lock is history.
@@ -21,7 +24,7 @@ func newLockNote(owner string, now time.Time) []byte {
 	if err != nil {
 		host = "unknown"
 	}
-	return append(mustJSON(lockNote{Owner: owner, PID: os.Getpid(), Started: formatTime(now), Host: host}), '\n')
+	return append(format.MustJSON(lockNote{Owner: owner, PID: os.Getpid(), Started: format.FormatTime(now), Host: host}), '\n')
 }
 
 // The names of locks. The folder's is held for short acts, a chain's for the life of its writer.
@@ -31,14 +34,14 @@ const (
 )
 
 // lockFolder waits for the folder's lock, at most for wait. The holder is named if it does not come.
-func lockFolder(s storage, wait time.Duration) (unlock func() error, err error) {
+func lockFolder(s storage.Storage, wait time.Duration) (unlock func() error, err error) {
 	deadline := time.Now().Add(wait)
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		unlock, err = s.Lock(folderLock, newLockNote("candor", time.Now()))
 		if err == nil {
 			return unlock, nil
 		}
-		if !errors.Is(err, errLocked) {
+		if !errors.Is(err, storage.ErrLocked) {
 			return nil, logFailed(fmt.Errorf("locking the folder: %w", err))
 		}
 		left := time.Until(deadline)
@@ -50,8 +53,8 @@ func lockFolder(s storage, wait time.Duration) (unlock func() error, err error) 
 }
 
 // holder reads who holds a lock, for people.
-func holder(s storage, name string) string {
-	b, err := readSmall(s, name, maxKeyFile)
+func holder(s storage.Storage, name string) string {
+	b, err := storage.ReadSmall(s, name, format.MaxKeyFile)
 	var n lockNote
 	if err != nil || json.Unmarshal(b, &n) != nil {
 		return ""

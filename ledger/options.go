@@ -3,6 +3,9 @@ package ledger
 import (
 	"fmt"
 	"time"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
 // Options says how a ledger is kept. The zero value is the safe choice everywhere.
@@ -43,8 +46,8 @@ type Options struct {
 	// Clock gives the time of entries. nil is [time.Now].
 	Clock func() time.Time
 
-	storage storage // instead of the operating system's; for tests
-	second  storage // where SecondPlace is a name, instead of its folder; for tests
+	storage storage.Storage // instead of the operating system's; for tests
+	second  storage.Storage // where SecondPlace is a name, instead of its folder; for tests
 }
 
 // Policy says what happens to a call when the ledger cannot record it.
@@ -74,28 +77,6 @@ type Retain struct {
 	Bytes int64         // the oldest closed segments go while the folder's segments take more than this; 0 keeps them
 }
 
-// Warning is something an operator should see.
-type Warning struct {
-	Kind WarningKind
-	Text string
-	Err  error // nil if there is none
-}
-
-// WarningKind is what a warning is about. It is a closed set, fit for a label.
-type WarningKind string
-
-// The kinds of warning.
-const (
-	WarningLowSpace    WarningKind = "low-space"    // little room is left
-	WarningFull        WarningKind = "full"         // none is left, entries are refused
-	WarningSpaceBack   WarningKind = "space-back"   // there is room again
-	WarningPoisoned    WarningKind = "poisoned"     // a chain was given up because the disk failed under it, or its files were taken away
-	WarningRecovered   WarningKind = "recovered"    // something had to be cut from, or is wrong with, a chain that was found
-	WarningSecondPlace WarningKind = "second-place" // a checkpoint could not be written to the second place
-	WarningUpkeep      WarningKind = "upkeep"       // compressing or removing old segments failed; it is tried again
-	WarningPermissions WarningKind = "permissions"  // the folder can be read by others
-)
-
 const (
 	defaultSegmentBytes = 64 << 20
 	minSegmentBytes     = 4 << 10
@@ -108,7 +89,7 @@ const (
 // withDefaults fills in what was left out and refuses what cannot be meant.
 func (o Options) withDefaults() (Options, error) {
 	o.Instance = firstOf(o.Instance, "candor")
-	if len(o.Instance) > maxInstance || !isChainName(o.Instance) {
+	if len(o.Instance) > maxInstance || !format.IsChainName(o.Instance) {
 		return o, fmt.Errorf("instance %q is not letters, digits and hyphens, at most %d", o.Instance, maxInstance)
 	}
 	if o.Policy > PolicyOpen {

@@ -1,4 +1,4 @@
-package ledger
+package ledger_test
 
 import (
 	"path/filepath"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor/internal/testing/systrace"
+	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
 var refText = regexp.MustCompile(`\b\d+-\d+-\d+\b`)
@@ -34,7 +35,7 @@ func TestR5EveryReceiptComesAfterItsSync(t *testing.T) {
 	namesAreDurable(t, calls, dir)
 	for i, c := range calls {
 		if _, text, ok := strings.Cut(c.Args, `"receipt `); ok && c.Says() {
-			if why := systrace.Unordered(calls[:i], activeName, refText.FindString(text), c.Began); why != "" {
+			if why := systrace.Unordered(calls[:i], format.ActiveSegment, refText.FindString(text), c.Began); why != "" {
 				t.Errorf("receipt %s: %s", refText.FindString(text), why)
 			}
 			proven++

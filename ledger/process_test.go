@@ -11,6 +11,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
 // TestMain lets the test binary be another process: one that appends until it is done or killed, and prints each receipt once it has it.
@@ -140,10 +143,10 @@ func TestAChainHasOneOpener(t *testing.T) {
 	appendN(t, l, 3)
 	own := *l.writing.Load()
 	s := testStorage(t, dir)
-	if _, err := s.Lock(own+"/"+chainLock, nil); !errors.Is(err, errLocked) {
+	if _, err := s.Lock(own+"/"+chainLock, nil); !errors.Is(err, storage.ErrLocked) {
 		t.Errorf("the chain's lock can be taken twice: %v", err)
 	}
-	if _, err := beginChain(s, own, time.Now()); !errors.Is(err, errLocked) {
+	if _, err := beginChain(s, own, time.Now()); !errors.Is(err, storage.ErrLocked) {
 		t.Errorf("the chain can be begun twice: %v", err)
 	}
 	other := openTest(t, dir, Options{})
@@ -155,7 +158,7 @@ func TestAChainHasOneOpener(t *testing.T) {
 	closeTest(t, other)
 	closeTest(t, l)
 	for _, chain := range chainsOf(t, dir) {
-		for _, e := range ofKind(byHand(t, chain, fileOf(t, dir, chain, activeSegment)), KindRecovered) {
+		for _, e := range ofKind(byHand(t, chain, fileOf(t, dir, chain, format.ActiveSegment)), KindRecovered) {
 			t.Errorf("a live chain was recovered: %+v", e.Data)
 		}
 	}

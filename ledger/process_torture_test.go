@@ -1,4 +1,4 @@
-package ledger
+package ledger_test
 
 import (
 	"bufio"
@@ -14,6 +14,9 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/ledger/verify"
 )
 
 // The test binary starts itself as another process. What that process should do is in its environment.
@@ -50,7 +53,7 @@ func process(t *testing.T, role, dir string, environment ...string) *exec.Cmd {
 
 // writerRole appends from several goroutines. Each prints a receipt in one write, when Append has returned and not before.
 func writerRole(t *testing.T, dir string) {
-	l, err := Open(dir, Options{Instance: "writer-" + strconv.Itoa(os.Getpid()), MaxSegmentBytes: 256 << 10, SecondPlace: dir + ".second"})
+	l, err := ledger.Open(dir, ledger.Options{Instance: "writer-" + strconv.Itoa(os.Getpid()), MaxSegmentBytes: 256 << 10, SecondPlace: dir + ".second"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +64,8 @@ func writerRole(t *testing.T, dir string) {
 		wg.Go(func() {
 			for i := 0; count == 0 || i < count; i++ {
 				ref := fmt.Sprintf("%d-%d-%d", os.Getpid(), c, i)
-				r, err := l.Append(context.Background(), Entry{
-					Kind: KindFailure, Ref: ref, Tool: "read_file", Code: candor.CodeNotFound, Outcome: OutcomeError,
+				r, err := l.Append(context.Background(), ledger.Entry{
+					Kind: ledger.KindFailure, Ref: ref, Tool: "read_file", Code: candor.CodeNotFound, Outcome: ledger.OutcomeError,
 					Envelope: []byte(strings.Repeat("x", (37*i)%700)),
 				})
 				if err != nil {
@@ -81,7 +84,7 @@ func writerRole(t *testing.T, dir string) {
 
 // receipt is a line that a writer printed.
 type receipt struct {
-	Receipt
+	ledger.Receipt
 	ref string
 }
 
@@ -130,13 +133,13 @@ func holdsAll(t *testing.T, dir string, said []receipt) {
 }
 
 // verifiesClean asks that nobody finds harm where none was done.
-func verifiesClean(t *testing.T, dir string) Report {
+func verifiesClean(t *testing.T, dir string) verify.Report {
 	t.Helper()
-	var options VerifyOptions
+	var options verify.Options
 	if _, err := os.Stat(dir + ".second"); err == nil {
 		options.Checkpoints = []string{dir + ".second"}
 	}
-	report, err := Verify(dir, options)
+	report, err := verify.Dir(dir, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,33 +212,33 @@ func unique(t *testing.T, said []receipt) {
 // TestR8SecondOpenerOfAChainIsRefused holds a ledger open and lets another process's worth of code try to take its chain over.
 func TestR8SecondOpenerOfAChainIsRefused(t *testing.T) {
 	dir := t.TempDir() + "/ledger"
-	first, err := Open(dir, Options{})
+	first, err := ledger.Open(dir, ledger.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := first.Append(t.Context(), Entry{Kind: KindSuccess})
+	r, err := first.Append(t.Context(), ledger.Entry{Kind: ledger.KindSuccess})
 	if err != nil {
 		t.Fatal(err)
 	}
-	disk, err := openStorage(dir)
+	disk, err := storage.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := disk.Lock(r.Chain+"/lock", nil); !errors.Is(err, errLocked) {
+	if _, err := disk.Lock(r.Chain+"/lock", nil); !errors.Is(err, storage.ErrLocked) {
 		t.Errorf("the lock of a living chain: %v", err)
 	}
-	second, err := Open(dir, Options{})
+	second, err := ledger.Open(dir, ledger.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := second.Append(t.Context(), Entry{Kind: KindSuccess})
+	other, err := second.Append(t.Context(), ledger.Entry{Kind: ledger.KindSuccess})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if other.Chain == r.Chain {
 		t.Error("two writers share a chain")
 	}
-	again, err := first.Append(t.Context(), Entry{Kind: KindSuccess})
+	again, err := first.Append(t.Context(), ledger.Entry{Kind: ledger.KindSuccess})
 	if err != nil || again.Seq <= r.Seq {
 		t.Errorf("the first writer was disturbed: %v, %v", again, err)
 	}
@@ -244,7 +247,7 @@ func TestR8SecondOpenerOfAChainIsRefused(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if f, err := readFolder(os.DirFS(dir)); err != nil || f.kinds[KindRecovered] != 0 {
+	if f, err := readFolder(os.DirFS(dir)); err != nil || f.kinds[ledger.KindRecovered] != 0 {
 		t.Errorf("a living chain was recovered, or %v", err)
 	}
 	verifiesClean(t, dir)

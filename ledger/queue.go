@@ -3,6 +3,8 @@ package ledger
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
 // request is one entry on its way. The caller fills it and waits; from claim to answer it belongs to the writer.
@@ -20,7 +22,7 @@ type request struct {
 type result struct {
 	chain string
 	seq   uint64
-	hash  Digest
+	hash  format.Digest
 	time  string
 	err   error
 
@@ -55,7 +57,7 @@ func (q *queue) request() *request {
 }
 
 func (q *queue) free(r *request) {
-	if cap(r.body) <= maxLine/16 {
+	if cap(r.body) <= format.MaxLine/16 {
 		q.spare.Put(r)
 	}
 }
@@ -114,7 +116,7 @@ func (q *queue) len() int {
 	return len(q.waiting)
 }
 
-// close lets nothing more in. It reports whether this call did it.
+// Close lets nothing more in. It reports whether this call did it.
 func (q *queue) close() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

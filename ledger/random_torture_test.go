@@ -1,4 +1,4 @@
-package ledger
+package ledger_test
 
 import (
 	"flag"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/internal/testing/crashfs"
+	"github.com/candor-mcp/candor/ledger"
 )
 
 var randomLives = flag.Int("lives", 300, "how many random lives TestUntouchedLedgersAlwaysVerify lives")
@@ -35,8 +36,8 @@ func TestUntouchedLedgersAlwaysVerify(t *testing.T) {
 func (l life) live(t *testing.T) error {
 	rng := rand.New(rand.NewPCG(uint64(l), 3))
 	w := workload{
-		options: Options{
-			MaxSegmentBytes: int64(minSegmentBytes + rng.IntN(3)*4096),
+		options: ledger.Options{
+			MaxSegmentBytes: int64(ledger.MinSegmentBytes + rng.IntN(3)*4096),
 			MaxSegmentAge:   time.Duration(rng.IntN(2)) * time.Minute,
 			Compress:        rng.IntN(8) == 0,
 		},
@@ -44,7 +45,7 @@ func (l life) live(t *testing.T) error {
 		prunes: rng.IntN(6) == 0,
 	}
 	if w.prunes {
-		w.options.Retain = Retain{Bytes: int64(1 + rng.IntN(20_000)), Age: time.Duration(rng.IntN(2)) * time.Hour}
+		w.options.Retain = ledger.Retain{Bytes: int64(1 + rng.IntN(20_000)), Age: time.Duration(rng.IntN(2)) * time.Hour}
 	}
 	var failed error
 	w.play = func(s *stage) {
@@ -95,10 +96,10 @@ func (s *stage) chapter(rng *rand.Rand) {
 
 // cut takes the power away in the middle of writing. What it leaves is what the next chapter finds, and what callers were told by then is
 // what it must find.
-func (s *stage) cut(l *Ledger, rng *rand.Rand) {
+func (s *stage) cut(l *ledger.Ledger, rng *rand.Rand) {
 	s.killed = append(s.killed, l)
 	var disk, second *crashfs.FS
-	var heard []Receipt
+	var heard []ledger.Receipt
 	wait := rng.IntN(8)
 	take := func(_ int, _ crashfs.Op, cut func(*rand.Rand) *crashfs.FS) {
 		if wait--; wait >= 0 || disk != nil {

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"os"
 	"time"
+
+	"github.com/candor-mcp/candor/ledger/internal/segment"
 )
 
 // Reader reads the entries of a ledger folder. It takes no lock, changes nothing and never holds up a writer, and its memory does not
@@ -31,13 +33,14 @@ func OpenReader(dir string) (*Reader, error) {
 func (r *Reader) Close() error { return r.root.Close() }
 
 // Chains lists the chains by name, which for one instance is the order in which they began.
-func (r *Reader) Chains() ([]string, error) { return chainNames(r.fsys) }
+func (r *Reader) Chains() ([]string, error) { return segment.Chains(r.fsys) }
 
 // ReadOptions chooses entries.
 type ReadOptions struct {
-	Chain string    // only this chain
-	Since time.Time // only entries of this time or later
-	Last  int       // only the last so many that Keep lets through; 0 is all
+	Chain   string    // only this chain
+	Since   time.Time // only entries of this time or later
+	Session string    // only entries bound to this session
+	Last    int       // only the last so many that Keep lets through; 0 is all
 	// Keep says which entries are wanted; nil wants all. It must not keep the line.
 	Keep func(*Line) bool
 	// Follow waits for more at the end, until the context ends.

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
 // recoveredChain is what was found of a chain whose writer is gone, as the entry about it says.
@@ -33,7 +36,7 @@ type recoveredHarm struct {
 // recoverChain reads the last segment of a chain whose lock the caller holds, cuts off what a crash left behind its end, and makes what
 // remains durable, so that it may be written down elsewhere. Earlier segments were closed under a signed checkpoint and are left to whoever
 // verifies: the time this takes does not grow with the length of the chain.
-func recoverChain(s storage, chain string) (recoveredChain, error) {
+func recoverChain(s storage.Storage, chain string) (recoveredChain, error) {
 	found, err := listSegments(s, chain)
 	if err != nil {
 		return recoveredChain{}, err
@@ -55,10 +58,10 @@ func recoverChain(s storage, chain string) (recoveredChain, error) {
 	if r.Harm == nil && w.at.seq() < covered {
 		r.Harm = &recoveredHarm{Seq: w.at.seq() + 1, Kind: harmTruncated}
 	}
-	if err := errors.Join(s.SyncDir(chain), remove(s, chain+"/"+reserveFile)); err != nil {
+	if err := errors.Join(s.SyncDir(chain), storage.Remove(s, chain+"/"+format.ReserveFile)); err != nil {
 		return recoveredChain{}, fmt.Errorf("syncing %s: %w", chain, err)
 	}
-	root := w.at.tree.root()
+	root := w.at.tree.Root()
 	r.Size, r.Last, r.Root, r.Open = w.at.seq(), w.at.last.String(), root.String(), listOpen(w.open)
 	r.closed = w.closed && r.Cut == 0 && r.Harm == nil
 	return r, nil
@@ -66,9 +69,9 @@ func recoverChain(s storage, chain string) (recoveredChain, error) {
 
 // lastSegment goes through the active segment, up to its first bad line. If that has no good line, or there is none because the crash came
 // while it was begun, the chain ends in the last closed one.
-func (w *walk) lastSegment(s storage, r *recoveredChain, found segments) (bad *badLine, err error) {
+func (w *walk) lastSegment(s storage.Storage, r *recoveredChain, found segments) (bad *badLine, err error) {
 	if found.active {
-		bad, err = w.segment(s, w.chain+"/"+activeSegment)
+		bad, err = w.segment(s, w.chain+"/"+format.ActiveSegment)
 	}
 	if err != nil || w.at.seq() > 0 || len(found.closed) == 0 {
 		return bad, err
@@ -92,8 +95,8 @@ func firstHarm(known *recoveredHarm, bad *badLine) *recoveredHarm {
 }
 
 // cutTail moves what a crash left behind the last good line to the evidence, and makes what stays durable.
-func (r *recoveredChain) cutTail(s storage, bad *badLine) error {
-	name := r.Chain + "/" + activeSegment
+func (r *recoveredChain) cutTail(s storage.Storage, bad *badLine) error {
+	name := r.Chain + "/" + format.ActiveSegment
 	f, err := s.OpenAppend(name)
 	if err != nil {
 		return fmt.Errorf("opening %s: %w", name, err)
@@ -116,8 +119,8 @@ func (r *recoveredChain) cutTail(s storage, bad *badLine) error {
 }
 
 // keepEvidence copies what is about to be cut into a file of its own, durably.
-func (r *recoveredChain) keepEvidence(s storage, name string, from int64, seq uint64) error {
-	dir := r.Chain + "/" + evidenceDir
+func (r *recoveredChain) keepEvidence(s storage.Storage, name string, from int64, seq uint64) error {
+	dir := r.Chain + "/" + format.EvidenceDir
 	if err := s.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -131,7 +134,7 @@ func (r *recoveredChain) keepEvidence(s storage, name string, from int64, seq ui
 		return err
 	}
 	sum := sha256.New()
-	r.Cut, err = io.CopyBuffer(io.MultiWriter(f, sum), &storageReader{storage: s, name: name, off: from}, make([]byte, 64<<10))
+	r.Cut, err = io.CopyBuffer(io.MultiWriter(f, sum), &storage.Reader{Storage: s, Name: name, Off: from}, make([]byte, 64<<10))
 	if err == nil {
 		err = f.Sync()
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/testing/sweep"
+	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
 // crash leaves a chain as a killed process does: no last word, its lock free. The entries are on the disk.
@@ -41,7 +43,7 @@ func recoveredIn(t *testing.T, dir, chain string) recoveredChain {
 	appendN(t, l, 1)
 	closeTest(t, l)
 	own := *l.writing.Load()
-	for _, e := range ofKind(byHand(t, own, fileOf(t, dir, own, activeSegment)), KindRecovered) {
+	for _, e := range ofKind(byHand(t, own, fileOf(t, dir, own, format.ActiveSegment)), KindRecovered) {
 		if e.Data.Chain == chain {
 			return e.Data.recoveredFields
 		}
@@ -50,14 +52,14 @@ func recoveredIn(t *testing.T, dir, chain string) recoveredChain {
 }
 
 func TestK17TornTailIsCutKeptAndRecorded(t *testing.T) {
-	dir := memoryDir(t)
+	dir := sweep.MemoryDir(t)
 	var last Receipt
 	chain := crash(t, dir, Options{}, func(l *Ledger) { last = appendN(t, l, 5) })
-	path := filepath.Join(dir, chain, activeSegment)
+	path := filepath.Join(dir, chain, format.ActiveSegment)
 	whole := fileOf(t, path)
 	lines := bytes.SplitAfter(whole, []byte("\n"))
 	kept := len(whole) - len(lines[len(lines)-2])
-	step := sweepStep(3, 37)
+	step := sweep.Step(3, 37)
 	for cut := len(whole) - 1; cut > kept; cut -= step {
 		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
 			t.Fatal(err)
@@ -72,7 +74,7 @@ func TestK17TornTailIsCutKeptAndRecorded(t *testing.T) {
 		if got := fileOf(t, path); !bytes.Equal(got, whole[:kept]) {
 			t.Fatalf("of %d bytes %d were kept, want %d", cut, len(got), kept)
 		}
-		evidence := fileOf(t, dir, chain, evidenceDir, r.Evidence)
+		evidence := fileOf(t, dir, chain, format.EvidenceDir, r.Evidence)
 		if !bytes.Equal(evidence, whole[kept:cut]) || r.Digest != "sha256:"+sumOf(evidence) {
 			t.Fatalf("the evidence is not what was cut")
 		}
@@ -94,7 +96,7 @@ func TestK17TornTailIsCutKeptAndRecorded(t *testing.T) {
 func TestABatchWithAHoleIsATornTail(t *testing.T) {
 	dir := t.TempDir()
 	chain := crash(t, dir, Options{}, func(l *Ledger) { appendN(t, l, 20) })
-	path := filepath.Join(dir, chain, activeSegment)
+	path := filepath.Join(dir, chain, format.ActiveSegment)
 	whole := fileOf(t, path)
 	lines := bytes.SplitAfter(whole, []byte("\n"))
 	from := len(bytes.Join(lines[:10], nil))
@@ -113,7 +115,7 @@ func TestR7DamageUnderACheckpointIsNotCut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			chain := crash(t, dir, Options{}, func(l *Ledger) { appendN(t, l, 600) })
-			path := filepath.Join(dir, chain, activeSegment)
+			path := filepath.Join(dir, chain, format.ActiveSegment)
 			whole := fileOf(t, path)
 			lines := bytes.SplitAfter(whole, []byte("\n"))
 			whole[len(bytes.Join(lines[:10], nil))+60] ^= 1
@@ -121,7 +123,7 @@ func TestR7DamageUnderACheckpointIsNotCut(t *testing.T) {
 				t.Fatal(err)
 			}
 			if spare { // the file of checkpoints was lost with the power
-				if err := os.WriteFile(filepath.Join(dir, chain, notesFile), nil, 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(dir, chain, format.CheckpointsFile), nil, 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -190,8 +192,8 @@ func TestW18ACrashWhileASegmentBeginsIsRecovered(t *testing.T) {
 					appendN(t, l, 1)
 				}
 			})
-			end := byHand(t, chain, fileOf(t, dir, chain, closedSegment(1)), fileOf(t, dir, chain, closedSegment(2)))
-			if err := leave(filepath.Join(dir, chain, activeSegment)); err != nil {
+			end := byHand(t, chain, fileOf(t, dir, chain, format.ClosedSegment(1)), fileOf(t, dir, chain, format.ClosedSegment(2)))
+			if err := leave(filepath.Join(dir, chain, format.ActiveSegment)); err != nil {
 				t.Fatal(err)
 			}
 			data := recoveredIn(t, dir, chain)
@@ -211,7 +213,7 @@ func TestEveryChainIsNamedByALaterOne(t *testing.T) {
 	}
 	chains := chainsOf(t, dir)
 	for i, chain := range chains {
-		entries := byHand(t, chain, fileOf(t, dir, chain, activeSegment))
+		entries := byHand(t, chain, fileOf(t, dir, chain, format.ActiveSegment))
 		before := entries[0].Data.Before
 		if i == 0 && len(before) == 0 {
 			continue

@@ -1,9 +1,16 @@
 package ledger
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
 // heldChain is a chain whose closed segments this process may look after: its own, or one whose writer is gone.
@@ -50,7 +57,7 @@ func (u *upkeep) underLock(f func() error) error {
 		return nil
 	}
 	unlock, err := u.ledger.options.storage.Lock(folderLock, newLockNote("candor", time.Now()))
-	if errors.Is(err, errLocked) {
+	if errors.Is(err, storage.ErrLocked) {
 		return nil
 	}
 	if err != nil {
@@ -81,14 +88,14 @@ func (u *upkeep) held(own string) ([]*heldChain, error) {
 			c.add(s, found.name(n), n)
 		}
 		if c.ended && found.active {
-			c.add(s, activeSegment, found.last()+1)
+			c.add(s, format.ActiveSegment, found.last()+1)
 		}
 		all = append(all, c)
 	}
 	return all, nil
 }
 
-func (c *heldChain) add(s storage, name string, number int) {
+func (c *heldChain) add(s storage.Storage, name string, number int) {
 	if bytes, modified, err := s.Stat(c.name + "/" + name); err == nil {
 		c.files = append(c.files, heldFile{name, number, bytes, modified})
 	}
@@ -140,7 +147,7 @@ func choose(all []*heldChain, r Retain, now time.Time) {
 	}
 }
 
-// next is the oldest file that is not marked yet.
+// Next is the oldest file that is not marked yet.
 func (c *heldChain) next() heldFile { return c.files[c.remove] }
 
 // prune records that the marked segments of a chain go, then removes them, oldest first. A crash in between leaves segments that are on record as
@@ -176,15 +183,15 @@ func (u *upkeep) prune(c *heldChain, all []*heldChain) error {
 	}
 	for _, f := range c.files[:c.remove] {
 		// A crash while compressing leaves both forms; the packed one goes first, so that what is left is what was listed.
-		err = errors.Join(err, remove(s, c.name+"/"+f.name+gzipEnd), remove(s, c.name+"/"+f.name))
+		err = errors.Join(err, storage.Remove(s, c.name+"/"+f.name+format.GzipSuffix), storage.Remove(s, c.name+"/"+f.name))
 	}
 	return errors.Join(err, s.SyncDir(c.name))
 }
 
 // lastRemoved describes the newest segment that goes. How it ends says the first line of the next one, or how the chain ended.
-func (c *heldChain) lastRemoved(s storage) (pruned, error) {
+func (c *heldChain) lastRemoved(s storage.Storage) (pruned, error) {
 	p := pruned{Chain: c.name, Segment: c.files[c.remove-1].number}
-	next := activeSegment
+	next := format.ActiveSegment
 	switch {
 	case c.remove < len(c.files):
 		next = c.files[c.remove].name
@@ -199,11 +206,11 @@ func (c *heldChain) lastRemoved(s storage) (pruned, error) {
 	if err != nil {
 		return p, fmt.Errorf("reading %s: %w", next, err)
 	}
-	l, err := parseLine(lines.line)
+	l, err := ParseLine(lines.line)
 	if err != nil {
-		return p, lineError(next, l.Seq, err)
+		return p, format.LineError(next, l.Seq, err)
 	}
-	p.Size, p.Last = l.Seq-1, l.Prev.String()
+	p.Size, p.Last = l.Seq-1, format.Digest(l.Prev).String()
 	return p, nil
 }
 
@@ -262,4 +269,79 @@ func (u *upkeep) signed(receipt Receipt) bool {
 		}
 	}
 	return false
+}
+
+// carried returns what the marked segments say of others that went before them. It must not go with them: a chain of which nothing is left has no
+// other proof that retention took it.
+func (c *heldChain) carried(s storage.Storage) ([]pruned, error) {
+	var all []pruned
+	for _, f := range c.files[:c.remove] {
+		name := c.name + "/" + f.name
+		lines, err := newLineScanner(s, name)
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", name, err)
+		}
+		for {
+			err := lines.scan()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil && !errors.Is(err, format.ErrShape) {
+				return nil, fmt.Errorf("reading %s: %w", name, err)
+			}
+			all = addPrunings(all, lines.line)
+		}
+	}
+	return all, nil
+}
+
+// addPrunings adds what a line says, if it says anything. Of each chain only the newest word counts.
+func addPrunings(all []pruned, line []byte) []pruned {
+	if !bytes.Contains(line, []byte(`"pruned":`)) {
+		return all
+	}
+	if l, err := ParseLine(line); err != nil || l.Kind != KindSetting {
+		return all
+	}
+	var said struct {
+		Data struct {
+			Pruned []pruned `json:"pruned"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(line, &said) != nil {
+		return all
+	}
+	for _, p := range said.Data.Pruned {
+		all = replacePruning(all, p)
+	}
+	return all
+}
+
+func replacePruning(all []pruned, p pruned) []pruned {
+	for i := range all {
+		if all[i].Chain == p.Chain {
+			if p.Size > all[i].Size {
+				all[i] = p
+			}
+			return all
+		}
+	}
+	return append(all, p)
+}
+
+// recordPruned makes durable what goes, and what the chains that lose their mention were like. Many take several entries.
+func (l *Ledger) recordPruned(gone []pruned, orphans []namedChain) (Receipt, error) {
+	const most = 1000
+	for {
+		part, orphaned := min(len(gone), most), min(len(orphans), most)
+		data := struct {
+			Pruned []pruned     `json:"pruned,omitempty"`
+			Before []namedChain `json:"before,omitempty"`
+		}{gone[:part], orphans[:orphaned]}
+		gone, orphans = gone[part:], orphans[orphaned:]
+		receipt, err := l.Append(context.Background(), Entry{Kind: KindSetting, raw: format.MustJSON(data)})
+		if err != nil || receipt.Unrecorded || len(gone)+len(orphans) == 0 {
+			return receipt, err
+		}
+	}
 }

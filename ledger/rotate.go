@@ -3,6 +3,8 @@ package ledger
 import (
 	"errors"
 	"fmt"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
 // errFolderSync says that a folder could not be synced: whether its names are on the disk nobody knows.
@@ -17,7 +19,7 @@ func (w *writer) rotationDue() bool {
 	return g.size >= o.MaxSegmentBytes || o.MaxSegmentAge > 0 && w.now().Unix()-g.started >= int64(o.MaxSegmentAge.Seconds())
 }
 
-// rotate closes the segment under a checkpoint of exactly its end. The new one is begun by prepare. As long as the old one has its name it
+// Rotate closes the segment under a checkpoint of exactly its end. The new one is begun by prepare. As long as the old one has its name it
 // can go on: then the operator is told and the next batch tries again.
 func (w *writer) rotate() error {
 	c := w.chain
@@ -31,7 +33,7 @@ func (w *writer) rotate() error {
 			return logFailed(err)
 		}
 		// All entries and the checkpoint over them are durable.
-		err = c.storage.Rename(c.name+"/"+activeSegment, c.name+"/"+closedSegment(c.closed+1))
+		err = c.storage.Rename(c.name+"/"+format.ActiveSegment, c.name+"/"+format.ClosedSegment(c.closed+1))
 	}
 	if err != nil {
 		w.ledger.warner.warn(WarningUpkeep, "the segment could not be closed", err)
@@ -54,7 +56,7 @@ func (w *writer) rotated() error {
 	}
 	c.segment = nil
 	c.closed++
-	w.pending.Segment, w.pending.Tree, w.pending.Open = c.closed, c.at.tree.edges(), c.unfinished()
+	w.pending.Segment, w.pending.Tree, w.pending.Open = c.closed, c.at.tree.Edges(), c.unfinished()
 	w.pending.Within = checkpointWithin.Milliseconds()
 	w.ledger.upkeep.ring()
 	return nil

@@ -3,28 +3,15 @@ package ledger
 import (
 	"bufio"
 	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/ledger/internal/tree"
 )
-
-// storageReader reads a file from its beginning.
-type storageReader struct {
-	storage storage
-	name    string
-	off     int64
-}
-
-func (r *storageReader) Read(p []byte) (int, error) {
-	n, err := r.storage.ReadAt(r.name, p, r.off)
-	r.off += int64(n)
-	if n > 0 {
-		return n, nil // what went wrong comes again
-	}
-	return 0, err
-}
 
 // lineScanner reads a segment line by line, in memory for one line, whatever is in it.
 type lineScanner struct {
@@ -34,10 +21,10 @@ type lineScanner struct {
 	next int64  // where the next one does
 }
 
-func newLineScanner(s storage, name string) (*lineScanner, error) {
+func newLineScanner(s storage.Storage, name string) (*lineScanner, error) {
 	const chunk = 256 << 10
-	var in io.Reader = &storageReader{storage: s, name: name}
-	if strings.HasSuffix(name, gzipEnd) {
+	var in io.Reader = &storage.Reader{Storage: s, Name: name}
+	if strings.HasSuffix(name, format.GzipSuffix) {
 		unpacked, err := gzip.NewReader(bufio.NewReaderSize(in, chunk))
 		if err != nil {
 			return nil, err
@@ -47,14 +34,14 @@ func newLineScanner(s storage, name string) (*lineScanner, error) {
 	return &lineScanner{in: bufio.NewReaderSize(in, chunk)}, nil
 }
 
-// scan moves to the next line. At the end it returns io.EOF; a line without its line feed, or longer than any line may be, is errShape, and
+// scan moves to the next line. At the end it returns io.EOF; a line without its line feed, or longer than any line may be, is ErrShape, and
 // the scanner stands behind it.
 func (l *lineScanner) scan() error {
 	l.line, l.off = l.line[:0], l.next
 	for long := false; ; {
 		part, err := l.in.ReadSlice('\n')
 		l.next += int64(len(part))
-		if long = long || len(l.line)+len(part) > maxLine; !long {
+		if long = long || len(l.line)+len(part) > format.MaxLine; !long {
 			l.line = append(l.line, part...)
 		}
 		switch {
@@ -65,7 +52,7 @@ func (l *lineScanner) scan() error {
 		case err != nil && !errors.Is(err, io.EOF):
 			return err
 		case err != nil || long:
-			return errShape
+			return format.ErrShape
 		}
 		l.line = l.line[:len(l.line)-1]
 		return nil
@@ -76,13 +63,13 @@ func (l *lineScanner) scan() error {
 type walk struct {
 	chain  string
 	at     position
-	leaves recordHasher
+	leaves tree.RecordHasher
 	open   map[uint64]reservation
 	closed bool // the last line was the closing one
 }
 
 func newWalk(chain string) *walk {
-	return &walk{chain: chain, at: position{last: genesis(chain)}, leaves: newRecordHasher(), open: map[uint64]reservation{}}
+	return &walk{chain: chain, at: position{last: format.Genesis(chain)}, leaves: tree.NewRecordHasher(), open: map[uint64]reservation{}}
 }
 
 // badLine is the first line that is not as it should be.
@@ -107,9 +94,9 @@ const (
 	harmRootMismatch = "root-mismatch"
 )
 
-// segment goes through one segment up to its first bad line. A segment that is not the first of its chain brings its own starting point;
+// segmentWriter goes through one segment up to its first bad line. A segment that is not the first of its chain brings its own starting point;
 // those before it may have been pruned.
-func (w *walk) segment(s storage, name string) (*badLine, error) {
+func (w *walk) segment(s storage.Storage, name string) (*badLine, error) {
 	lines, err := newLineScanner(s, name)
 	if err != nil {
 		return &badLine{seq: w.at.seq() + 1, kind: harmBadLine, err: err, proved: true}, nil
@@ -119,7 +106,7 @@ func (w *walk) segment(s storage, name string) (*badLine, error) {
 		if errors.Is(err, io.EOF) {
 			return nil, nil
 		}
-		if err != nil && !errors.Is(err, errShape) {
+		if err != nil && !errors.Is(err, format.ErrShape) {
 			return nil, fmt.Errorf("reading %s: %w", name, err)
 		}
 		kind := harmBadLine
@@ -136,8 +123,8 @@ func (w *walk) segment(s storage, name string) (*badLine, error) {
 
 // take moves behind one line if it is the next one. start says that it is the first of its segment.
 func (w *walk) take(line []byte, start bool) (harm string, err error) {
-	l, err := parseLine(line)
-	if errors.Is(err, errHash) {
+	l, err := ParseLine(line)
+	if errors.Is(err, format.ErrHash) {
 		return harmBadHash, err
 	}
 	if err != nil {
@@ -151,7 +138,7 @@ func (w *walk) take(line []byte, start bool) (harm string, err error) {
 			return harmRootMismatch, err
 		}
 	}
-	switch text := formatTime(l.Time); {
+	switch text := format.FormatTime(l.Time); {
 	case l.Seq != w.at.seq()+1:
 		return harmWrongSeq, fmt.Errorf("has the number %d", l.Seq)
 	case l.Prev != w.at.last:
@@ -168,18 +155,18 @@ func (w *walk) take(line []byte, start bool) (harm string, err error) {
 // start takes the starting point from the first line of a segment: the edge of the tree must give the root that the note has.
 func (w *walk) start(l *Line) error {
 	var data pendingNote
-	if err := decodeData(l, &data); err != nil {
+	if err := format.DecodeData(l.Raw(), &data); err != nil {
 		return err
 	}
 	note, err := parseCheckpoint(data.Note)
 	if err != nil || l.Kind != KindCheckpoint || note.size+1 != l.Seq || note.last != l.Prev {
 		return errors.New("does not say where its segment begins")
 	}
-	edge, err := treeOf(note.size, data.Tree)
+	edge, err := tree.FromEdges(note.size, data.Tree)
 	if err != nil {
 		return err
 	}
-	if edge.root() != note.root {
+	if edge.Root() != note.root {
 		return errors.New("has an edge that does not give the signed root")
 	}
 	w.at.tree, w.at.last, w.at.time = edge, l.Prev, ""
@@ -202,12 +189,12 @@ func (w *walk) follow(l *Line) error {
 		w.open[l.Seq] = reservation{Seq: l.Seq, Ref: r.Ref, Call: r.Call, Tool: r.Tool}
 	case KindComplete:
 		var data struct{ Reserve reservation }
-		if err := decodeData(l, &data); err == nil && data.Reserve.Chain == w.chain {
+		if err := format.DecodeData(l.Raw(), &data); err == nil && data.Reserve.Chain == w.chain {
 			delete(w.open, data.Reserve.Seq)
 		}
 	case KindCheckpoint:
 		var data pendingNote
-		if err := decodeData(l, &data); err != nil {
+		if err := format.DecodeData(l.Raw(), &data); err != nil {
 			return err
 		}
 		w.closed = data.Closed
@@ -223,23 +210,15 @@ func (w *walk) provedLater(lines *lineScanner) (bool, error) {
 		if errors.Is(err, io.EOF) {
 			return false, nil
 		}
-		if errors.Is(err, errShape) {
+		if errors.Is(err, format.ErrShape) {
 			continue
 		}
 		if err != nil {
 			return false, err
 		}
-		l, err := parseLine(lines.line)
+		l, err := ParseLine(lines.line)
 		if err == nil && l.Kind == KindCheckpoint && l.In(w.chain) && l.Seq > w.at.seq()+1 {
 			return true, nil
 		}
 	}
-}
-
-func decodeData(l *Line, v any) error {
-	r, err := l.Record()
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(r.Data, v)
 }

@@ -3,22 +3,10 @@ package ledger
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
-	"strconv"
-	"strings"
-)
 
-// The files of a chain.
-const (
-	activeSegment = "audit-log.jsonl"
-	segmentStart  = "audit-log."
-	segmentEnd    = ".jsonl"
-	gzipEnd       = ".gz"
-	notesFile     = "checkpoints"
-	evidenceDir   = "evidence"
-	endFile       = "end"
-	reserveFile   = "reserve"
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
 // How much space is asked for at a time: as much again as the segment has, so that the file system rarely has to find some within a sync
@@ -28,21 +16,7 @@ const (
 	maxPreallocate = 4 << 20
 )
 
-// closedSegment is the name of the n-th closed segment, from 1.
-func closedSegment(n int) string { return fmt.Sprintf("%s%06d%s", segmentStart, n, segmentEnd) }
-
-// closedNumber reads the number from the name of a closed segment, compressed or not.
-func closedNumber(name string) (int, bool) {
-	digits, ok := strings.CutPrefix(strings.TrimSuffix(name, gzipEnd), segmentStart)
-	if !ok {
-		return 0, false
-	}
-	digits, ok = strings.CutSuffix(digits, segmentEnd)
-	n, err := strconv.Atoi(digits)
-	return n, ok && err == nil && n > 0 && len(digits) >= 6
-}
-
-// segments is what a chain's folder holds.
+// Segments is what a chain's folder holds.
 type segments struct {
 	closed []int        // sorted; may have been pruned at the beginning
 	plain  map[int]bool // not compressed, or not only
@@ -50,7 +24,7 @@ type segments struct {
 	active bool
 }
 
-// last is the highest closed number, or 0.
+// Last is the highest closed number, or 0.
 func (s segments) last() int {
 	if len(s.closed) == 0 {
 		return 0
@@ -58,29 +32,29 @@ func (s segments) last() int {
 	return s.closed[len(s.closed)-1]
 }
 
-// name is the file of a closed segment; the plain one if there are both.
+// Name is the file of a closed segment; the plain one if there are both.
 func (s segments) name(n int) string {
 	if s.plain[n] {
-		return closedSegment(n)
+		return format.ClosedSegment(n)
 	}
-	return closedSegment(n) + gzipEnd
+	return format.ClosedSegment(n) + format.GzipSuffix
 }
 
-func listSegments(s storage, chain string) (segments, error) {
+func listSegments(s storage.Storage, chain string) (segments, error) {
 	found := segments{plain: map[int]bool{}, gzip: map[int]bool{}}
 	names, err := s.List(chain)
 	if err != nil {
 		return found, fmt.Errorf("listing %s: %w", chain, err)
 	}
 	for _, name := range names {
-		if name == activeSegment {
+		if name == format.ActiveSegment {
 			found.active = true
 		}
-		n, ok := closedNumber(name)
+		n, packed, ok := format.SegmentNumber(name)
 		if !ok {
 			continue
 		}
-		if strings.HasSuffix(name, gzipEnd) {
+		if packed {
 			found.gzip[n] = true
 		} else {
 			found.plain[n] = true
@@ -93,10 +67,10 @@ func listSegments(s storage, chain string) (segments, error) {
 	return found, nil
 }
 
-// segment is the active file of a chain. It is guarded by the writer's lock.
-type segment struct {
-	file     file
-	watch    watch
+// segmentWriter is the active file of a chain. It is guarded by the writer's lock.
+type segmentWriter struct {
+	file     storage.File
+	watch    storage.Watch
 	taken    bool  // it is not at its path, or not as it was written
 	size     int64 // bytes that were acknowledged
 	reserved int64 // end of the space that was asked for
@@ -106,7 +80,7 @@ type segment struct {
 
 // write appends lines and makes them durable. After an error it says whether the segment is still sound: its visible end is where it was and
 // that is durable. If not it must never be written again.
-func (g *segment) write(lines []byte) (sound bool, err error) {
+func (g *segmentWriter) write(lines []byte) (sound bool, err error) {
 	if end := g.size + int64(len(lines)); end > g.reserved {
 		// Only a help: if there is no space the write itself will tell.
 		more := min(max(g.size, minPreallocate), maxPreallocate)
@@ -129,23 +103,15 @@ func (g *segment) write(lines []byte) (sound bool, err error) {
 }
 
 // undo takes a half written batch back. Nothing of it was synced, and all before it was.
-func (g *segment) undo() bool {
+func (g *segmentWriter) undo() bool {
 	g.reserved = 0
 	return g.file.Truncate(g.size) == nil && g.file.Sync() == nil
 }
 
 // release gives back space that was asked for and not used, and closes the file.
-func (g *segment) release() error {
+func (g *segmentWriter) release() error {
 	if g.taken { // what was done to it is evidence
 		return errors.Join(g.file.Trim(), g.file.Close())
 	}
 	return errors.Join(g.file.Truncate(g.size), g.file.Close())
-}
-
-// remove deletes a file that may not be there.
-func remove(s storage, name string) error {
-	if err := s.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,6 +14,9 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/dual"
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
+	"github.com/candor-mcp/candor/ledger/internal/tree"
 )
 
 // Appender is what sessions need of a ledger: [Ledger] has it.
@@ -26,7 +31,7 @@ type Appender interface {
 // processes from doing it at once. It is safe for concurrent use.
 type Sessions struct {
 	to     Appender
-	store  *osStorage
+	store  *storage.Dir
 	reader *Reader
 
 	mu    sync.Mutex // guards what follows
@@ -36,34 +41,16 @@ type Sessions struct {
 
 // session is where a session stands.
 type session struct {
-	state sessionState
+	state format.Session
 	begun time.Time
 	chain string // of the entry that finalised it
 	seq   uint64
 }
 
-// sessionState is data.session of a setting.
-type sessionState struct {
-	ID    string        `json:"id"`
-	State string        `json:"state"`
-	Root  string        `json:"root,omitempty"`
-	Count int64         `json:"count,omitempty"`
-	Parts []sessionPart `json:"parts,omitempty"`
-}
-
-// sessionPart is where in a chain a session's entries stand.
-type sessionPart struct {
-	Chain string `json:"chain"`
-	First uint64 `json:"first"`
-	Last  uint64 `json:"last"`
-}
-
 const (
-	sessionBegun     = "begun"
-	sessionFinalised = "finalised"
-	sessionLock      = "sessions.lock"
-	sessionWait      = 5 * time.Second
-	sessionSlack     = time.Minute // how far the clocks of two writers may be apart
+	sessionLock  = "sessions.lock"
+	sessionWait  = 5 * time.Second
+	sessionSlack = time.Minute // how far the clocks of two writers may be apart
 )
 
 // OpenSessions attests sessions of the ledger in dir through to, which writes into it. Nothing is read before the first call.
@@ -72,7 +59,7 @@ func OpenSessions(dir string, to Appender) (*Sessions, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := openStorage(dir)
+	store, err := storage.Open(dir)
 	if err != nil {
 		return nil, errors.Join(err, reader.Close())
 	}
@@ -98,7 +85,7 @@ func (s *Sessions) Begin(ctx context.Context, id string) error {
 		if s.known[id] != nil {
 			return sessionError(dual.SessionExists, id)
 		}
-		_, err := s.record(ctx, sessionState{ID: id, State: sessionBegun})
+		_, err := s.record(ctx, format.Session{ID: id, State: format.SessionBegun})
 		return err
 	})
 }
@@ -111,7 +98,7 @@ func (s *Sessions) Finalise(ctx context.Context, id string) (root tlog.Hash, cou
 		switch {
 		case found == nil:
 			return sessionError(dual.SessionNotFound, id)
-		case found.state.State == sessionFinalised:
+		case found.state.State == format.SessionFinalised:
 			return sessionError(dual.AlreadyFinalized, id)
 		}
 		state, top, err := s.sum(ctx, id, found.begun)
@@ -139,22 +126,6 @@ func (s *Sessions) Root(ctx context.Context, id string) (root tlog.Hash, count i
 	return root, found.state.Count, err
 }
 
-// Prove shows that an entry is in a finalised session. The proof needs the checkpoint that covers the finalising entry; until it is
-// written, at most a second later, the answer is [ErrNotCovered].
-func (s *Sessions) Prove(ctx context.Context, id, chain string, seq uint64) (Proof, error) {
-	found, err := s.finalised(ctx, id)
-	if err != nil {
-		return Proof{}, err
-	}
-	inner, err := s.proveInside(ctx, &found, chain, seq)
-	if err != nil {
-		return Proof{}, err
-	}
-	outer, err := prove(s.reader.fsys, found.chain, found.seq)
-	outer.Session = inner
-	return outer, err
-}
-
 func (s *Sessions) finalised(ctx context.Context, id string) (session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +136,7 @@ func (s *Sessions) finalised(ctx context.Context, id string) (session, error) {
 	switch {
 	case found == nil:
 		return session{}, sessionError(dual.SessionNotFound, id)
-	case found.state.State != sessionFinalised:
+	case found.state.State != format.SessionFinalised:
 		return session{}, sessionError(dual.NotFinalized, id)
 	}
 	return *found, nil
@@ -192,7 +163,7 @@ func (s *Sessions) lock(ctx context.Context) (release func() error, err error) {
 	defer cancel()
 	for {
 		release, err := s.store.Lock(sessionLock, nil)
-		if !errors.Is(err, errLocked) {
+		if !errors.Is(err, storage.ErrLocked) {
 			return release, err
 		}
 		select {
@@ -221,25 +192,25 @@ func (s *Sessions) refresh(ctx context.Context) (err error) {
 // learn takes in a begun or finalised entry. The first of each counts.
 func (s *Sessions) learn(l *Line) {
 	var data json.RawMessage
-	if unmarshalData(l, &data) != nil {
+	if format.DecodeData(l.Raw(), &data) != nil {
 		return
 	}
-	state, ok := sessionOf(data)
+	state, ok := format.ParseSession(data)
 	if !ok {
 		return
 	}
 	found := s.known[state.ID]
 	switch {
-	case state.State == sessionBegun && found == nil:
+	case state.State == format.SessionBegun && found == nil:
 		s.known[state.ID] = &session{state: state, begun: l.Time}
-	case state.State == sessionFinalised && (found == nil || found.state.State != sessionFinalised):
+	case state.State == format.SessionFinalised && (found == nil || found.state.State != format.SessionFinalised):
 		s.known[state.ID] = &session{state: state, begun: l.Time, chain: l.Chain(), seq: l.Seq}
 	}
 }
 
 // record appends one setting.
-func (s *Sessions) record(ctx context.Context, state sessionState) (Receipt, error) {
-	raw, err := json.Marshal(map[string]sessionState{"session": state})
+func (s *Sessions) record(ctx context.Context, state format.Session) (Receipt, error) {
+	raw, err := json.Marshal(map[string]format.Session{"session": state})
 	if err != nil {
 		return Receipt{}, fmt.Errorf("writing the session: %w", err)
 	}
@@ -250,14 +221,39 @@ func (s *Sessions) record(ctx context.Context, state sessionState) (Receipt, err
 	return receipt, err
 }
 
-// sessionOf reads data.session.
-func sessionOf(data json.RawMessage) (sessionState, bool) {
-	var d struct {
-		Session sessionState `json:"session"`
+// Sum builds the tree over the entries that are bound to a session now.
+func (s *Sessions) sum(ctx context.Context, id string, begun time.Time) (format.Session, tlog.Hash, error) {
+	state := format.Session{ID: id, State: format.SessionFinalised}
+	parts := map[string]*format.SessionPart{}
+	var nodes tree.Tree
+	options := ReadOptions{Session: id, Since: begun.Add(-sessionSlack), Keep: isSessionMember}
+	for l, err := range s.reader.Entries(ctx, options) {
+		if err != nil {
+			return state, tlog.Hash{}, err
+		}
+		part := parts[string(l.chain)]
+		if part == nil {
+			part = &format.SessionPart{Chain: l.Chain(), First: l.Seq}
+			parts[part.Chain] = part
+		}
+		part.Last = l.Seq
+		nodes.Push(tlog.RecordHash(l.Hash[:]))
 	}
-	err := json.Unmarshal(data, &d)
-	return d.Session, err == nil && d.Session.ID != ""
+	if err := ctx.Err(); err != nil {
+		return state, tlog.Hash{}, err
+	}
+	if nodes.Size == 0 {
+		return state, tlog.Hash{}, sessionError(dual.NoRecords, id)
+	}
+	for _, chain := range slices.Sorted(maps.Keys(parts)) {
+		state.Parts = append(state.Parts, *parts[chain])
+	}
+	state.Root, state.Count = nodes.Root().String(), int64(nodes.Size) //nolint:gosec // a count of entries
+	return state, nodes.Root(), nil
 }
+
+// isSessionMember reports whether a line that names a session belongs to it. The entries that begin and finalise it do not.
+func isSessionMember(l *Line) bool { return l.Kind != KindSetting && l.Kind != KindCheckpoint }
 
 func sessionError(code candor.Code, id string) error {
 	return candor.NotRetryable(code, "", candor.WithSession(id, "", ""))

@@ -1,4 +1,4 @@
-package ledger
+package ledger_test
 
 import (
 	"flag"
@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/candor-mcp/candor/ledger"
 )
 
 var soak = flag.Int("soak", 20_000, "how many entries TestSoakLeaksNothing appends")
@@ -35,11 +37,11 @@ func TestSoakLeaksNothing(t *testing.T) {
 		count = 2_000
 	}
 	dir := t.TempDir() + "/ledger"
-	options := Options{
-		MaxSegmentBytes: 256 << 10, Compress: true, Retain: Retain{Bytes: 4 << 20}, SecondPlace: dir + ".second", LowSpaceBytes: -1,
+	options := ledger.Options{
+		MaxSegmentBytes: 256 << 10, Compress: true, Retain: ledger.Retain{Bytes: 4 << 20}, SecondPlace: dir + ".second", LowSpaceBytes: -1,
 	}
 	lifetime := func(entries int) {
-		l, err := Open(dir, options)
+		l, err := ledger.Open(dir, options)
 		must(t, err)
 		s := &stage{t: t, told: &told{}, rng: newRand(1)}
 		s.appendAtOnce(l, 64, entries/64, 400)

@@ -3,6 +3,9 @@ package ledger
 import (
 	"errors"
 	"time"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
 // space is what the writer knows of the room on the disk. It is guarded by the writer's lock.
@@ -45,7 +48,7 @@ func (w *writer) fill(n int) {
 	if c == nil || c.segment == nil || c.uncovered()+ownRoom > maxUncovered {
 		return
 	}
-	if err := remove(w.storage, c.name+"/"+reserveFile); err != nil {
+	if err := storage.Remove(w.storage, c.name+"/"+format.ReserveFile); err != nil {
 		return
 	}
 	if w.mustSign(1) && w.sign() != nil {
@@ -77,8 +80,8 @@ func (w *writer) keepBack() error {
 	if size == 0 {
 		return nil
 	}
-	name := w.chain.name + "/" + reserveFile
-	if err := remove(w.storage, name); err != nil {
+	name := w.chain.name + "/" + format.ReserveFile
+	if err := storage.Remove(w.storage, name); err != nil {
 		return err
 	}
 	f, err := w.storage.Create(name, 0o600)
@@ -87,7 +90,7 @@ func (w *writer) keepBack() error {
 	}
 	_, err = f.Write(make([]byte, size))
 	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, remove(w.storage, name))
+		return errors.Join(err, storage.Remove(w.storage, name))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package ledger
+package ledger_test
 
 import (
 	"context"
@@ -14,6 +14,9 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/testing/crashfs"
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
+	"github.com/candor-mcp/candor/ledger/verify"
 )
 
 // stage is where a workload plays: a disk, a second one for checkpoints, and what callers were told. It runs in a bubble of
@@ -22,20 +25,20 @@ type stage struct {
 	t       *testing.T
 	disk    *crashfs.FS
 	second  *crashfs.FS // nil if there is no second place
-	options Options
+	options ledger.Options
 	told    *told
 	rng     *rand.Rand
 	hook    func(index int, op crashfs.Op, cut func(*rand.Rand) *crashfs.FS) // after every operation on the disk; may be nil
 	refused []error                                                          // what the ledger refused, guarded by mu
 	mu      sync.Mutex
 	refs    int
-	killed  []*Ledger // whose process died; closed at the end, where nobody looks any more
+	killed  []*ledger.Ledger // whose process died; closed at the end, where nobody looks any more
 }
 
 // workload is something people do with a ledger.
 type workload struct {
 	name    string
-	options Options
+	options ledger.Options
 	second  bool
 	prunes  bool // old entries go on purpose
 	play    func(*stage)
@@ -62,13 +65,13 @@ var workloads = []workload{
 		s.effects(l, 4)
 		s.close(l)
 	}},
-	{name: "rotation", options: Options{MaxSegmentBytes: minSegmentBytes}, play: func(s *stage) {
+	{name: "rotation", options: ledger.Options{MaxSegmentBytes: ledger.MinSegmentBytes}, play: func(s *stage) {
 		l := s.open()
 		s.appendAtOnce(l, 4, 3, 900)
 		s.appendInTurn(l, 4, 600)
 		s.close(l)
 	}},
-	{name: "rotation by age", options: Options{MaxSegmentAge: time.Minute}, play: func(s *stage) {
+	{name: "rotation by age", options: ledger.Options{MaxSegmentAge: time.Minute}, play: func(s *stage) {
 		l := s.open()
 		for range 3 {
 			s.appendInTurn(l, 2, 50)
@@ -76,14 +79,14 @@ var workloads = []workload{
 		}
 		s.close(l)
 	}},
-	{name: "compression", options: Options{MaxSegmentBytes: minSegmentBytes, Compress: true}, play: func(s *stage) {
+	{name: "compression", options: ledger.Options{MaxSegmentBytes: ledger.MinSegmentBytes, Compress: true}, play: func(s *stage) {
 		l := s.open()
 		s.appendInTurn(l, 10, 900)
 		time.Sleep(time.Second)
 		s.appendInTurn(l, 2, 50)
 		s.close(l)
 	}},
-	{name: "retention", prunes: true, options: Options{MaxSegmentBytes: minSegmentBytes, Retain: Retain{Bytes: 6000}}, play: func(s *stage) {
+	{name: "retention", prunes: true, options: ledger.Options{MaxSegmentBytes: ledger.MinSegmentBytes, Retain: ledger.Retain{Bytes: 6000}}, play: func(s *stage) {
 		l := s.open()
 		s.appendInTurn(l, 16, 900)
 		time.Sleep(time.Hour)
@@ -156,20 +159,20 @@ func (s *stage) leave() {
 }
 
 // withDisk returns the options for a ledger on these disks.
-func (o Options) withDisk(disk, second *crashfs.FS) Options {
-	o.storage = crashStorage{disk}
+func withDisk(o ledger.Options, disk, second *crashfs.FS) ledger.Options {
 	if o.ReserveBytes == 0 {
 		o.ReserveBytes = 1 << 10 // less to copy for every power cut
 	}
 	if second != nil {
-		o.SecondPlace, o.second = "second", crashStorage{second}
+		o.SecondPlace = "second"
+		return o.WithStorage(crashStorage{disk}, crashStorage{second})
 	}
-	return o
+	return o.WithStorage(crashStorage{disk}, nil)
 }
 
 // open returns nil if the ledger refuses to open.
-func (s *stage) open() *Ledger {
-	l, err := Open("", s.options.withDisk(s.disk, s.second))
+func (s *stage) open() *ledger.Ledger {
+	l, err := ledger.Open("", withDisk(s.options, s.disk, s.second))
 	if err != nil {
 		s.refuse(err)
 		return nil
@@ -177,7 +180,7 @@ func (s *stage) open() *Ledger {
 	return l
 }
 
-func (s *stage) close(l *Ledger) {
+func (s *stage) close(l *ledger.Ledger) {
 	if l == nil {
 		return
 	}
@@ -187,7 +190,7 @@ func (s *stage) close(l *Ledger) {
 }
 
 // kill ends the process in the middle of things: what it wrote stays in the cache, its locks are gone.
-func (s *stage) kill(l *Ledger) {
+func (s *stage) kill(l *ledger.Ledger) {
 	if l != nil {
 		s.killed = append(s.killed, l)
 	}
@@ -206,17 +209,17 @@ func (s *stage) refuse(err error) {
 }
 
 // entry returns an entry that is like no other, with an envelope of about that size.
-func (s *stage) entry(size int) Entry {
+func (s *stage) entry(size int) ledger.Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.refs++
-	return Entry{
-		Kind: KindFailure, Ref: fmt.Sprintf("ref-%d", s.refs), Tool: "read_file", Code: candor.CodeNotFound, Outcome: OutcomeError,
+	return ledger.Entry{
+		Kind: ledger.KindFailure, Ref: fmt.Sprintf("ref-%d", s.refs), Tool: "read_file", Code: candor.CodeNotFound, Outcome: ledger.OutcomeError,
 		Envelope: []byte(strings.Repeat("x", s.rng.IntN(size+1))),
 	}
 }
 
-func (s *stage) append(l *Ledger, size int) {
+func (s *stage) append(l *ledger.Ledger, size int) {
 	if l == nil {
 		return
 	}
@@ -228,13 +231,13 @@ func (s *stage) append(l *Ledger, size int) {
 	s.told.add(r)
 }
 
-func (s *stage) appendInTurn(l *Ledger, count, size int) {
+func (s *stage) appendInTurn(l *ledger.Ledger, count, size int) {
 	for range count {
 		s.append(l, size)
 	}
 }
 
-func (s *stage) appendAtOnce(l *Ledger, callers, count, size int) {
+func (s *stage) appendAtOnce(l *ledger.Ledger, callers, count, size int) {
 	var wg sync.WaitGroup
 	for range callers {
 		wg.Go(func() { s.appendInTurn(l, count, size) })
@@ -243,7 +246,7 @@ func (s *stage) appendAtOnce(l *Ledger, callers, count, size int) {
 }
 
 // effects reserves some and completes every other one.
-func (s *stage) effects(l *Ledger, count int) {
+func (s *stage) effects(l *ledger.Ledger, count int) {
 	if l == nil {
 		return
 	}
@@ -257,7 +260,7 @@ func (s *stage) effects(l *Ledger, count int) {
 		if i%2 == 1 {
 			continue
 		}
-		r, err := effect.Complete(context.Background(), Entry{Outcome: OutcomeOK})
+		r, err := effect.Complete(context.Background(), ledger.Entry{Outcome: ledger.OutcomeOK})
 		if err != nil {
 			s.refuse(err)
 			continue
@@ -269,9 +272,9 @@ func (s *stage) effects(l *Ledger, count int) {
 // survivor is what was left at some moment, and what had been promised by then.
 type survivor struct {
 	disk, second *crashfs.FS
-	options      Options
+	options      ledger.Options
 	prunes       bool
-	told         []Receipt
+	told         []ledger.Receipt
 	where        string
 }
 
@@ -311,11 +314,11 @@ func leftClean(disk *crashfs.FS) error {
 }
 
 func (s survivor) goOn() error {
-	l, err := Open("", s.options.withDisk(s.disk, s.second))
+	l, err := ledger.Open("", withDisk(s.options, s.disk, s.second))
 	if err != nil {
 		return err
 	}
-	_, err = l.Append(context.Background(), Entry{Kind: KindSuccess, Tool: "after"})
+	_, err = l.Append(context.Background(), ledger.Entry{Kind: ledger.KindSuccess, Tool: "after"})
 	return errors.Join(err, l.Close())
 }
 
@@ -331,16 +334,16 @@ func (s survivor) verify(when string) error {
 }
 
 // verifyDisks is Verify for disks in memory.
-func verifyDisks(disk, second *crashfs.FS) (Report, error) {
-	var places []*witnessFile
+func verifyDisks(disk, second *crashfs.FS) (verify.Report, error) {
+	var places []*checkpoint.File
 	if second != nil {
 		if _, err := fs.Stat(second.View(), "second"); err == nil {
-			places = []*witnessFile{{fsys: second.View(), base: "second", name: "second"}}
+			places = []*checkpoint.File{{Fsys: second.View(), Base: "second", Name: "second"}}
 		}
 	}
-	report, err := verifyFS(disk.View(), places, VerifyOptions{})
-	if errors.Is(err, errNoLedger) { // the crash came before the key was made
-		return Report{OK: true}, nil
+	report, err := verify.FS(disk.View(), places, verify.Options{})
+	if errors.Is(err, verify.ErrNoLedger) { // the crash came before the key was made
+		return verify.Report{OK: true}, nil
 	}
 	return report, err
 }

@@ -1,18 +1,19 @@
-package ledger
+package ledger_test
 
 import (
 	"errors"
 	"io/fs"
 
 	"github.com/candor-mcp/candor/internal/testing/crashfs"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
 // crashStorage lets a ledger live on a file system that crashes, fills up or lies.
 type crashStorage struct{ *crashfs.FS }
 
-var _ storage = crashStorage{}
+var _ storage.Storage = crashStorage{}
 
-func (s crashStorage) Create(name string, mode fs.FileMode) (file, error) {
+func (s crashStorage) Create(name string, mode fs.FileMode) (storage.File, error) {
 	f, err := s.FS.Create(name, mode)
 	if err != nil {
 		return nil, err // not f: a nil pointer in an interface is not nil
@@ -20,7 +21,7 @@ func (s crashStorage) Create(name string, mode fs.FileMode) (file, error) {
 	return f, nil
 }
 
-func (s crashStorage) OpenAppend(name string) (file, error) {
+func (s crashStorage) OpenAppend(name string) (storage.File, error) {
 	f, err := s.FS.OpenAppend(name)
 	if err != nil {
 		return nil, err
@@ -28,12 +29,12 @@ func (s crashStorage) OpenAppend(name string) (file, error) {
 	return f, nil
 }
 
-func (s crashStorage) Watch(name string) (watch, error) { return s.FS.Watch(name) }
+func (s crashStorage) Watch(name string) (storage.Watch, error) { return s.FS.Watch(name) }
 
 func (s crashStorage) Lock(name string, note []byte) (func() error, error) {
 	release, err := s.FS.Lock(name, note)
 	if errors.Is(err, crashfs.ErrLocked) {
-		return nil, errLocked
+		return nil, storage.ErrLocked
 	}
 	return release, err
 }

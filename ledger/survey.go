@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/keys"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
 // found is a chain that was in the folder when a new one began.
@@ -47,7 +51,7 @@ func (w *writer) survey() ([]*found, error) {
 	return all, nil
 }
 
-func listChains(s storage) ([]string, error) {
+func listChains(s storage.Storage) ([]string, error) {
 	names, err := s.List(".")
 	if err != nil {
 		return nil, fmt.Errorf("listing the folder: %w", err)
@@ -55,7 +59,7 @@ func listChains(s storage) ([]string, error) {
 	var chains []string
 	for _, name := range names {
 		name, isDir := strings.CutSuffix(name, "/")
-		if isDir && looksLikeChain(name) {
+		if isDir && format.LooksLikeChain(name) {
 			chains = append(chains, name)
 		}
 	}
@@ -76,11 +80,11 @@ func (w *writer) look(name string) (*found, error) {
 		return f, nil
 	}
 	unlock, err := w.storage.Lock(name+"/"+chainLock, nil)
-	if errors.Is(err, errLocked) {
+	if errors.Is(err, storage.ErrLocked) {
 		c := lastCheckpoint(w.storage, name) // all that it covers is durable; more may not be
 		f.live, f.end.Size, f.end.Last = true, c.size, c.last.String()
 		if c.size == 0 {
-			f.end.Last = genesis(name).String()
+			f.end.Last = format.Genesis(name).String()
 		}
 		return f, nil
 	}
@@ -103,7 +107,7 @@ func (w *writer) look(name string) (*found, error) {
 
 // givenUp describes a chain that this process has poisoned: as far as it was acknowledged.
 func (f *found) givenUp(c *chain) {
-	root := c.at.tree.root()
+	root := c.at.tree.Root()
 	f.end = endNote{How: endPoisoned, Size: c.at.seq(), Last: c.at.last.String()}
 	f.recovery = &recoveredChain{Chain: c.name, Size: c.at.seq(), Last: f.end.Last, Root: root.String(), Open: c.unfinished(), Poisoned: true}
 }
@@ -119,7 +123,7 @@ func (w *writer) begin() error {
 		return err
 	}
 	if moved {
-		err = w.restoreKeys()
+		w.keys, err = keys.Restore(w.storage, w.keys)
 	}
 	if err == nil {
 		err = w.beginLocked()
@@ -171,7 +175,7 @@ func (w *writer) beginAfter(all []*found) error {
 	w.ledger.counters.chains.Add(1)
 	w.ledger.counters.segments.Add(1)
 	w.conclude(all)
-	if err := w.keepBack(); isFull(err) {
+	if err := w.keepBack(); storage.IsFull(err) {
 		w.ledger.warner.warn(WarningLowSpace, "no space could be kept back", err)
 	}
 	return nil
@@ -192,8 +196,8 @@ func (w *writer) signNow() error {
 // erase removes a chain that never came to be.
 func (w *writer) erase(name string) error {
 	var err error
-	for _, file := range []string{activeSegment, notesFile, chainLock, ""} {
-		err = errors.Join(err, remove(w.storage, strings.TrimSuffix(name+"/"+file, "/")))
+	for _, file := range []string{format.ActiveSegment, format.CheckpointsFile, chainLock, ""} {
+		err = errors.Join(err, storage.Remove(w.storage, strings.TrimSuffix(name+"/"+file, "/")))
 	}
 	return err
 }
@@ -227,7 +231,7 @@ func (w *writer) introduce(all []*found) error {
 		Within  int64        `json:"checkpoint_ms"`
 		Second  string       `json:"second_place,omitempty"`
 		Before  []namedChain `json:"before"`
-	}{1, w.keys.public, w.ledger.options.Policy.String(), checkpointWithin.Milliseconds(), w.second.path, named[:part]})}
+	}{1, w.keys.Public, w.ledger.options.Policy.String(), checkpointWithin.Milliseconds(), w.second.path, named[:part]})}
 	for named = named[part:]; len(named) > 0; named = named[part:] {
 		part = min(len(named), most)
 		first = append(first, ownBody(KindSetting, struct {

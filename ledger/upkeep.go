@@ -1,8 +1,16 @@
 package ledger
 
 import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
 	"sync"
 	"time"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
 // upkeepEvery is how often old segments are looked at when nothing else gives a reason.
@@ -66,5 +74,59 @@ func (u *upkeep) stopping() bool {
 		return true
 	default:
 		return false
+	}
+}
+
+// compress replaces a closed segment by its gzip form. At every moment at least one whole copy has its name: the packed one is durable before it
+// gets its name, and has its name durably before the plain one goes.
+func compressSegment(s storage.Storage, chain string, n int, stop func() bool) error {
+	plain := chain + "/" + format.ClosedSegment(n)
+	packed := plain + format.GzipSuffix
+	aside := packed + ".new"
+	if err := storage.Remove(s, aside); err != nil {
+		return fmt.Errorf("compressing %s: %w", plain, err)
+	}
+	f, err := s.Create(aside, 0o600)
+	if err != nil {
+		return fmt.Errorf("compressing %s: %w", plain, err)
+	}
+	err = pack(f, s, plain, stop)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(fmt.Errorf("compressing %s: %w", plain, err), storage.Remove(s, aside))
+	}
+	if err := errors.Join(s.Rename(aside, packed), s.SyncDir(chain)); err != nil {
+		return fmt.Errorf("compressing %s: %w", plain, err)
+	}
+	if err := errors.Join(s.Remove(plain), s.SyncDir(chain)); err != nil {
+		return fmt.Errorf("removing %s: %w", plain, err)
+	}
+	return nil
+}
+
+var errStopped = errors.New("stopped")
+
+// pack writes the gzip form of a segment in small steps, so that closing a ledger need not wait for all of it.
+func pack(out io.Writer, s storage.Storage, name string, stop func() bool) error {
+	buffered := bufio.NewWriterSize(out, 64<<10)
+	packer := gzip.NewWriter(buffered)
+	in := &storage.Reader{Storage: s, Name: name}
+	chunk := make([]byte, 256<<10)
+	for {
+		if stop() {
+			return errStopped
+		}
+		n, err := in.Read(chunk)
+		if _, failed := packer.Write(chunk[:n]); failed != nil {
+			return failed
+		}
+		if errors.Is(err, io.EOF) {
+			return errors.Join(packer.Close(), buffered.Flush())
+		}
+		if err != nil {
+			return err
+		}
 	}
 }

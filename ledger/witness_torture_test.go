@@ -1,4 +1,4 @@
-package ledger
+package ledger_test
 
 import (
 	"bytes"
@@ -11,22 +11,24 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/candor-mcp/candor/ledger"
 )
 
 // told is what callers were told. It is the other side of the ledger: what stands here must stand there.
 type told struct {
 	mu       sync.Mutex
-	receipts []Receipt // only grows, so that a prefix can be kept
+	receipts []ledger.Receipt // only grows, so that a prefix can be kept
 }
 
-func (w *told) add(r Receipt) {
+func (w *told) add(r ledger.Receipt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.receipts = append(w.receipts, r)
 }
 
 // soFar returns what has been said up to now. It may be kept.
-func (w *told) soFar() []Receipt {
+func (w *told) soFar() []ledger.Receipt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.receipts[:len(w.receipts):len(w.receipts)]
@@ -41,7 +43,7 @@ type place struct {
 // inventory is what stands in a ledger folder, read without any of the ledger's own code.
 type inventory struct {
 	hashes map[place]string
-	kinds  map[Kind]int
+	kinds  map[ledger.Kind]int
 	disk   map[string]int // what settings say of the disk: full, space
 	twice  []place        // entries that are there more than once, always with the same hash
 	refs   map[string]int // how often each ref is there, in entries that are not a completion
@@ -49,7 +51,7 @@ type inventory struct {
 
 // readFolder reads all entries of all chains. Two entries with one number are an error; a line that is not whole ends its file.
 func readFolder(fsys fs.FS) (*inventory, error) {
-	f := &inventory{hashes: map[place]string{}, kinds: map[Kind]int{}, disk: map[string]int{}, refs: map[string]int{}}
+	f := &inventory{hashes: map[place]string{}, kinds: map[ledger.Kind]int{}, disk: map[string]int{}, refs: map[string]int{}}
 	segments, err := fs.Glob(fsys, "*/audit-log*")
 	if err != nil {
 		return f, err
@@ -103,12 +105,12 @@ func (f *inventory) take(chain string, content []byte) error {
 			continue
 		}
 		f.hashes[at] = own
-		kind := Kind(between(line, `"kind":"`, `"`))
+		kind := ledger.Kind(between(line, `"kind":"`, `"`))
 		f.kinds[kind]++
-		if kind == KindSetting {
+		if kind == ledger.KindSetting {
 			f.disk[between(line, `"data":{"disk":"`, `"`)]++
 		}
-		if ref := between(line, `"ref":"`, `"`); ref != "" && kind != KindComplete {
+		if ref := between(line, `"ref":"`, `"`); ref != "" && kind != ledger.KindComplete {
 			f.refs[ref]++
 		}
 	}
@@ -123,7 +125,7 @@ func between(line []byte, after, before string) string {
 }
 
 // lost returns the receipts that the folder does not honour.
-func (f *inventory) lost(receipts []Receipt) (lost []Receipt) {
+func (f *inventory) lost(receipts []ledger.Receipt) (lost []ledger.Receipt) {
 	for _, r := range receipts {
 		if f.hashes[place{r.Chain, r.Seq}] != r.Hash {
 			lost = append(lost, r)

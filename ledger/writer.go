@@ -4,6 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/keys"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
 // How the writer paces itself.
@@ -19,8 +23,8 @@ type writer struct {
 	turn chan struct{} // the lock: full while somebody holds it
 
 	ledger  *Ledger
-	storage storage
-	keys    keys
+	storage storage.Storage
+	keys    keys.Keys
 	second  *secondFile
 
 	chain     *chain       // nil once it was given up, until the next one is begun
@@ -206,7 +210,7 @@ func (w *writer) track(r *request, seq uint64) {
 
 // refuse answers a batch that could not be recorded, as the policy says.
 func (w *writer) refuse(batch []*request, err error) {
-	if isFull(err) {
+	if storage.IsFull(err) {
 		w.fill(len(batch))
 	}
 	if len(batch) > 0 {
@@ -217,7 +221,7 @@ func (w *writer) refuse(batch []*request, err error) {
 	if w.ledger.options.Policy == PolicyOpen {
 		res = result{unrecorded: true}
 		if w.lost == 0 {
-			w.since = formatTime(w.now())
+			w.since = format.FormatTime(w.now())
 		}
 		w.lost += uint64(len(batch))
 		c.unrecorded.Add(uint64(len(batch)))
@@ -235,7 +239,7 @@ func (w *writer) sign() error {
 	if w.pending != nil {
 		return nil // over the same entries; only its entry is missing
 	}
-	signed, err := c.checkpoint().sign(w.keys.signer)
+	signed, err := c.checkpoint().sign(w.keys.Signer)
 	if err != nil {
 		return logFailed(err)
 	}
@@ -368,7 +372,7 @@ func (w *writer) drop() error {
 func (w *writer) leave() error {
 	c := w.chain
 	err := c.notes.sync()
-	err = errors.Join(err, c.stop(), remove(c.storage, c.name+"/"+reserveFile))
+	err = errors.Join(err, c.stop(), storage.Remove(c.storage, c.name+"/"+format.ReserveFile))
 	if err == nil {
 		err = writeEnd(c.storage, c.name, endNote{How: endClosed, Size: c.at.seq(), Last: c.at.last.String()})
 	}
@@ -380,5 +384,5 @@ func (w *writer) now() time.Time { return w.ledger.options.Clock() }
 // ownBody is the body of an entry of the ledger's own.
 func ownBody(kind Kind, data any) []byte {
 	b := append(append(append([]byte(nil), `,"kind":"`...), kind...), `","data":`...)
-	return append(b, mustJSON(data)...)
+	return append(b, format.MustJSON(data)...)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/ledger/verify"
 	"github.com/candor-mcp/candor/serve"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -422,9 +423,9 @@ func recorded(t *testing.T, dir string) map[string]int {
 }
 
 // verified asks that nobody finds harm in a ledger.
-func verified(t *testing.T, dir string) ledger.Report {
+func verified(t *testing.T, dir string) verify.Report {
 	t.Helper()
-	report, err := ledger.Verify(dir, ledger.VerifyOptions{})
+	report, err := verify.Dir(dir, verify.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

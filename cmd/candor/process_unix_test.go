@@ -16,6 +16,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/ledger"
+	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 )
 
 // process is candor as somebody has started it, with a ledger of its own.
@@ -94,7 +95,7 @@ func (p *process) ends() int {
 // checkClosed demands that a ledger is whole and was closed in order.
 func checkClosed(t *testing.T, trail string) {
 	t.Helper()
-	report, err := ledger.Verify(trail, ledger.VerifyOptions{})
+	report, err := ledgerverify.Dir(trail, ledgerverify.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/candor-mcp/candor/ledger"
+	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 )
 
 // trailLosses are the ways to take a trail away from a running writer. Each gets the ledger's folder and the folder of the only chain.
@@ -94,7 +94,7 @@ func TestWrapNoticesThatTheTrailIsGone(t *testing.T) {
 			if codes := p.recorded(); codes["NOT_FOUND"] == 0 {
 				t.Errorf("recorded %v", codes)
 			}
-			report, err := ledger.Verify(p.trail, ledger.VerifyOptions{})
+			report, err := ledgerverify.Dir(p.trail, ledgerverify.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

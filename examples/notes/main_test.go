@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/ledger/export"
+	"github.com/candor-mcp/candor/ledger/verify"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -77,7 +79,7 @@ func TestEveryFailureOfTheExampleIsHonest(t *testing.T) {
 	if text, _ := fine.Result().Path("content", 0, "text").Str(); text != "Buy milk." || fine.Result().Path("isError").Present() {
 		t.Errorf("a note that is there: %s", fine.Bytes())
 	}
-	report, err := ledger.Verify(filepath.Join(dir, "ledger"), ledger.VerifyOptions{})
+	report, err := verify.Dir(filepath.Join(dir, "ledger"), verify.Options{})
 	if err != nil || len(report.Harms) > 0 {
 		t.Errorf("the ledger: %v, %v", report.Harms, err)
 	}
@@ -111,7 +113,7 @@ func failures(t *testing.T, dir string) int {
 		t.Fatal(err)
 	}
 	defer r.Close() //nolint:errcheck // it was only read
-	count, err := r.Count(t.Context(), ledger.ByCode, ledger.ReadOptions{})
+	count, err := export.Count(t.Context(), r, export.ByCode, ledger.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

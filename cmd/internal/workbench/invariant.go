@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/boundary"
 	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/dialect"
-	"github.com/candor-mcp/candor/ledger"
+	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -208,7 +208,7 @@ func ledgerVerifies(_ context.Context, b *Bench) error {
 	if _, err := b.trail.ledger(); err != nil {
 		return nil //nolint:nilerr // each call fails with a code for that
 	}
-	report, err := ledger.Verify(b.trail.dir, ledger.VerifyOptions{SecondPlaces: b.trail.secondPlaces()})
+	report, err := ledgerverify.Dir(b.trail.dir, ledgerverify.Options{SecondPlaces: b.trail.secondPlaces()})
 	if err != nil {
 		return err
 	}
@@ -219,13 +219,13 @@ func ledgerVerifies(_ context.Context, b *Bench) error {
 }
 
 // trailFault returns an error with the first defect and a hint. It is short, so that the hint is not cut off.
-func trailFault(dir string, harms []ledger.Harm) error {
+func trailFault(dir string, harms []ledgerverify.Damage) error {
 	first, more, advice := harms[0], "", "keep the folder as evidence and begin another with --ledger"
 	if n := len(harms) - 1; n > 0 {
 		more = fmt.Sprintf("; and %d more", n)
 	}
-	gone := func(h ledger.Harm) bool { return h.Kind == ledger.HarmMissingChain && h.File != "" }
-	if gone(first) && !slices.ContainsFunc(harms, func(h ledger.Harm) bool { return !gone(h) }) {
+	gone := func(h ledgerverify.Damage) bool { return h.Kind == ledgerverify.KindMissingChain && h.File != "" }
+	if gone(first) && !slices.ContainsFunc(harms, func(h ledgerverify.Damage) bool { return !gone(h) }) {
 		advice = "restore the folder from a copy; if it was removed on purpose: candor ledger forget " + dir
 	}
 	return fmt.Errorf("%s%s (hint: %s)", first, more, advice)

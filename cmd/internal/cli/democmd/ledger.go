@@ -11,6 +11,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/ledger"
+	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 	"github.com/candor-mcp/candor/meter"
 )
 
@@ -55,7 +56,7 @@ func demoFailures(dir string) (seqs []uint64, err error) {
 }
 
 func demoVerify(env *term.Env, p term.Colors, dir, state string, failures []uint64) error {
-	report, err := ledger.Verify(dir, ledger.VerifyOptions{})
+	report, err := ledgerverify.Dir(dir, ledgerverify.Options{})
 	if err != nil {
 		return err
 	}

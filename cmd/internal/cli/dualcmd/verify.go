@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/export"
-	"github.com/candor-mcp/candor/ledger"
+	ledgerproof "github.com/candor-mcp/candor/ledger/proof"
 )
 
 func newVerify(env *term.Env) *cobra.Command {
@@ -133,7 +133,7 @@ func (c *adminCommand) export(ctx context.Context, a *dual.Admin, typed, out str
 		return term.BadInput("candor workbench dual verify lists the broken records", "%s", term.Printable(err.Error()))
 	case errors.Is(err, dual.ErrNotAttested):
 		return term.BadInput("start the server with a ledger; it attests the missing records", "%s", err)
-	case errors.Is(err, ledger.ErrNotCovered):
+	case errors.Is(err, ledgerproof.ErrNotCovered):
 		return term.BadInput("try again in a second, when the next checkpoint is signed", "%s", err)
 	case err != nil:
 		return term.BadInput("run candor workbench dual verify", "%s", err)
@@ -145,7 +145,7 @@ func (c *adminCommand) export(ctx context.Context, a *dual.Admin, typed, out str
 func exportCovered(ctx context.Context, a *dual.Admin, id string) (*export.File, error) {
 	for tries := 0; ; tries++ {
 		file, err := a.Export(ctx, id)
-		if tries == 15 || !errors.Is(err, ledger.ErrNotCovered) {
+		if tries == 15 || !errors.Is(err, ledgerproof.ErrNotCovered) {
 			return file, err
 		}
 		select {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/ledger"
+	ledgerexport "github.com/candor-mcp/candor/ledger/export"
 )
 
 // exportCommand has the flags of `candor ledger export`.
@@ -31,7 +32,7 @@ entry, otlp-json OpenTelemetry logs, cef the Common Event Format.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(term.Context(cmd.Context()), cmd, args) },
 	}
 	c.register(cmd)
-	cmd.Flags().StringVar(&c.format, "format", string(ledger.FormatJSONL), "output format: "+term.JoinWords(formatNames()))
+	cmd.Flags().StringVar(&c.format, "format", string(ledgerexport.FormatJSONL), "output format: "+term.JoinWords(formatNames()))
 	cmd.Flags().StringVar(&c.out, "out", "", "file to create; default standard output")
 	cmd.Flags().StringVar(&c.since, "since", "", "only entries not older than this, such as 15m, 24h or 7d")
 	term.CompleteFlag(cmd, "format", formatNames())
@@ -53,7 +54,7 @@ func (c *exportCommand) run(ctx context.Context, cmd *cobra.Command, args []stri
 	skipped := 0
 	entries := r.Entries(ctx, ledger.ReadOptions{Since: since, Keep: c.keep(), Skipped: func(string, int64) { skipped++ }})
 	write := func(w io.Writer) error {
-		_, err := ledger.Export(w, ledger.Format(c.format), entries)
+		_, err := ledgerexport.Write(w, ledgerexport.Format(c.format), entries)
 		return err
 	}
 	if err := term.WriteFileOrOutput(c.env, c.out, write); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/ledger"
+	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 )
 
 // forgetCommand has the flags of `candor ledger forget`.
@@ -87,7 +88,7 @@ func (c *forgetCommand) run(args []string) error {
 
 // missing finds the chains that are in a second place but not in the folder, which may be missing itself.
 func (c *forgetCommand) missing(dir string) (*forgetReport, error) {
-	options := ledger.VerifyOptions{SecondPlaces: plug.SecondPlaces(dir, c.env.Getenv)}
+	options := ledgerverify.Options{SecondPlaces: plug.SecondPlaces(dir, c.env.Getenv)}
 	if c.place != "" {
 		if _, err := os.Stat(c.place); err != nil {
 			return nil, term.BadInput("name the file that candor ledger verify prints", "%s", err)
@@ -102,13 +103,13 @@ func (c *forgetCommand) missing(dir string) (*forgetReport, error) {
 		defer os.Remove(empty) //nolint:errcheck // an empty folder for temporary files
 		dir = empty
 	}
-	verified, err := ledger.Verify(dir, options)
+	verified, err := ledgerverify.Dir(dir, options)
 	if err != nil {
 		return nil, cannotRead(err)
 	}
 	report := &forgetReport{Places: []forgetPlace{}}
 	for _, h := range verified.Harms {
-		if h.Kind != ledger.HarmMissingChain || h.File == "" {
+		if h.Kind != ledgerverify.KindMissingChain || h.File == "" {
 			continue
 		}
 		i := slices.IndexFunc(report.Places, func(p forgetPlace) bool { return p.Place == h.File })

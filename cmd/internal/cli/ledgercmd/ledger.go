@@ -12,6 +12,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/ledger"
+	ledgerexport "github.com/candor-mcp/candor/ledger/export"
+	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 )
 
 // ledgerCommand has what the commands below `candor ledger` share.
@@ -90,8 +92,8 @@ func (c *ledgerCommand) named(args []string) (string, error) {
 }
 
 // verifyOptions returns options that compare the ledger with its default second file of checkpoints.
-func (c *ledgerCommand) verifyOptions(dir string) ledger.VerifyOptions {
-	return ledger.VerifyOptions{SecondPlaces: plug.SecondPlaces(dir, c.env.Getenv)}
+func (c *ledgerCommand) verifyOptions(dir string) ledgerverify.Options {
+	return ledgerverify.Options{SecondPlaces: plug.SecondPlaces(dir, c.env.Getenv)}
 }
 
 // reader opens the folder for reading.
@@ -134,6 +136,6 @@ func (c *ledgerCommand) since(text string) (time.Time, error) {
 	return c.env.Now().Add(-d), nil
 }
 
-func formatNames() []string { return term.Strings(ledger.Formats()) }
+func formatNames() []string { return term.Strings(ledgerexport.Formats()) }
 
-func dimensionNames() []string { return term.Strings(ledger.Dimensions()) }
+func dimensionNames() []string { return term.Strings(ledgerexport.Dimensions()) }

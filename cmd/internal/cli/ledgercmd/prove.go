@@ -1,6 +1,7 @@
 package ledgercmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/export"
 	"github.com/candor-mcp/candor/ledger"
+	ledgerproof "github.com/candor-mcp/candor/ledger/proof"
 )
 
 // proveCommand has the flags of `candor ledger prove`.
@@ -30,14 +32,14 @@ signed checkpoint. Anyone who has the public key can check it with candor ledger
 		Example: `  candor ledger prove 17 --out proof.json
   candor ledger prove 17 --chain candor-20261115T040506789Z-0a1b2c3d`,
 		Args: term.OneArg("entry", "candor ledger prove CHAIN/SEQ"),
-		RunE: func(_ *cobra.Command, args []string) error { return c.run(args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
 	}
 	cmd.Flags().StringVar(&c.chain, "chain", "", "chain of the entry, if there are several")
 	cmd.Flags().StringVar(&c.out, "out", "", "file to create; default standard output")
 	return cmd
 }
 
-func (c *proveCommand) run(asked string) error {
+func (c *proveCommand) run(ctx context.Context, asked string) error {
 	dir, err := c.folder(nil)
 	if err != nil {
 		return err
@@ -57,11 +59,11 @@ func (c *proveCommand) run(asked string) error {
 	if seq == 0 {
 		return term.BadInput("candor ledger tail shows entries as CHAIN/SEQ", "%q: not an entry", asked)
 	}
-	proof, err := ledger.Prove(dir, chain, seq)
+	proof, err := ledgerproof.Make(ctx, dir, ledger.Receipt{Chain: chain, Seq: seq}, ledgerproof.Options{})
 	switch {
-	case errors.Is(err, ledger.ErrNotCovered):
+	case errors.Is(err, ledgerproof.ErrNotCovered):
 		return term.BadInput("try again in a second, when the next checkpoint is signed", "%s", err)
-	case errors.Is(err, ledger.ErrNoEntry):
+	case errors.Is(err, ledgerproof.ErrNoEntry):
 		return term.BadInput("candor ledger tail lists the last entries", "%s", err)
 	case err != nil:
 		return term.BadInput("run candor ledger verify", "%s", err)
@@ -128,7 +130,7 @@ func (c *checkProofCommand) run(name string) error {
 	if err != nil {
 		return err
 	}
-	proven, err := ledger.CheckProof(proof, keys...)
+	proven, err := ledgerproof.Check(proof, keys...)
 	if err == nil && thoughts != nil {
 		err = thoughts.Check(proven.Record.Data)
 	}
@@ -160,28 +162,28 @@ func (c *checkProofCommand) run(name string) error {
 const maxProof = 64 << 20
 
 // read reads a proof and the thought records with it, if any.
-func (c *checkProofCommand) read(name string) (ledger.Proof, *export.Thoughts, error) {
+func (c *checkProofCommand) read(name string) (ledgerproof.Proof, *export.Thoughts, error) {
 	in := c.env.In
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return ledger.Proof{}, nil, term.UnreadableFile(err)
+			return ledgerproof.Proof{}, nil, term.UnreadableFile(err)
 		}
 		defer file.Close() //nolint:errcheck // it was only read
 		in = file
 	}
 	data, err := io.ReadAll(io.LimitReader(in, maxProof))
 	if err != nil {
-		return ledger.Proof{}, nil, term.UnreadableFile(err)
+		return ledgerproof.Proof{}, nil, term.UnreadableFile(err)
 	}
 	f, err := export.Read(data)
 	if err != nil {
-		return ledger.Proof{}, nil, term.BadInput("give a file of candor ledger prove or candor workbench dual export", "%s", err)
+		return ledgerproof.Proof{}, nil, term.BadInput("give a file of candor ledger prove or candor workbench dual export", "%s", err)
 	}
 	return f.Proof, f.Thoughts, nil
 }
 
-func (c *checkProofCommand) write(p *ledger.Proven) {
+func (c *checkProofCommand) write(p *ledgerproof.Result) {
 	colors := c.env.Colors()
 	fmt.Fprintf(c.env.Out, "%s: entry %d of chain %s is in the ledger\n", colors.Good("proven"), p.Record.Seq, p.Record.Chain)
 	if p.SessionID != "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/ledger"
+	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 )
 
 // repairCommand has the flags of `candor ledger repair`.
@@ -44,9 +45,9 @@ damage that cannot be repaired.`,
 
 // repairReport is the output of `candor ledger repair --json`.
 type repairReport struct {
-	Open  []repairChain `json:"open"`
-	Done  bool          `json:"done"`
-	Harms []ledger.Harm `json:"harms"`
+	Open  []repairChain         `json:"open"`
+	Done  bool                  `json:"done"`
+	Harms []ledgerverify.Damage `json:"harms"`
 }
 
 // repairChain is a chain that was not closed.
@@ -61,7 +62,7 @@ func (c *repairCommand) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	before, err := ledger.Verify(dir, c.verifyOptions(dir))
+	before, err := ledgerverify.Dir(dir, c.verifyOptions(dir))
 	if err != nil {
 		return cannotRead(err)
 	}
@@ -119,7 +120,7 @@ func (c *repairCommand) finish(dir string, r *repairReport) error {
 	if err != nil {
 		return term.BadInput("check that the folder can be written", "recovering: %s", term.Cause(err))
 	}
-	after, err := ledger.Verify(dir, c.verifyOptions(dir))
+	after, err := ledgerverify.Dir(dir, c.verifyOptions(dir))
 	if err != nil {
 		return cannotRead(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/ledger"
+	ledgerexport "github.com/candor-mcp/candor/ledger/export"
 )
 
 // statsCommand has the flags of `candor ledger stats`.
@@ -55,7 +56,7 @@ func (c *statsCommand) run(ctx context.Context, cmd *cobra.Command, args []strin
 		return err
 	}
 	defer r.Close() //nolint:errcheck // it was only read
-	stats, err := r.Count(ctx, ledger.Dimension(c.by), ledger.ReadOptions{Since: since, Keep: c.keep()})
+	stats, err := ledgerexport.Count(ctx, r, ledgerexport.Dimension(c.by), ledger.ReadOptions{Since: since, Keep: c.keep()})
 	if err != nil {
 		return cannotRead(err)
 	}
@@ -69,7 +70,7 @@ func (c *statsCommand) run(ctx context.Context, cmd *cobra.Command, args []strin
 
 const barWidth = 40
 
-func (c *statsCommand) write(s *ledger.Stats) {
+func (c *statsCommand) write(s *ledgerexport.Stats) {
 	p := c.env.Colors()
 	fmt.Fprintf(c.env.Out, "%s%s among %s", term.Count(s.Failures, "failure", "failures"), suspectedWords(s.Suspected), term.Count(s.Entries, "entry", "entries"))
 	if !s.Begin.IsZero() {

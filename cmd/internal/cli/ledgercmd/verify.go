@@ -10,7 +10,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/internal/plug"
-	"github.com/candor-mcp/candor/ledger"
+	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 )
 
 // verifyCommand has the flags of `candor ledger verify`.
@@ -66,7 +66,7 @@ func (c *verifyCommand) run(args []string) error {
 	if c.env.Terminal && !c.json {
 		options.Progress = c.progress
 	}
-	report, err := ledger.Verify(dir, options)
+	report, err := ledgerverify.Dir(dir, options)
 	c.clear(options.Progress != nil)
 	if err != nil {
 		return term.BadInput("check the folder and the files of --checkpoints and --key", "%s", err)
@@ -104,7 +104,7 @@ func readKeys(name string) ([]string, error) {
 	return keys, nil
 }
 
-func (c *verifyCommand) progress(p ledger.Progress) {
+func (c *verifyCommand) progress(p ledgerverify.Progress) {
 	fmt.Fprintf(c.env.Err, "\rreading chain %d of %d, %d MiB", p.Chain, p.Chains, p.Bytes>>20)
 }
 
@@ -114,7 +114,7 @@ func (c *verifyCommand) clear(shown bool) {
 	}
 }
 
-func (c *verifyCommand) write(dir string, r *ledger.Report) {
+func (c *verifyCommand) write(dir string, r *ledgerverify.Report) {
 	p := c.env.Colors()
 	for i := range r.Chains {
 		fmt.Fprintln(c.env.Out, chainWords(&r.Chains[i], p))
@@ -137,9 +137,9 @@ func (c *verifyCommand) write(dir string, r *ledger.Report) {
 }
 
 // writeMissing prints the next step for chains that only the second place knows: only the operator knows if they were removed on purpose.
-func (c *verifyCommand) writeMissing(dir string, r *ledger.Report) {
+func (c *verifyCommand) writeMissing(dir string, r *ledgerverify.Report) {
 	for _, h := range r.Harms {
-		if h.Kind != ledger.HarmMissingChain || h.File == "" {
+		if h.Kind != ledgerverify.KindMissingChain || h.File == "" {
 			continue
 		}
 		command := "candor ledger forget " + term.Printable(dir)
@@ -153,7 +153,7 @@ func (c *verifyCommand) writeMissing(dir string, r *ledger.Report) {
 }
 
 // writePlaces prints which second places could not be used.
-func (c *verifyCommand) writePlaces(r *ledger.Report) {
+func (c *verifyCommand) writePlaces(r *ledgerverify.Report) {
 	for _, place := range r.Unread {
 		c.env.Notify(c.cmd, "the second place "+term.Printable(place)+" cannot be read here", "copy the file and name it with --checkpoints FILE")
 	}
@@ -175,7 +175,7 @@ func (c *verifyCommand) writePlaces(r *ledger.Report) {
 }
 
 // chainWords describes a chain in one line.
-func chainWords(c *ledger.ChainReport, p term.Colors) string {
+func chainWords(c *ledgerverify.Chain, p term.Colors) string {
 	state := "not closed: its writer is running or was killed"
 	switch {
 	case c.Harm != nil:
@@ -199,7 +199,7 @@ func chainWords(c *ledger.ChainReport, p term.Colors) string {
 }
 
 // location describes where damage was found.
-func location(h ledger.Harm) string {
+func location(h ledgerverify.Damage) string {
 	place := h.Chain
 	if h.Seq > 0 {
 		place = fmt.Sprintf("%s/%d", h.Chain, h.Seq)

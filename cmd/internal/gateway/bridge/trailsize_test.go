@@ -11,7 +11,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/internal/testing/corpus"
-	"github.com/candor-mcp/candor/ledger"
+	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 )
 
 // recordedFailures returns the failures of real servers that the servers themselves marked, at most n.
@@ -67,7 +67,7 @@ func TestP16BytesPerRecordedFailure(t *testing.T) {
 	if median := sizes[len(sizes)/2]; median > 2<<10 {
 		t.Errorf("a recorded failure takes %d bytes, want at most 2048", median)
 	}
-	if report, err := ledger.Verify(s.dir, ledger.VerifyOptions{}); err != nil || !report.OK {
+	if report, err := ledgerverify.Dir(s.dir, ledgerverify.Options{}); err != nil || !report.OK {
 		t.Errorf("verify: %v, %v", report.Harms, err)
 	}
 }

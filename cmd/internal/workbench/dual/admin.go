@@ -14,6 +14,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/tasks"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/trail"
 	"github.com/candor-mcp/candor/ledger"
+	ledgerproof "github.com/candor-mcp/candor/ledger/proof"
 )
 
 // Admin reads the state of a server for the person who runs it. The server may be running. It changes nothing.
@@ -175,7 +176,7 @@ func (a *Admin) FindTask(ctx context.Context, typed string) (string, error) {
 	return ids[0], nil
 }
 
-// Export returns the thought records of a task with the proof of the ledger for the last of them. The error is [ledger.ErrNotCovered] until a
+// Export returns the thought records of a task with the proof of the ledger for the last of them. The error is [ledgerproof.ErrNotCovered] until a
 // checkpoint covers it, about a second after it was recorded. Records that do not verify are not exported.
 func (a *Admin) Export(ctx context.Context, task string) (*export.File, error) {
 	out := &export.File{Thoughts: &export.Thoughts{}}
@@ -210,7 +211,7 @@ func (a *Admin) Export(ctx context.Context, task string) (*export.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if out.Proof, err = ledger.Prove(a.home.ledger, place.Chain, place.Seq); err != nil {
+	if out.Proof, err = ledgerproof.Make(ctx, a.home.ledger, ledger.Receipt{Chain: place.Chain, Seq: place.Seq}, ledgerproof.Options{}); err != nil {
 		return nil, err
 	}
 	if err := a.refuseBroken(ctx, task); err != nil {

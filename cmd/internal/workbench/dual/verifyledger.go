@@ -9,6 +9,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/export"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
 	"github.com/candor-mcp/candor/ledger"
+	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 )
 
 // attested is an attestation and where the ledger has it.
@@ -78,7 +79,7 @@ func (v *verification) storeID(ctx context.Context) (id string, err error) {
 
 // ledgerHarms verifies the ledger itself: what was taken out of it attests nothing.
 func (v *verification) ledgerHarms() error {
-	report, err := ledger.Verify(v.home.ledger, ledger.VerifyOptions{})
+	report, err := ledgerverify.Dir(v.home.ledger, ledgerverify.Options{})
 	if err != nil {
 		return err
 	}

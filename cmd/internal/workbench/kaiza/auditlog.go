@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"time"
 
@@ -117,7 +118,7 @@ func (a *standing) before(b *standing) bool {
 // find returns where the entry with a hash stands among those that the session may see. It is nil if the time was up.
 func find(ctx context.Context, reader *ledger.Reader, s *workbench.Session, hash string) (*standing, error) {
 	own := (&logArgs{}).keep(s)
-	wanted := func(line *ledger.Line) bool { return line.Hash.String() == hash && own(line) }
+	wanted := func(line *ledger.Line) bool { return hex.EncodeToString(line.Hash[:]) == hash && own(line) }
 	for line, err := range reader.Entries(ctx, ledger.ReadOptions{Last: 1, Keep: wanted}) {
 		if err != nil {
 			return nil, notReadable(err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
 	"github.com/candor-mcp/candor/ledger"
+	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 )
 
 // place is where a server works: a root with a workspace in it, and a state folder beside it.
@@ -150,7 +151,7 @@ func (p *place) recorded(kind ledger.Kind) (n int) {
 // verify checks the trail as an auditor does.
 func (p *place) verify() {
 	p.t.Helper()
-	report, err := ledger.Verify(p.ledgerDir(), ledger.VerifyOptions{})
+	report, err := ledgerverify.Dir(p.ledgerDir(), ledgerverify.Options{})
 	if err != nil || !report.OK {
 		harms, _ := json.Marshal(report.Harms)
 		p.t.Errorf("the trail does not verify: %v %s", err, harms)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/candor-mcp/candor/internal/testing/systrace"
 	"github.com/candor-mcp/candor/ledger"
+	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -183,19 +184,19 @@ func TestK16EveryChangeOfTheTrailIsFound(t *testing.T) {
 	for harm, c := range map[string]struct {
 		do    func(lines [][]byte) [][]byte
 		seq   uint64
-		kinds []ledger.HarmKind
+		kinds []ledgerverify.Kind
 	}{
 		"edit": {func(l [][]byte) [][]byte {
 			l[at] = bytes.Replace(l[at], []byte(`read_file`), []byte(`read_fine`), 1)
 			return l
-		}, at + 1, []ledger.HarmKind{ledger.HarmBadHash}},
-		"deletion":   {func(l [][]byte) [][]byte { return slices.Delete(l, at, at+1) }, at + 1, []ledger.HarmKind{ledger.HarmWrongSeq, ledger.HarmBrokenLink}},
-		"insertion":  {func(l [][]byte) [][]byte { return slices.Insert(l, at, l[3]) }, 4, []ledger.HarmKind{ledger.HarmDuplicate}},
-		"forgery":    {func(l [][]byte) [][]byte { return slices.Insert(l, at, forged(l[at])) }, at + 1, []ledger.HarmKind{ledger.HarmDuplicate}},
-		"repetition": {func(l [][]byte) [][]byte { return slices.Insert(l, at, l[at-1]) }, at, []ledger.HarmKind{ledger.HarmDuplicate}},
-		"reorder":    {func(l [][]byte) [][]byte { l[at], l[at+1] = l[at+1], l[at]; return l }, at + 1, []ledger.HarmKind{ledger.HarmWrongSeq, ledger.HarmBrokenLink}},
-		"cut tail":   {func(l [][]byte) [][]byte { return l[:at] }, at + 1, []ledger.HarmKind{ledger.HarmTruncated}},
-		"cut call":   {func(l [][]byte) [][]byte { return l[:len(l)-2] }, 0, []ledger.HarmKind{ledger.HarmTruncated}}, // the last but the closing line
+		}, at + 1, []ledgerverify.Kind{ledgerverify.KindBadHash}},
+		"deletion":   {func(l [][]byte) [][]byte { return slices.Delete(l, at, at+1) }, at + 1, []ledgerverify.Kind{ledgerverify.KindWrongSeq, ledgerverify.KindBrokenLink}},
+		"insertion":  {func(l [][]byte) [][]byte { return slices.Insert(l, at, l[3]) }, 4, []ledgerverify.Kind{ledgerverify.KindDuplicate}},
+		"forgery":    {func(l [][]byte) [][]byte { return slices.Insert(l, at, forged(l[at])) }, at + 1, []ledgerverify.Kind{ledgerverify.KindDuplicate}},
+		"repetition": {func(l [][]byte) [][]byte { return slices.Insert(l, at, l[at-1]) }, at, []ledgerverify.Kind{ledgerverify.KindDuplicate}},
+		"reorder":    {func(l [][]byte) [][]byte { l[at], l[at+1] = l[at+1], l[at]; return l }, at + 1, []ledgerverify.Kind{ledgerverify.KindWrongSeq, ledgerverify.KindBrokenLink}},
+		"cut tail":   {func(l [][]byte) [][]byte { return l[:at] }, at + 1, []ledgerverify.Kind{ledgerverify.KindTruncated}},
+		"cut call":   {func(l [][]byte) [][]byte { return l[:len(l)-2] }, 0, []ledgerverify.Kind{ledgerverify.KindTruncated}}, // the last but the closing line
 	} {
 		t.Run(harm, func(t *testing.T) {
 			t.Parallel()
@@ -215,7 +216,7 @@ func TestK16EveryChangeOfTheTrailIsFound(t *testing.T) {
 			}
 			q := &place{t: t}
 			out, code := q.candor("ledger", "verify", dir, "--json")
-			var report ledger.Report
+			var report ledgerverify.Report
 			if err := json.Unmarshal([]byte(out[:strings.Index(out, "\n")+1]), &report); err != nil || code != 1 || len(report.Harms) == 0 {
 				t.Fatalf("%d %v %s", code, err, out)
 			}
@@ -250,11 +251,11 @@ func TestK16TheTailOfAKilledServerIsMissedToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, code := p.candor("ledger", "verify", p.ledgerDir(), "--json")
-	var report ledger.Report
+	var report ledgerverify.Report
 	if err := json.Unmarshal([]byte(out[:strings.Index(out, "\n")+1]), &report); err != nil || code != 1 || len(report.Harms) == 0 {
 		t.Fatalf("%d %v %s", code, err, out)
 	}
-	if h := report.Harms[0]; h.Kind != ledger.HarmTruncated || h.Seq != uint64(len(lines)) {
+	if h := report.Harms[0]; h.Kind != ledgerverify.KindTruncated || h.Seq != uint64(len(lines)) {
 		t.Errorf("found is %s, not that entry %d is gone", h, len(lines))
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/tasks"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/trail"
 	"github.com/candor-mcp/candor/internal/strictjson"
-	"github.com/candor-mcp/candor/ledger"
+	ledgerproof "github.com/candor-mcp/candor/ledger/proof"
 )
 
 // Attestation is what a ledger entry attests, in the member attests of its data.
@@ -54,7 +54,7 @@ func ReadAttestation(data json.RawMessage) (Attestation, bool) {
 
 // File is what candor workbench dual export writes.
 type File struct {
-	ledger.Proof
+	ledgerproof.Proof
 	Thoughts *Thoughts `json:"thoughts,omitempty"`
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/tasks"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/trail"
-	"github.com/candor-mcp/candor/ledger"
+	ledgerproof "github.com/candor-mcp/candor/ledger/proof"
 )
 
 func chain(n int) (all []trail.Record) {
@@ -78,8 +78,8 @@ func TestCheckFindsEveryChange(t *testing.T) {
 // after it. No such file may be read: a person and the check would see different values.
 func TestReadRefusesEveryTwin(t *testing.T) {
 	f := File{
-		Proof: ledger.Proof{V: 1, Chain: "c", Seq: 1, Entry: "{}", Hashes: []tlog.Hash{{1}}, Checkpoint: "x",
-			Session: &ledger.SessionProof{ID: "s", Entry: "{}", Hashes: []tlog.Hash{}}},
+		Proof: ledgerproof.Proof{V: 1, Chain: "c", Seq: 1, Entry: "{}", Hashes: []tlog.Hash{{1}}, Checkpoint: "x",
+			Session: &ledgerproof.Session{ID: "s", Entry: "{}", Hashes: []tlog.Hash{}}},
 		Thoughts: &Thoughts{Task: tasks.Task{ID: "t", Title: "x", Description: "y", DependsOn: []string{"z"}, CreatedAt: time.Unix(1, 0)}, Records: chain(2)},
 	}
 	whole, err := json.Marshal(f)

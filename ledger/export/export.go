@@ -1,0 +1,139 @@
+package export
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"iter"
+	"strconv"
+	"time"
+
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/ledger/internal/format"
+)
+
+// Format is a form that entries can be exported in.
+type Format string
+
+// The formats.
+const (
+	FormatJSONL Format = "jsonl"     // the lines as they are: still verifiable
+	FormatCSV   Format = "csv"       // one row an entry, without the long texts
+	FormatOTLP  Format = "otlp-json" // OpenTelemetry logs, one LogsData a line
+	FormatCEF   Format = "cef"       // the Common Event Format of security tools, one line an entry
+)
+
+// Formats returns all of them.
+func Formats() []Format { return []Format{FormatJSONL, FormatCSV, FormatOTLP, FormatCEF} }
+
+// Write writes entries in a format and returns how many. It holds one batch at a time, whatever their number.
+func Write(w io.Writer, format Format, entries iter.Seq2[*ledger.Line, error]) (count int, err error) {
+	var out exporter
+	switch format {
+	case FormatJSONL:
+		out = jsonlExport{w}
+	case FormatCSV:
+		out = &csvExport{out: csv.NewWriter(w)}
+	case FormatOTLP:
+		out = &otlpExport{w: w}
+	case FormatCEF:
+		out = cefExport{w}
+	default:
+		return 0, fmt.Errorf("format %q is not known", format)
+	}
+	for line, err := range entries {
+		if err != nil {
+			return count, err
+		}
+		if err := out.add(line); err != nil {
+			return count, err
+		}
+		count++
+	}
+	return count, out.end()
+}
+
+// exporter writes one format.
+type exporter interface {
+	add(l *ledger.Line) error
+	end() error
+}
+
+type jsonlExport struct{ w io.Writer }
+
+func (e jsonlExport) add(l *ledger.Line) error {
+	if _, err := e.w.Write(l.Raw()); err != nil {
+		return err
+	}
+	_, err := e.w.Write([]byte("\n"))
+	return err
+}
+
+func (e jsonlExport) end() error { return nil }
+
+type csvExport struct {
+	out   *csv.Writer
+	begun bool
+}
+
+var csvColumns = []string{
+	"chain", "seq", "time", "kind", "ref", "call", "tool", "code", "domain", "number", "class", "retry", "session_id", "role", "plan_hash", "phase_id",
+	"invariant_id", "outcome", "attempt", "latency_us", "cause", "hash",
+}
+
+func (e *csvExport) begin() error {
+	if e.begun {
+		return nil
+	}
+	e.begun = true
+	return e.out.Write(csvColumns)
+}
+
+func (e *csvExport) add(l *ledger.Line) error {
+	r, err := l.Record()
+	if err != nil {
+		return err
+	}
+	if err := e.begin(); err != nil {
+		return err
+	}
+	retry := ""
+	if r.Retry != nil {
+		retry = r.Retry.String()
+	}
+	row := []string{
+		r.Chain, strconv.FormatUint(r.Seq, 10), r.Time.Format(format.TimeLayout), string(r.Kind), r.Ref, r.Call, r.Tool, r.Code, r.Domain, orNone(int64(r.Number)),
+		string(r.Class), retry, r.SessionID, r.Role, r.PlanHash, r.PhaseID, r.InvariantID, string(r.Outcome), orNone(int64(r.Attempt)), orNone(r.LatencyUS),
+		r.Cause, r.Hash,
+	}
+	for i, cell := range row {
+		row[i] = unformula(cell)
+	}
+	return e.out.Write(row)
+}
+
+func (e *csvExport) end() error {
+	if err := e.begin(); err != nil {
+		return err
+	}
+	e.out.Flush()
+	return e.out.Error()
+}
+
+// unformula keeps a spreadsheet from taking text for a formula: what a stranger wrote would be run.
+func unformula(cell string) string {
+	if cell != "" && (cell[0] == '=' || cell[0] == '+' || cell[0] == '-' || cell[0] == '@' || cell[0] == '\t' || cell[0] == '\r') {
+		return "'" + cell
+	}
+	return cell
+}
+
+func orNone(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// unixNano is a time as OpenTelemetry writes it.
+func unixNano(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }

@@ -1,0 +1,138 @@
+package export
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// Dimension is what failures are counted by.
+type Dimension string
+
+// The dimensions.
+const (
+	ByCode   Dimension = "code"
+	ByTool   Dimension = "tool"
+	ByDomain Dimension = "domain"
+	ByClass  Dimension = "class"
+	ByHour   Dimension = "hour"
+)
+
+// Dimensions returns all of them.
+func Dimensions() []Dimension { return []Dimension{ByCode, ByTool, ByDomain, ByClass, ByHour} }
+
+// maxBuckets bounds the memory of a count, whatever names are in the ledger; what comes later is counted as other.
+const maxBuckets = 10000
+
+// Stats is how many failures there were.
+type Stats struct {
+	By       Dimension `json:"by"`
+	Entries  uint64    `json:"entries"`  // of any kind
+	Failures uint64    `json:"failures"` // of kind failure
+	// Suspected is how many of the failures only look like one, and were passed on as the successes they claim to be.
+	Suspected uint64                `json:"suspected"`
+	Skipped   uint64                `json:"skipped"` // lines that are no sound entries
+	Begin     time.Time             `json:"begin,omitzero"`
+	End       time.Time             `json:"end,omitzero"`
+	Kinds     map[ledger.Kind]int64 `json:"kinds"`
+	Buckets   []Bucket              `json:"buckets"` // the largest first, hours in their order
+}
+
+// Bucket is one name and its failures.
+type Bucket struct {
+	Name  string `json:"name"`
+	Count uint64 `json:"count"`
+}
+
+// Count counts the failures of a ledger. options.Keep and options.Since choose what is looked at.
+func Count(ctx context.Context, r *ledger.Reader, by Dimension, options ledger.ReadOptions) (Stats, error) {
+	stats := Stats{By: by, Kinds: map[ledger.Kind]int64{}, Buckets: []Bucket{}}
+	options.Follow, options.Last = false, 0
+	options.Skipped = func(string, int64) { stats.Skipped++ }
+	counts := map[string]uint64{}
+	for l, err := range r.Entries(ctx, options) {
+		if err != nil {
+			return stats, err
+		}
+		stats.add(l)
+		if l.Kind == ledger.KindFailure {
+			stats.Failures++
+			if member(l, "outcome") == string(ledger.OutcomeSuspected) {
+				stats.Suspected++
+			}
+			name := bucketOf(l, by)
+			if _, known := counts[name]; !known && len(counts) >= maxBuckets {
+				name = "other"
+			}
+			counts[name]++
+		}
+	}
+	for name, n := range counts {
+		stats.Buckets = append(stats.Buckets, Bucket{name, n})
+	}
+	slices.SortFunc(stats.Buckets, func(a, b Bucket) int {
+		if by != ByHour && a.Count != b.Count {
+			return cmp.Compare(b.Count, a.Count)
+		}
+		return cmp.Compare(a.Name, b.Name)
+	})
+	return stats, ctx.Err()
+}
+
+func (s *Stats) add(l *ledger.Line) {
+	s.Entries++
+	s.Kinds[l.Kind]++
+	if s.Begin.IsZero() {
+		s.Begin = l.Time
+	}
+	s.End = l.Time
+}
+
+// bucketOf reads one member without decoding the rest.
+func bucketOf(l *ledger.Line, by Dimension) string {
+	name := ""
+	if by == ByHour {
+		name = l.Time.Format("2006-01-02T15:00Z")
+	} else {
+		name = member(l, string(by))
+	}
+	if name == "" {
+		return "none"
+	}
+	return name
+}
+
+// member returns the text of a top-level member that stands behind kind, or "". Members are in a fixed order, and those that hold free text
+// stand behind the ones that are looked for, so that the first match is the member itself unless an earlier label is made to look like
+// it: a quote inside a label is escaped, so that it cannot.
+func member(l *ledger.Line, name string) string {
+	_, rest, ok := bytes.Cut(l.Raw(), []byte(`,"`+name+`":"`))
+	if !ok {
+		return ""
+	}
+	end := 0
+	for end < len(rest) && rest[end] != '"' {
+		if rest[end] == '\\' {
+			end++
+		}
+		end++
+	}
+	if end >= len(rest) {
+		return ""
+	}
+	text, err := strconv.Unquote(fmt.Sprintf(`"%s"`, rest[:end]))
+	if err != nil {
+		record, err := l.Record()
+		if err != nil {
+			return ""
+		}
+		return map[string]string{"tool": record.Tool, "code": record.Code, "domain": record.Domain, "class": string(record.Class)}[name]
+	}
+	return text
+}

@@ -1,0 +1,45 @@
+package ledger
+
+import (
+	"github.com/candor-mcp/candor/ledger/internal/storage"
+)
+
+// What the tests in package ledger_test need from inside.
+
+// MinSegmentBytes is the smallest size of a segment.
+const MinSegmentBytes = minSegmentBytes
+
+// Helpers that both test packages use.
+var (
+	OpenTest  = openTest
+	CloseTest = closeTest
+	AppendN   = appendN
+	ChainsOf  = chainsOf
+	FileOf    = fileOf
+	NewFaulty = newFaulty
+)
+
+// Set sets the hook that is called before each operation.
+func (f *faulty) Set(hook func(act, name string) error) { f.set(hook) }
+
+// WithStorage returns the options for a ledger on disk instead of in a folder, and with its witness copy in second, if that is not nil.
+func (o Options) WithStorage(disk, second storage.Storage) Options {
+	o.storage, o.second = disk, second
+	return o
+}
+
+// RunUpkeep starts a round of upkeep.
+func (l *Ledger) RunUpkeep() { l.upkeep.ring() }
+
+// SettleWithLimit does what the writer does when it is idle, after setting the size at which the witness copy is rewritten to at most limit.
+func (l *Ledger) SettleWithLimit(limit int64) {
+	l.writer.turn <- struct{}{}
+	defer l.writer.pass()
+	if w := l.writer; w.second.limit == 0 || w.second.limit > limit {
+		w.second.limit = limit
+	}
+	l.writer.settle()
+}
+
+// RewriteLimit returns the size at which the witness copy is rewritten; 0 is never.
+func (l *Ledger) RewriteLimit() int64 { return l.writer.second.limit }

@@ -1,0 +1,226 @@
+package checkpoint
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/segment"
+)
+
+const (
+	noteBorder = "---"
+	maxNote    = 16 << 10
+)
+
+// Statement is what a signed checkpoint says.
+type Statement struct {
+	Text   string // as it was signed, with the signatures
+	Chain  string
+	Size   int64
+	Root   tlog.Hash
+	Last   format.Digest
+	Time   string
+	File   string
+	Offset int64
+}
+
+// Flaw says why a checkpoint cannot be accepted.
+type Flaw struct {
+	Kind   string // one of the two below
+	Offset int64  // of the checkpoint in its file, where that is known
+	Why    string
+}
+
+// The kinds of flaw, as spec/ledger.md names them.
+const (
+	UnknownKey   = "unknown-key"
+	BadSignature = "bad-signature"
+)
+
+// Read checks the signature and reads the five lines.
+func Read(text string, keys note.Verifiers) (Statement, *Flaw) {
+	opened, err := note.Open([]byte(text), keys)
+	var unknown *note.UnverifiedNoteError
+	switch {
+	case errors.As(err, &unknown):
+		return Statement{}, &Flaw{Kind: UnknownKey, Why: "it is signed by a key nobody vouches for"}
+	case err != nil:
+		return Statement{}, &Flaw{Kind: BadSignature, Why: "its signature does not fit: " + err.Error()}
+	case !spelledOnce(text, opened):
+		return Statement{}, &Flaw{Kind: BadSignature, Why: "its signature is not spelled as it was written"}
+	}
+	s, err := parseStatement(opened.Text)
+	if err != nil {
+		return Statement{}, &Flaw{Kind: BadSignature, Why: "it is signed but no checkpoint: " + err.Error()}
+	}
+	s.Text = text
+	return s, nil
+}
+
+// spelledOnce refuses a second spelling of a signature: base64 leaves bits unused, and a reader may pass over line ends.
+func spelledOnce(text string, opened *note.Note) bool {
+	again := opened.Text + "\n"
+	rest := strings.TrimPrefix(text, again)
+	for line := range strings.Lines(rest) {
+		_, digits, ok := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(line, "— "), "\n"), " ")
+		raw, err := base64.StdEncoding.Strict().DecodeString(digits)
+		if !ok || err != nil || base64.StdEncoding.EncodeToString(raw) != digits {
+			return false
+		}
+	}
+	return strings.HasPrefix(text, again)
+}
+
+func parseStatement(text string) (s Statement, err error) {
+	lines := strings.Split(text, "\n")
+	if len(lines) != 6 || lines[5] != "" {
+		return s, fmt.Errorf("it has %d lines instead of 5", len(lines)-1)
+	}
+	var ok [4]bool
+	if s.Chain, ok[0] = strings.CutPrefix(lines[0], format.Origin); ok[0] {
+		ok[0] = format.IsChainName(s.Chain)
+	}
+	s.Size, err = strconv.ParseInt(lines[1], 10, 64)
+	ok[1] = err == nil && s.Size >= 0 && strconv.FormatInt(s.Size, 10) == lines[1]
+	s.Root, err = tlog.ParseHash(lines[2])
+	ok[2] = err == nil && s.Root.String() == lines[2]
+	last, isLast := strings.CutPrefix(lines[3], "last ")
+	ok[3] = isLast && len(last) == 2*len(s.Last) && format.ReadHex(s.Last[:], []byte(last))
+	var isTime bool
+	s.Time, isTime = strings.CutPrefix(lines[4], "time ")
+	for i, what := range []string{"origin", "size", "root", "last hash"} {
+		if !ok[i] {
+			return s, fmt.Errorf("its %s cannot be read", what)
+		}
+	}
+	if !isTime {
+		return s, errors.New("it has no time")
+	}
+	return s, nil
+}
+
+// Stream gives the blocks of a file of checkpoints. Like [Stream] it may be asked again after the end.
+type Stream struct {
+	lines *segment.LineBuffer
+	file  io.Closer
+	Name  string
+	block []byte
+	start int64
+	given int // bytes of block that were returned before their border was written
+}
+
+// OpenStream opens a file of checkpoints; one that is not there is empty.
+func OpenStream(fsys fs.FS, name, shown string) (*Stream, error) {
+	file, err := segment.OpenFile(fsys, name, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Stream{lines: segment.NewLineBuffer(strings.NewReader(""), segment.NoteBuffer), Name: shown}, nil
+	}
+	if errors.Is(err, segment.ErrCorrupt) { // harm, which its first read reports
+		return &Stream{lines: segment.NewLineBuffer(failedReader{err}, segment.NoteBuffer), Name: shown}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening checkpoints: %w", err)
+	}
+	return &Stream{lines: segment.NewLineBuffer(file, segment.NoteBuffer), file: file, Name: shown}, nil
+}
+
+// failedReader returns its error from every read.
+type failedReader struct{ err error }
+
+// Read returns the error.
+func (r failedReader) Read([]byte) (int, error) { return 0, r.err }
+
+func (n *Stream) Close() error {
+	if n.file == nil {
+		return nil
+	}
+	return n.file.Close()
+}
+
+// Next returns the next block and where it begins. whole says that its border was there: without it, it may still be growing.
+func (n *Stream) Next() (text string, offset int64, whole bool, err error) {
+	for {
+		line, at, err := n.lines.Next()
+		if errors.Is(err, io.EOF) {
+			return n.unbordered()
+		}
+		if err != nil {
+			return "", at, false, err
+		}
+		if string(line) != noteBorder {
+			if len(n.block) == 0 {
+				n.start = at
+			}
+			n.block = append(append(n.block, line...), '\n')
+			if len(n.block) > maxNote {
+				return "", n.start, false, fmt.Errorf("%w: a checkpoint is longer than %d bytes", segment.ErrCorrupt, maxNote)
+			}
+			continue
+		}
+		text, given := string(n.block), n.given
+		n.block, n.given = n.block[:0], 0
+		if text != "" && len(text) != given {
+			return text, n.start, true, nil
+		}
+	}
+}
+
+// unbordered returns what stands behind the last border, once.
+func (n *Stream) unbordered() (string, int64, bool, error) {
+	if len(n.block) == n.given || !strings.HasPrefix(noteBorder, string(n.lines.Rest())) {
+		return "", n.lines.Offset, false, io.EOF
+	}
+	return string(n.block), n.start, false, nil
+}
+
+// Accept marks a block without a border as used.
+func (n *Stream) Accept() { n.given = len(n.block) }
+
+// ReadUnsigned reads a checkpoint without asking who signed it.
+func ReadUnsigned(text string) (Statement, error) {
+	body, _, ok := strings.Cut(text, "\n\n— ")
+	if !ok {
+		return Statement{}, errors.New("it is not signed")
+	}
+	s, err := parseStatement(body + "\n")
+	s.Text = text
+	return s, err
+}
+
+// Verifiers reads verifier lines, each once.
+func Verifiers(lines []string) (note.Verifiers, error) {
+	var list []note.Verifier
+	seen := map[string]bool{}
+	for _, line := range lines {
+		if line = strings.TrimSpace(line); line == "" || seen[line] {
+			continue
+		}
+		seen[line] = true
+		verifier, err := note.NewVerifier(line)
+		if err != nil {
+			return nil, fmt.Errorf("reading a public key: %w", err)
+		}
+		list = append(list, verifier)
+	}
+	return note.VerifierList(list...), nil
+}
+
+// KeyLines splits the text of a key file: one key a line, blank lines and lines that begin with # do not count.
+func KeyLines(text string) []string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}

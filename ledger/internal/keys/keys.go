@@ -1,0 +1,212 @@
+package keys
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
+)
+
+// Keys are the secrets of a folder. They do not change while a ledger is open.
+type Keys struct {
+	Signer note.Signer
+	secret string // the signer line
+	Public string // the verifier line
+	Digest []byte
+}
+
+// Load reads the keys, making them on first use. The caller holds the folder's lock.
+func Load(s storage.Storage) (Keys, error) {
+	if err := makeKeysDir(s); err != nil {
+		return Keys{}, fmt.Errorf("making the folder for keys: %w", err)
+	}
+	k, err := loadSigner(s)
+	if err != nil {
+		return Keys{}, err
+	}
+	k.Digest, err = storage.ReadSmall(s, format.DigestKey, format.MaxKeyFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		k.Digest = make([]byte, format.DigestSize)
+		_, _ = rand.Read(k.Digest) // never fails, see crypto/rand
+		err = keepKey(s, format.DigestKey, k.Digest, 0o600)
+	}
+	if err != nil {
+		return Keys{}, fmt.Errorf("loading the key for digests: %w", err)
+	}
+	if len(k.Digest) != format.DigestSize {
+		return Keys{}, fmt.Errorf("loading the key for digests: it has %d bytes, not %d", len(k.Digest), format.DigestSize)
+	}
+	return k, nil
+}
+
+// makeKeysDir makes the folder durable before there is anything in it. If that fails it is taken away again, for the reason [keepKey] has.
+func makeKeysDir(s storage.Storage) error {
+	if _, _, err := s.Stat(format.KeysDir); err == nil {
+		return nil
+	}
+	err := s.MkdirAll(format.KeysDir, 0o700)
+	if err == nil {
+		err = s.SyncDir(".")
+	}
+	if err != nil {
+		err = errors.Join(err, storage.Remove(s, format.KeysDir))
+	}
+	return err
+}
+
+func loadSigner(s storage.Storage) (Keys, error) {
+	secret, err := storage.ReadSmall(s, format.SignerKey, format.MaxKeyFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return makeSigner(s)
+	}
+	if err != nil {
+		return Keys{}, fmt.Errorf("loading the signing key: %w", err)
+	}
+	line := strings.TrimSpace(string(secret))
+	signer, err := note.NewSigner(line)
+	if err != nil {
+		return Keys{}, errors.New("loading the signing key: it is not one") // the library's error could show it
+	}
+	public, err := VerifierOf(line)
+	if err != nil {
+		return Keys{}, err
+	}
+	k := Keys{Signer: signer, secret: line, Public: public}
+	shown, err := storage.ReadSmall(s, format.SignerPub, format.MaxKeyFile)
+	if err == nil && strings.TrimSpace(string(shown)) == public {
+		return k, nil
+	}
+	if err := keepKey(s, format.SignerPub, []byte(public+"\n"), 0o644); err != nil { // a crash came between the two files
+		return Keys{}, fmt.Errorf("keeping the public key: %w", err)
+	}
+	return k, nil
+}
+
+// makeSigner writes the secret half first: the public one can be made from it again.
+func makeSigner(s storage.Storage) (Keys, error) {
+	secret, public, err := note.GenerateKey(rand.Reader, format.NoteKeyName)
+	if err != nil {
+		return Keys{}, fmt.Errorf("making a signing key: %w", err)
+	}
+	signer, err := note.NewSigner(secret)
+	if err != nil {
+		return Keys{}, fmt.Errorf("making a signing key: %w", err)
+	}
+	if err := keepKey(s, format.SignerKey, []byte(secret+"\n"), 0o600); err != nil {
+		return Keys{}, fmt.Errorf("keeping the signing key: %w", err)
+	}
+	if err := keepKey(s, format.SignerPub, []byte(public+"\n"), 0o644); err != nil {
+		return Keys{}, fmt.Errorf("keeping the public key: %w", err)
+	}
+	return Keys{Signer: signer, secret: secret, Public: public}, nil
+}
+
+// Restore writes the keys into a folder that was removed and made again while k was in use, so that checkpoints signed from then on
+// verify as before. A folder that has keys keeps them, and they are returned. The caller holds the folder's lock.
+func Restore(s storage.Storage, k Keys) (Keys, error) {
+	err := makeKeysDir(s)
+	if err == nil {
+		err = restoreKey(s, format.SignerKey, []byte(k.secret+"\n"))
+	}
+	if err == nil {
+		err = restoreKey(s, format.DigestKey, k.Digest)
+	}
+	if err != nil {
+		return k, fmt.Errorf("restoring the keys: %w", err)
+	}
+	return Load(s)
+}
+
+func restoreKey(s storage.Storage, name string, key []byte) error {
+	_, _, err := s.Stat(name)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return keepKey(s, name, key, 0o600)
+}
+
+// keepKey writes a key that was not there. If that fails nobody knows whether it is on the disk, so it is taken away again: better that the next
+// opener makes another than that it signs with one that a power cut may take.
+func keepKey(s storage.Storage, name string, key []byte, mode fs.FileMode) error {
+	err := s.WriteFile(name, key, mode)
+	if err != nil {
+		err = errors.Join(err, storage.Remove(s, name))
+	}
+	return err
+}
+
+func Public(s storage.Storage) ([]string, error) {
+	names := []string{format.SignerPub}
+	old, err := s.List(format.OldKeysDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("listing old keys: %w", err)
+	}
+	for _, name := range old {
+		if strings.HasSuffix(name, ".pub") {
+			names = append(names, format.OldKeysDir+"/"+name)
+		}
+	}
+	var lines []string
+	for _, name := range names {
+		line, err := storage.ReadSmall(s, name, format.MaxKeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("reading a public key: %w", err)
+		}
+		lines = append(lines, strings.TrimSpace(string(line)))
+	}
+	return lines, nil
+}
+
+// Rotate replaces the signing key and returns the new public key. The caller holds the folder's lock.
+func Rotate(s storage.Storage) (string, error) {
+	k, err := Load(s)
+	if err == nil {
+		err = s.MkdirAll(format.OldKeysDir, 0o700)
+	}
+	if err == nil { // the old public half is durable before anything is replaced
+		err = s.WriteFile(format.OldKeysDir+"/"+keyFileName(k.Public)+".pub", []byte(k.Public+"\n"), 0o644)
+	}
+	if err == nil {
+		k, err = makeSigner(s)
+	}
+	return k.Public, err
+}
+
+// keyFileName is the hash that a verifier line has in its middle; it tells keys apart and is safe in a file name.
+func keyFileName(public string) string {
+	parts := strings.Split(public, "+")
+	if len(parts) < 3 {
+		return "unknown"
+	}
+	return parts[1]
+}
+
+// VerifierOf returns the verifier line of a secret line, which holds the seed of an Ed25519 key.
+func VerifierOf(secret string) (string, error) {
+	parts := strings.SplitN(secret, "+", 5) // PRIVATE+KEY+name+hash+key
+	if len(parts) != 5 {
+		return "", errors.New("loading the signing key: it is not one")
+	}
+	raw, err := base64.StdEncoding.DecodeString(parts[4])
+	if err != nil || len(raw) != 1+32 {
+		return "", errors.New("loading the signing key: it is not one")
+	}
+	public, err := note.NewEd25519VerifierKey(parts[2], publicOf(raw[1:]))
+	if err != nil {
+		return "", fmt.Errorf("loading the signing key: %w", err)
+	}
+	return public, nil
+}
+
+func publicOf(seed []byte) ed25519.PublicKey {
+	private := ed25519.NewKeyFromSeed(seed)
+	return ed25519.PublicKey(private[ed25519.SeedSize:])
+}

@@ -1,0 +1,114 @@
+package segment
+
+import (
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
+)
+
+// File is one closed file of a chain.
+type File struct {
+	number int
+	Name   string // relative to the ledger's folder
+	packed bool   // compressed
+	Twice  bool   // there both plain and compressed, as between packing a segment and removing the plain one
+}
+
+// List lists the closed segments of a chain in their order. Of one that is there twice it returns the plain one.
+func List(fsys fs.FS, chain string) ([]File, error) {
+	list, err := fs.ReadDir(fsys, chain)
+	if err != nil {
+		return nil, fmt.Errorf("listing chain %s: %w", chain, err)
+	}
+	byNumber := map[int]File{}
+	for _, item := range list {
+		number, packed, ok := format.SegmentNumber(item.Name())
+		if !ok {
+			continue
+		}
+		found := File{number: number, Name: chain + "/" + item.Name(), packed: packed}
+		if other, double := byNumber[number]; double {
+			if packed {
+				found = other
+			}
+			found.Twice = true
+		}
+		byNumber[number] = found
+	}
+	segments := make([]File, 0, len(byNumber))
+	for _, s := range byNumber {
+		segments = append(segments, s)
+	}
+	slices.SortFunc(segments, func(a, b File) int { return a.number - b.number })
+	return segments, nil
+}
+
+// Chains lists the chains of a folder by name. What is not named like a chain is none.
+func Chains(fsys fs.FS) ([]string, error) {
+	list, err := fs.ReadDir(fsys, ".")
+	if err != nil {
+		return nil, fmt.Errorf("listing the ledger: %w", err)
+	}
+	var names []string
+	for _, item := range list {
+		if item.IsDir() && format.LooksLikeChain(item.Name()) {
+			names = append(names, item.Name())
+		}
+	}
+	return names, nil
+}
+
+// OpenFile opens a file of entries and sees to it that it is a file: a pipe would keep the reader waiting.
+func OpenFile(fsys fs.FS, name string, packed bool) (io.ReadCloser, error) {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%w: %s is not a regular file", ErrCorrupt, name)
+	}
+	file, err := fsys.Open(name)
+	if err != nil || !packed {
+		return file, err
+	}
+	return &packedFile{file: file}, nil
+}
+
+// packedFile reads a compressed segment. What keeps it from being unpacked is harm.
+type packedFile struct {
+	file fs.File
+	zip  *gzip.Reader
+	err  error
+}
+
+// Read returns unpacked bytes.
+func (p *packedFile) Read(b []byte) (int, error) {
+	if p.zip == nil && p.err == nil {
+		p.zip, p.err = gzip.NewReader(p.file)
+	}
+	if p.err != nil {
+		return 0, asCorrupt(p.err)
+	}
+	n, err := p.zip.Read(b)
+	return n, asCorrupt(err)
+}
+
+// Close closes the file.
+func (p *packedFile) Close() error { return p.file.Close() }
+
+func asCorrupt(err error) error {
+	var bad flate.CorruptInputError
+	switch {
+	case err == nil, errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
+		return err
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &bad):
+		return fmt.Errorf("%w: it cannot be unpacked: %v", ErrCorrupt, err)
+	}
+	return err
+}

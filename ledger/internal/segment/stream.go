@@ -1,0 +1,185 @@
+package segment
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
+)
+
+// Line is one line of a chain and where it stands.
+type Line struct {
+	Bytes  []byte // without the line feed; good until the next line is read
+	File   string
+	Offset int64
+	First  bool // the first of its file
+	number int  // of its segment
+}
+
+// Stream gives the lines of one chain in order, across its segments. It may be asked again after the end: it then sees what was
+// written meanwhile, through rotation and compression. It takes no lock and never holds up the writer.
+type Stream struct {
+	fsys   fs.FS
+	chain  string
+	Lines  *LineBuffer
+	file   io.Closer // nil between two segments
+	Name   string    // of the open segment
+	number int       // of the open or last read segment
+	Closed bool      // the open segment gets no more lines
+	fresh  bool      // no line of it was returned yet
+	Skip   int       // segments up to this number are passed over
+	dead   bool      // given up
+	Gap    bool      // numbers are missing between the open segment and the one before
+}
+
+func NewStream(fsys fs.FS, chain string) *Stream {
+	return &Stream{fsys: fsys, chain: chain, Lines: NewLineBuffer(nil, entryBuffer)}
+}
+
+// Next returns the next whole line. io.EOF says that there is none now, ErrCorrupt that there is something else.
+func (s *Stream) Next() (Line, error) {
+	for {
+		if s.dead {
+			return Line{}, io.EOF
+		}
+		if s.file == nil {
+			if err := s.open(); err != nil {
+				return Line{}, err
+			}
+		}
+		text, offset, err := s.Lines.Next()
+		if err == nil {
+			line := Line{Bytes: text, File: s.Name, Offset: offset, First: s.fresh, number: s.number}
+			s.fresh = false
+			return line, nil
+		}
+		if !errors.Is(err, io.EOF) {
+			return Line{File: s.Name, Offset: offset}, err
+		}
+		more, err := s.turn()
+		if err != nil || !more {
+			return Line{File: s.Name, Offset: offset}, err
+		}
+	}
+}
+
+// turn decides what follows the end of a file: more of it, the next one, or nothing.
+func (s *Stream) turn() (more bool, err error) {
+	if !s.Closed {
+		list, err := List(s.fsys, s.chain)
+		if err != nil {
+			return false, err
+		}
+		s.Closed = len(list) > 0 && list[len(list)-1].number >= s.number
+		if s.Closed {
+			return true, nil // it was renamed while it was open: what came last may not have been read
+		}
+		s.Lines.release()
+		return false, io.EOF
+	}
+	if len(s.Lines.Rest()) > 0 {
+		return false, ErrTorn
+	}
+	return true, s.Close()
+}
+
+// ErrTorn says that a closed segment ends in half a line.
+var ErrTorn = errors.New("a closed segment ends in half a line")
+
+// Tail returns the bytes behind the last whole line, as far as they were read, and their offset in the open segment.
+func (s *Stream) Tail() ([]byte, int64) { return s.Lines.Rest(), s.Lines.Offset }
+
+// DiscardTail passes over those bytes.
+func (s *Stream) DiscardTail() { s.Lines.from, s.Lines.clean = s.Lines.to, 0 }
+
+func (s *Stream) Close() error {
+	if s.file == nil {
+		return nil
+	}
+	file := s.file
+	s.file = nil
+	return file.Close()
+}
+
+// Abandon passes over what is left of the open segment.
+func (s *Stream) Abandon() error {
+	s.dead = !s.Closed
+	return s.Close()
+}
+
+// open opens the segment behind the last one. A segment that is renamed or packed between looking and opening is looked for again.
+func (s *Stream) open() error {
+	for range 100 {
+		list, err := s.segments()
+		if err != nil {
+			return err
+		}
+		last, err := s.openBehind(list)
+		if errors.Is(err, fs.ErrNotExist) && !last {
+			continue
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return io.EOF
+		}
+		if err != nil || s.file != nil {
+			return err
+		}
+	}
+	return fs.ErrNotExist
+}
+
+// Segments lists the closed segments. A list that is read while a segment is being packed may miss both of its names, so that one with
+// a gap behind the last segment is read again.
+func (s *Stream) segments() (list []File, err error) {
+	for range 4 {
+		if list, err = List(s.fsys, s.chain); err != nil {
+			return nil, err
+		}
+		done := max(s.number, s.Skip)
+		i := slices.IndexFunc(list, func(f File) bool { return f.number > done })
+		if i < 0 || list[i].number == done+1 {
+			break
+		}
+	}
+	return list, nil
+}
+
+// openBehind tries once. last says that it tried the active segment.
+func (s *Stream) openBehind(list []File) (last bool, err error) {
+	for _, seg := range list {
+		if seg.number > max(s.number, s.Skip) {
+			file, err := OpenFile(s.fsys, seg.Name, seg.packed)
+			if err == nil {
+				s.take(file, seg.Name, seg.number, true)
+			}
+			return false, err
+		}
+	}
+	name := s.chain + "/" + format.ActiveSegment
+	file, err := OpenFile(s.fsys, name, false)
+	if err != nil {
+		return true, err
+	}
+	// If it was rotated between the list and the opening, this is not the segment it seems to be.
+	again, err := List(s.fsys, s.chain)
+	if err != nil || LastNumber(again) != LastNumber(list) {
+		return true, errors.Join(err, file.Close())
+	}
+	s.take(file, name, 1+LastNumber(list), false)
+	return true, nil
+}
+
+func LastNumber(list []File) int {
+	if len(list) == 0 {
+		return 0
+	}
+	return list[len(list)-1].number
+}
+
+func (s *Stream) take(file io.ReadCloser, name string, number int, closed bool) {
+	s.Gap = number != s.number+1
+	s.Lines.reset(file)
+	s.file, s.Name, s.number, s.Closed, s.fresh = file, name, number, closed, true
+}

@@ -1,0 +1,10 @@
+//go:build unix
+
+package storage
+
+import "syscall"
+
+const errQuota = syscall.EDQUOT
+
+// nonBlocking makes opening a pipe fail at once instead of waiting for its other end.
+const nonBlocking = syscall.O_NONBLOCK

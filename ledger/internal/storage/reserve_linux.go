@@ -1,0 +1,38 @@
+package storage
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// reserveSpace asks for blocks behind the end without moving it. A file system that has no such thing is no error.
+func reserveSpace(f *os.File, off, bytes int64) error {
+	const keepSize = 0x1 // FALLOC_FL_KEEP_SIZE
+	err := control(f, "fallocate", func(fd int) error { return syscall.Fallocate(fd, keepSize, off, bytes) })
+	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) {
+		return nil
+	}
+	return err
+}
+
+// control runs a system call on the descriptor, again if a signal came between.
+func control(f *os.File, name string, call func(fd int) error) error {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		for {
+			failed = call(int(fd))
+			if !errors.Is(failed, syscall.EINTR) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return os.NewSyscallError(name, failed)
+}

@@ -1,0 +1,81 @@
+package tree
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"hash"
+	"math/bits"
+
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// Tree is the right edge of a Merkle tree that only grows: the roots of its complete subtrees, largest first. That is all it takes to go
+// on and to compute the root, and it is a plain value: a copy is a tree of its own, which is how a batch that fails is undone.
+type Tree struct {
+	Size  uint64
+	edge  [64]tlog.Hash // of which the first popcount(size) count
+	depth int
+}
+
+// Push adds the hash of the next record.
+func (t *Tree) Push(leaf tlog.Hash) {
+	for n := t.Size; n&1 == 1; n >>= 1 {
+		t.depth--
+		leaf = tlog.NodeHash(t.edge[t.depth], leaf)
+	}
+	t.edge[t.depth] = leaf
+	t.depth++
+	t.Size++
+}
+
+// Root returns the root of the tree as it stands.
+func (t *Tree) Root() tlog.Hash {
+	if t.depth == 0 {
+		return sha256.Sum256(nil) // as RFC 6962 has it
+	}
+	h := t.edge[t.depth-1]
+	for i := t.depth - 2; i >= 0; i-- {
+		h = tlog.NodeHash(t.edge[i], h)
+	}
+	return h
+}
+
+// Edges returns the edge as an entry holds it.
+func (t *Tree) Edges() []string {
+	texts := make([]string, t.depth)
+	for i := range texts {
+		texts[i] = base64.StdEncoding.EncodeToString(t.edge[i][:])
+	}
+	return texts
+}
+
+// FromEdges is a tree of that size with that edge. Whether it is the right one only a signed root can tell.
+func FromEdges(size uint64, edges []string) (Tree, error) {
+	t := Tree{Size: size, depth: len(edges)}
+	if bits.OnesCount64(size) != len(edges) {
+		return Tree{}, errors.New("the edge does not fit the size of the tree")
+	}
+	for i, text := range edges {
+		b, err := base64.StdEncoding.DecodeString(text)
+		if err != nil || len(b) != len(t.edge[i]) {
+			return Tree{}, errors.New("the edge of the tree is not made of hashes")
+		}
+		copy(t.edge[i][:], b)
+	}
+	return t, nil
+}
+
+// RecordHasher computes record hashes without allocating. It belongs to one goroutine.
+type RecordHasher struct{ state hash.Hash }
+
+func NewRecordHasher() RecordHasher { return RecordHasher{sha256.New()} }
+
+// Sum is tlog.RecordHash.
+func (l RecordHasher) Sum(record []byte) (leaf tlog.Hash) {
+	l.state.Reset()
+	l.state.Write([]byte{0})
+	l.state.Write(record)
+	l.state.Sum(leaf[:0])
+	return leaf
+}

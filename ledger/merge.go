@@ -1,0 +1,272 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/segment"
+)
+
+// merge reads several chains side by side, one line of each in hand. A chain is opened when its time has come and given back at its
+// end, so that memory and files are those of the chains that were written at the same time.
+type merge struct {
+	reader  *Reader
+	options ReadOptions
+	waiting []*cursor // not begun yet, by their start
+	open    []*cursor
+	known   map[string]bool
+	tails   bool // begin at the active segment of each chain
+	clipped bool // by tails, something was passed over
+}
+
+// cursor stands in one chain.
+type cursor struct {
+	chain string
+	start time.Time // no entry is older
+	lines *segment.Stream
+	line  Line
+	ready bool
+	ended bool // it will get no more
+}
+
+func newMerge(r *Reader, options ReadOptions) *merge {
+	return &merge{reader: r, options: options, known: map[string]bool{}}
+}
+
+// find looks for chains that are new.
+func (m *merge) find() error {
+	chains := []string{m.options.Chain}
+	if m.options.Chain == "" {
+		var err error
+		if chains, err = m.reader.Chains(); err != nil {
+			return err
+		}
+	}
+	for _, name := range chains {
+		if m.known[name] {
+			continue
+		}
+		m.known[name] = true
+		c := &cursor{chain: name, start: chainStart(name), lines: segment.NewStream(m.reader.fsys, name)}
+		if err := m.rewind(c); err != nil {
+			return err
+		}
+		m.waiting = append(m.waiting, c)
+	}
+	slices.SortStableFunc(m.waiting, func(a, b *cursor) int { return a.start.Compare(b.start) })
+	return nil
+}
+
+// rewind decides in which segment to begin.
+func (m *merge) rewind(c *cursor) error {
+	if !m.tails {
+		return nil
+	}
+	list, err := segment.List(m.reader.fsys, c.chain)
+	if err != nil {
+		return err
+	}
+	c.lines.Skip = segment.LastNumber(list)
+	m.clipped = m.clipped || c.lines.Skip > 0
+	return nil
+}
+
+// chainStart reads the start from a chain's name; a name without one has always been there.
+func chainStart(name string) time.Time {
+	parts := strings.Split(name, "-")
+	if len(parts) < 3 {
+		return time.Time{}
+	}
+	text := parts[len(parts)-2]
+	if len(text) != len("20261115T040506789Z") {
+		return time.Time{}
+	}
+	t, err := time.Parse("20060102T150405.000Z", text[:15]+"."+text[15:])
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// Next returns the cursor with the earliest line, or nil if there are no lines now.
+func (m *merge) next() (*cursor, error) {
+	for {
+		first, err := m.earliest()
+		if err != nil {
+			return nil, err
+		}
+		if len(m.waiting) == 0 || first != nil && first.line.Time.Before(m.waiting[0].start) {
+			return first, nil
+		}
+		m.open = append(m.open, m.waiting[0])
+		m.waiting = m.waiting[1:]
+	}
+}
+
+func (m *merge) earliest() (*cursor, error) {
+	var first *cursor
+	for _, c := range m.open {
+		if !c.ready && !c.ended {
+			if err := m.advance(c); err != nil {
+				return nil, err
+			}
+		}
+		if c.ready && (first == nil || before(&c.line, &first.line)) {
+			first = c
+		}
+	}
+	m.open = slices.DeleteFunc(m.open, func(c *cursor) bool { return c.ended && !c.ready })
+	return first, nil
+}
+
+func before(a, b *Line) bool {
+	if !a.Time.Equal(b.Time) {
+		return a.Time.Before(b.Time)
+	}
+	return string(a.chain) < string(b.chain)
+}
+
+// advance reads the next sound line of a chain.
+func (m *merge) advance(c *cursor) error {
+	for {
+		raw, err := c.lines.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			if !m.options.Follow {
+				c.ended = true
+				return c.lines.Close()
+			}
+			return nil
+		case errors.Is(err, segment.ErrCorrupt), errors.Is(err, segment.ErrTorn):
+			m.skipped(raw)
+			if err := c.lines.Abandon(); err != nil {
+				return err
+			}
+			continue
+		case err != nil:
+			return fmt.Errorf("reading chain %s: %w", c.chain, err)
+		}
+		line, err := ParseLine(raw.Bytes)
+		if err != nil || !line.In(c.chain) {
+			m.skipped(raw)
+			continue
+		}
+		c.line, c.ready = line, true
+		if line.Kind == KindCheckpoint && bytes.Contains(raw.Bytes, []byte(`"closed":true`)) {
+			c.ended = true
+			return c.lines.Close()
+		}
+		return nil
+	}
+}
+
+func (m *merge) skipped(raw segment.Line) {
+	if m.options.Skipped != nil {
+		m.options.Skipped(raw.File, raw.Offset)
+	}
+}
+
+func (m *merge) wanted(l *Line) bool {
+	return !l.Time.Before(m.options.Since) && (m.options.Session == "" || inSession(l, m.options.Session)) &&
+		(m.options.Keep == nil || m.options.Keep(l))
+}
+
+// inSession reports whether an entry is bound to a session. The search for the bytes comes first because most entries are not.
+func inSession(l *Line, id string) bool {
+	if !bytes.Contains(l.raw, []byte(`"session_id":`)) {
+		return false
+	}
+	record, err := l.Record()
+	return err == nil && record.SessionID == id
+}
+
+// drain yields all lines there are now. It reports whether the caller wants to go on.
+func (m *merge) drain(ctx context.Context, yield func(*Line, error) bool) bool {
+	if err := m.find(); err != nil {
+		yield(nil, err)
+		return false
+	}
+	for ctx.Err() == nil {
+		c, err := m.next()
+		if err != nil {
+			yield(nil, err)
+			return false
+		}
+		if c == nil {
+			return true
+		}
+		c.ready = false
+		if m.wanted(&c.line) && !yield(&c.line, nil) {
+			return false
+		}
+	}
+	return false
+}
+
+// lastOf yields the last so many lines, which it has to keep until the end is seen. It begins with the active segments, and reads all
+// only if those do not hold enough.
+func lastOf(ctx context.Context, m *merge, yield func(*Line, error) bool) (*merge, bool) {
+	m.tails = true
+	kept, failed := m.gather(ctx, yield)
+	if m.clipped && len(kept) < m.options.Last && !failed {
+		m.close()
+		m = newMerge(m.reader, m.options)
+		kept, failed = m.gather(ctx, yield)
+	}
+	for i := range kept {
+		if failed || !yield(&kept[i], nil) {
+			return m, false
+		}
+	}
+	return m, !failed
+}
+
+func (m *merge) gather(ctx context.Context, yield func(*Line, error) bool) (kept []Line, failed bool) {
+	ok := m.drain(ctx, func(l *Line, err error) bool {
+		if err != nil {
+			return yield(nil, err)
+		}
+		own := *l
+		own.raw = slices.Clone(l.raw)
+		own.chain = own.raw[len(format.LineStart) : len(format.LineStart)+len(l.chain)]
+		if len(kept) == m.options.Last {
+			kept = slices.Delete(kept, 0, 1)
+		}
+		kept = append(kept, own)
+		return true
+	})
+	return kept, !ok
+}
+
+// follow looks for more until the context ends.
+func (m *merge) follow(ctx context.Context, yield func(*Line, error) bool) {
+	poll := m.options.Poll
+	if poll <= 0 {
+		poll = 200 * time.Millisecond
+	}
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if !m.drain(ctx, yield) {
+				return
+			}
+		}
+	}
+}
+
+func (m *merge) close() {
+	for _, c := range m.open {
+		_ = c.lines.Close() // only read
+	}
+}

@@ -1,0 +1,68 @@
+package proof
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
+)
+
+// Result is what a proof shows.
+type Result struct {
+	Record     ledger.Record // the entry it is about
+	Size       int64         // how many entries the signed tree has
+	SignedAt   string        // when the checkpoint was signed
+	Key        string        // the name of the key
+	SessionID  string        // of the session, if the proof is about one
+	SessionLen int64         // how many entries the session has
+}
+
+// Check checks a proof against public keys, one verifier line each, and needs nothing else: no ledger, no network, no trust in whoever
+// made the proof. An error says what does not fit.
+func Check(p Proof, keys ...string) (Result, error) {
+	verifiers, err := checkpoint.Verifiers(keys)
+	if err != nil {
+		return Result{}, err
+	}
+	signed, flaw := checkpoint.Read(p.Checkpoint, verifiers)
+	if flaw != nil {
+		return Result{}, errors.New("checking the checkpoint: " + flaw.Why)
+	}
+	line, record, err := proofLine(p.Entry)
+	if err != nil {
+		return Result{}, err
+	}
+	if record.Chain != signed.Chain || p.Chain != record.Chain || p.Seq != record.Seq || line.Seq == 0 {
+		return Result{}, errors.New("the entry, the checkpoint and the proof are not about the same place")
+	}
+	index := int64(record.Seq) - 1 //nolint:gosec // at most 18 digits, see ParseLine
+	if err := tlog.CheckRecord(p.Hashes, signed.Size, signed.Root, index, tlog.RecordHash([]byte(p.Entry))); err != nil {
+		return Result{}, errors.New("the entry is not in the tree that was signed")
+	}
+	proven := Result{Record: record, Size: signed.Size, SignedAt: signed.Time, Key: believedKey(p.Checkpoint, verifiers)}
+	if p.Session == nil {
+		return proven, nil
+	}
+	return proven, checkSession(p.Session, &proven)
+}
+
+func believedKey(text string, keys note.Verifiers) string {
+	opened, err := note.Open([]byte(text), keys)
+	if err != nil || len(opened.Sigs) == 0 {
+		return ""
+	}
+	return opened.Sigs[0].Name
+}
+
+func proofLine(text string) (ledger.Line, ledger.Record, error) {
+	line, err := ledger.ParseLine([]byte(text))
+	if err != nil {
+		return line, ledger.Record{}, fmt.Errorf("the entry %w", err)
+	}
+	record, err := line.Record()
+	return line, record, err
+}

@@ -1,0 +1,209 @@
+package proof
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/candor-mcp/candor/internal/strictjson"
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/frontier"
+	"github.com/candor-mcp/candor/ledger/internal/segment"
+)
+
+// Proof shows that an entry is in a ledger, to somebody who has nothing but the proof and the public key. It holds the entry itself, so
+// whoever gets it can read it.
+type Proof struct {
+	V          int         `json:"v"` // 1
+	Chain      string      `json:"chain"`
+	Seq        uint64      `json:"seq"`
+	Entry      string      `json:"entry"`      // the line as it stands in the ledger
+	Hashes     []tlog.Hash `json:"hashes"`     // from the entry up to the root, in base64
+	Checkpoint string      `json:"checkpoint"` // the signed note that the root stands in
+
+	// Session is set if the proof is about an entry's place in a session. Then Entry is the one that finalised the session.
+	Session *Session `json:"session,omitempty"`
+}
+
+// ErrNotCovered says that no checkpoint covers the entry yet; one does at most a second after it was written.
+var ErrNotCovered = errors.New("no checkpoint covers the entry yet")
+
+// ErrNoEntry says that the ledger has no such entry, or has it no more.
+var ErrNoEntry = errors.New("no such entry")
+
+// Options says what a proof is about. The zero value is about the entry alone.
+type Options struct {
+	// Session, if set, asks for a proof that the entry belongs to this session, which must have been finalised.
+	Session string
+}
+
+// Make makes a proof for one entry, against the newest checkpoint of its chain. Of at only Chain and Seq are used. Prove reads the chain
+// once, and fails if the chain does not match that checkpoint. For a session it also reads the session's entries. The errors are
+// [ErrNoEntry], [ErrNotCovered], and for a session ERR_SESSION_NOT_FOUND and ERR_NOT_FINALIZED.
+func Make(ctx context.Context, dir string, at ledger.Receipt, options Options) (Proof, error) {
+	if options.Session != "" {
+		return proveSession(ctx, dir, options.Session, at)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Proof{}, fmt.Errorf("opening the ledger: %w", err)
+	}
+	defer root.Close() //nolint:errcheck // it was only read
+	return prove(ctx, root.FS(), at)
+}
+
+func prove(ctx context.Context, fsys fs.FS, at ledger.Receipt) (Proof, error) {
+	chain, seq := at.Chain, at.Seq
+	if _, err := fs.Stat(fsys, chain); err != nil || !format.IsChainName(chain) {
+		return Proof{}, fmt.Errorf("%w: there is no chain %s", ErrNoEntry, chain)
+	}
+	newest, err := newestStatement(fsys, chain)
+	if err != nil {
+		return Proof{}, err
+	}
+	if seq == 0 || newest == nil || newest.Size < int64(seq) { //nolint:gosec // more than 18 digits are covered by nothing
+		return Proof{}, notCovered(fsys, chain, seq)
+	}
+	record := int64(seq) - 1 //nolint:gosec // it is covered
+	walk := &proofWalk{ctx: ctx, fsys: fsys, chain: chain, seq: seq, size: newest.Size}
+	hashes, err := tlog.ProveRecord(newest.Size, record, walk)
+	if err != nil {
+		return Proof{}, fmt.Errorf("proving entry %d: %w", seq, err)
+	}
+	if walk.line == nil { // a tree of one entry needs no hashes
+		if _, err := walk.ReadHashes(nil); err != nil {
+			return Proof{}, fmt.Errorf("proving entry %d: %w", seq, err)
+		}
+	}
+	if walk.root != newest.Root {
+		return Proof{}, fmt.Errorf("chain %s does not fit its newest checkpoint: verify it", chain)
+	}
+	return Proof{V: 1, Chain: chain, Seq: seq, Entry: string(walk.line), Hashes: hashes, Checkpoint: newest.Text}, nil
+}
+
+// notCovered tells an entry that is not covered yet from one that is not there.
+func notCovered(fsys fs.FS, chain string, seq uint64) error {
+	lines := segment.NewStream(fsys, chain)
+	defer lines.Close() //nolint:errcheck // it was only read
+	for {
+		raw, err := lines.Next()
+		if err != nil {
+			return fmt.Errorf("%w: %s/%d", ErrNoEntry, chain, seq)
+		}
+		if line, err := ledger.ParseLine(raw.Bytes); err == nil && line.Seq == seq {
+			return fmt.Errorf("%w: %s/%d", ErrNotCovered, chain, seq)
+		}
+	}
+}
+
+// newestStatement returns the last checkpoint in the chain's file, or nil. Whether its signature can be believed is for whoever checks the
+// proof.
+func newestStatement(fsys fs.FS, chain string) (*checkpoint.Statement, error) {
+	notes, err := checkpoint.OpenStream(fsys, chain+"/"+format.CheckpointsFile, format.CheckpointsFile)
+	if err != nil {
+		return nil, err
+	}
+	defer notes.Close() //nolint:errcheck // it was only read
+	var newest *checkpoint.Statement
+	for {
+		text, _, whole, err := notes.Next()
+		if errors.Is(err, io.EOF) {
+			return newest, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading the checkpoints of %s: %w", chain, err)
+		}
+		if !whole {
+			notes.Accept()
+		}
+		if s, err := checkpoint.ReadUnsigned(text); err == nil && s.Chain == chain {
+			newest = &s
+		}
+	}
+}
+
+// proofWalk reads a chain once for the few hashes of its tree that a proof needs. Its memory does not depend on the chain's length.
+type proofWalk struct {
+	ctx   context.Context //nolint:containedctx // tlog.HashReader takes none
+	fsys  fs.FS
+	chain string
+	seq   uint64
+	size  int64
+	line  []byte
+	root  tlog.Hash
+}
+
+// ReadHashes finds the hashes with these indexes. It implements [tlog.HashReader].
+func (w *proofWalk) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
+	found := newHashFinder(indexes)
+	tree := frontier.Frontier{Node: found.add}
+	lines := segment.NewStream(w.fsys, w.chain)
+	defer lines.Close() //nolint:errcheck // it was only read
+	for leaves := frontier.NewLeafHasher(); tree.Size < w.size; {
+		if err := w.ctx.Err(); err != nil {
+			return nil, err
+		}
+		raw, err := lines.Next()
+		if err != nil {
+			return nil, fmt.Errorf("entry %d cannot be read: %w", tree.Size+1, err)
+		}
+		line, err := ledger.ParseLine(raw.Bytes)
+		if err != nil {
+			return nil, format.LineError(raw.File, uint64(tree.Size)+1, err) //nolint:gosec // a size
+		}
+		if line.Seq != uint64(tree.Size)+1 { //nolint:gosec // a size
+			return nil, fmt.Errorf("entries %d to %d are gone", tree.Size+1, line.Seq-1)
+		}
+		if line.Seq == w.seq {
+			w.line = append([]byte(nil), raw.Bytes...)
+		}
+		tree.Push(leaves.Sum(raw.Bytes))
+	}
+	w.root = tree.Root()
+	return found.hashes, nil
+}
+
+// hashFinder collects the nodes of a tree that have the wanted indexes.
+type hashFinder struct {
+	wanted map[int64]int // index in hashes by stored hash index
+	hashes []tlog.Hash
+}
+
+func newHashFinder(indexes []int64) *hashFinder {
+	f := &hashFinder{wanted: map[int64]int{}, hashes: make([]tlog.Hash, len(indexes))}
+	for i, index := range indexes {
+		f.wanted[index] = i
+	}
+	return f
+}
+
+func (f *hashFinder) add(level int, n int64, h tlog.Hash) {
+	if i, ok := f.wanted[tlog.StoredHashIndex(level, n)]; ok {
+		f.hashes[i] = h
+	}
+}
+
+// Parse reads a proof from its JSON. A text that readers can understand differently is refused: one with a member twice, with a member
+// that a proof does not have, or with more than one value.
+func Parse(data []byte) (Proof, error) {
+	var p Proof
+	if err := strictjson.Unmarshal(data, &p); err != nil {
+		return Proof{}, fmt.Errorf("reading the proof: %w", err)
+	}
+	return p, p.CheckVersion()
+}
+
+// CheckVersion returns an error if the proof has another version than those that [Check] knows.
+func (p *Proof) CheckVersion() error {
+	if p.V != 1 {
+		return fmt.Errorf("reading the proof: version %d is not known", p.V)
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package ledger_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/ledger/verify"
+)
+
+// closedLedger writes a ledger of one closed chain with a second place beside it.
+func closedLedger(t *testing.T) (dir, second, chain string) {
+	t.Helper()
+	base := t.TempDir()
+	dir, second = filepath.Join(base, "ledger"), filepath.Join(base, "second")
+	l := ledger.OpenTest(t, dir, ledger.Options{SecondPlace: second})
+	ledger.AppendN(t, l, 5)
+	ledger.CloseTest(t, l)
+	return dir, second, ledger.ChainsOf(t, dir)[0]
+}
+
+func TestAFileOrLinkInPlaceOfAChain(t *testing.T) {
+	for name, put := range map[string]func(path string) error{
+		"file": func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"link": func(path string) error { return os.Symlink(".", path) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, second, chain := closedLedger(t)
+			path := filepath.Join(dir, chain)
+			if err := os.RemoveAll(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := put(path); err != nil {
+				t.Skip(err)
+			}
+			r, err := verify.Dir(dir, verify.Options{Checkpoints: []string{second}})
+			if err != nil || r.OK || r.Harms[0].Kind != verify.KindMissingChain {
+				t.Fatalf("%v, %+v", err, r)
+			}
+		})
+	}
+}
+
+func TestVerifyWithoutALedger(t *testing.T) {
+	if r, err := verify.Dir(t.TempDir(), verify.Options{}); err == nil {
+		t.Errorf("an empty folder: %+v", r)
+	}
+	dir, second, _ := closedLedger(t)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r, err := verify.Dir(dir, verify.Options{Checkpoints: []string{second}})
+	if err != nil || r.OK || r.Harms[0].Kind != verify.KindMissingChain {
+		t.Errorf("a wiped folder: %v, %+v", err, r)
+	}
+	l := ledger.OpenTest(t, dir, ledger.Options{SecondPlace: second})
+	ledger.AppendN(t, l, 1)
+	ledger.CloseTest(t, l)
+	r, err = verify.Dir(dir, verify.Options{Checkpoints: []string{second}})
+	if err != nil || len(r.Foreign) != 1 || r.Foreign[0].Chains != 1 {
+		t.Errorf("a wiped folder with new keys: %v, %+v", err, r)
+	}
+}
+
+func TestASpoiledSecondPlace(t *testing.T) {
+	for name, data := range map[string]string{"emptied": "", "garbage": "garbage\n"} {
+		dir, second, _ := closedLedger(t)
+		r, err := verify.Dir(dir, verify.Options{})
+		if err != nil || !r.OK || r.Chains[0].Unkept != 0 {
+			t.Fatalf("untouched: %v, %+v", err, r)
+		}
+		if err := os.WriteFile(second, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err = verify.Dir(dir, verify.Options{})
+		if err != nil || r.OK && r.Chains[0].Unkept == 0 {
+			t.Errorf("%s: %v, %+v", name, err, r)
+		}
+	}
+}

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package ledger
-
-import "os"
-
-// reserveSpace does nothing: elsewhere space cannot be asked for without moving the visible end.
-func reserveSpace(*os.File, int64, int64) error { return nil }

@@ -1,0 +1,192 @@
+package verify
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/internal/testing/forge"
+	"github.com/candor-mcp/candor/ledger/internal/format"
+)
+
+// benchFolder writes a ledger of about so many bytes into a folder. Its entries have the size that failures have: 0.5 to 1 KiB.
+func benchFolder(t testing.TB, bytesWanted int) string {
+	f := forge.New(t)
+	c := f.Chain()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, c.Name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string, data []byte) {
+		file, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := file.Write(data); err != nil {
+			t.Fatal(err)
+		}
+		if err := file.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for total := 0; total < bytesWanted; {
+		c.Fail(2000)
+		c.Lines = nil
+		total += len(c.Segments[0])
+		write(c.Name+"/audit-log.jsonl", c.Segments[0])
+		c.Segments[0] = nil
+	}
+	c.Checkpoint(true)
+	write(c.Name+"/audit-log.jsonl", c.Segments[0])
+	write(c.Name+"/checkpoints", c.Notes)
+	if err := os.MkdirAll(filepath.Join(dir, "keys"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write("keys/signer.pub", []byte(f.Public+"\n"))
+	return dir
+}
+
+// naiveVerify is what people write first: decode each line into a map, encode it again with sorted keys, hash, compare links. It knows
+// neither tree nor signature.
+func naiveVerify(r io.Reader) (int, error) {
+	scanner := bufio.NewScanner(r)
+	scanner.Buffer(nil, format.MaxLine)
+	count, prev := 0, ""
+	for scanner.Scan() {
+		var entry map[string]any
+		if err := json.Unmarshal(scanner.Bytes(), &entry); err != nil {
+			return count, err
+		}
+		if link, _ := entry["prev"].(string); prev != "" && link == "" {
+			return count, fmt.Errorf("entry %d has no link", count)
+		}
+		prev, _ = entry["hash"].(string)
+		delete(entry, "hash")
+		text, err := json.Marshal(entry) // sorts the keys
+		if err != nil {
+			return count, err
+		}
+		sum := sha256.Sum256(text)
+		if hex.EncodeToString(sum[:]) == "" {
+			return count, fmt.Errorf("entry %d", count)
+		}
+		count++
+	}
+	return count, scanner.Err()
+}
+
+// BenchmarkVerify is P11: ours against the naive one, on the same ledger.
+func BenchmarkVerify(b *testing.B) {
+	dir := benchFolder(b, 8<<20)
+	chains, err := filepath.Glob(filepath.Join(dir, "*", format.ActiveSegment))
+	if err != nil || len(chains) != 1 {
+		b.Fatal(chains, err)
+	}
+	data, err := os.ReadFile(chains[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	entries := bytes.Count(data, []byte("\n"))
+	rate := func(b *testing.B) {
+		b.SetBytes(int64(len(data)))
+		b.ReportMetric(float64(entries)*float64(b.N)/b.Elapsed().Seconds(), "entries/s")
+	}
+	b.Run("candor", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if r, err := Dir(dir, Options{}); err != nil || !r.OK {
+				b.Fatal(err, r.Harms)
+			}
+		}
+		rate(b)
+	})
+	b.Run("naive", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if n, err := naiveVerify(bytes.NewReader(data)); err != nil || n != entries {
+				b.Fatal(n, err)
+			}
+		}
+		rate(b)
+	})
+}
+
+// BenchmarkP11 shows how many times faster ours is, round by round in turn, so that a noisy machine is equally noisy for both.
+func BenchmarkP11(b *testing.B) {
+	dir := benchFolder(b, 4<<20)
+	chains, err := filepath.Glob(filepath.Join(dir, "*", format.ActiveSegment))
+	if err != nil || len(chains) != 1 {
+		b.Fatal(chains, err)
+	}
+	data, err := os.ReadFile(chains[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	var ratios []float64
+	for b.Loop() {
+		began := time.Now()
+		if r, err := Dir(dir, Options{}); err != nil || !r.OK {
+			b.Fatal(err, r.Harms)
+		}
+		ours := time.Since(began)
+		began = time.Now()
+		if _, err := naiveVerify(bytes.NewReader(data)); err != nil {
+			b.Fatal(err)
+		}
+		ratios = append(ratios, float64(time.Since(began))/float64(ours))
+	}
+	slices.Sort(ratios)
+	b.ReportMetric(ratios[len(ratios)/2], "x-naive")
+}
+
+// TestVerifyTakesTheSameMemoryWhateverTheSize measures the heap while ledgers of 1 MB and 64 MB are read; with CANDOR_FULL also 1 GB.
+func TestVerifyTakesTheSameMemoryWhateverTheSize(t *testing.T) {
+	sizes := []int{1 << 20, 64 << 20}
+	if testing.Short() {
+		sizes = []int{1 << 20, 8 << 20}
+	}
+	if os.Getenv("CANDOR_FULL") != "" {
+		sizes = append(sizes, 1<<30)
+	}
+	var peaks []uint64
+	for _, size := range sizes {
+		dir := benchFolder(t, size)
+		runtime.GC()
+		var before, now runtime.MemStats
+		runtime.ReadMemStats(&before)
+		peak := uint64(0)
+		look := func(Progress) {
+			runtime.ReadMemStats(&now)
+			peak = max(peak, now.HeapInuse-min(now.HeapInuse, before.HeapInuse))
+		}
+		if r, err := Dir(dir, Options{Progress: look}); err != nil || !r.OK {
+			t.Fatal(err, r.Harms)
+		}
+		look(Progress{})
+		peaks = append(peaks, peak)
+	}
+	t.Logf("peaks in KiB: %d", kib(peaks))
+	for _, peak := range peaks {
+		if peak > 16<<20 {
+			t.Errorf("%d KiB at once: not flat", peak>>10)
+		}
+	}
+}
+
+func kib(list []uint64) []uint64 {
+	out := make([]uint64, len(list))
+	for i, n := range list {
+		out[i] = n >> 10
+	}
+	return out
+}

@@ -1,0 +1,262 @@
+package verify
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/frontier"
+	"github.com/candor-mcp/candor/ledger/internal/segment"
+)
+
+// checkpointEvery is how many entries may stand behind a checkpoint before the next one is due.
+const checkpointEvery = 256
+
+// recentHashes is how far back a checkpoint that is seen late, beside a writer that is quicker than we are, can be compared.
+const recentHashes = 1024
+
+// claim is what somebody else says about a chain: that its entry of that number has that hash.
+type claim struct {
+	size uint64
+	last format.Digest
+	by   string // the chain that says so
+}
+
+// chainScan walks through one chain from its first line to its last. Its fields belong to the goroutine that runs it.
+type chainScan struct {
+	v         *verification
+	lines     *segment.Stream
+	leaves    frontier.LeafHasher
+	tree      frontier.Frontier
+	witnesses []*witness
+	claims    []claim // by size; those in front have been compared
+
+	line     ledger.Line // the one that is being looked at
+	at       segment.Line
+	seq      uint64        // of the last good line
+	last     format.Digest // its hash
+	time     int64         // its time in microseconds
+	closed   bool
+	recent   [recentHashes]format.Digest // by seq
+	begun    bool                        // a line was seen
+	resumed  bool                        // what stands before the line was pruned
+	covered  uint64                      // what the newest checkpoint covers, in the chain's file or in an entry
+	before   tlog.Hash                   // the root before the line that is being looked at, if that is a checkpoint
+	unfiled  *Damage                     // the first entry whose checkpoint is not in the chain's file
+	lost     *checkpoint.Statement       // a checkpoint over entries that are not there
+	signed   uint64                      // entries that a checkpoint with a valid signature was compared with and covers
+	remarks  []remark                    // what the entries say about other chains
+	seconded bool                        // the chain names a second place
+	kept     uint64                      // entries that the second place should cover, as the checkpoint entries say
+	loose    bool                        // only find out what is signed: ask for no record of what was pruned, and note nothing
+	limit    uint64                      // look at nothing behind this entry; 0 is no limit
+	cover    coverTime
+
+	report Chain
+}
+
+// run scans to the end. The report is complete when it returns without an error.
+func (s *chainScan) run() error {
+	defer s.close()
+	for {
+		line, err := s.lines.Next()
+		switch {
+		case err == nil:
+			if stop, err := s.take(line); stop || err != nil {
+				return err
+			}
+		case errors.Is(err, io.EOF):
+			more, err := s.settle()
+			if err != nil || !more {
+				return err
+			}
+		case errors.Is(err, segment.ErrTorn):
+			s.at = line
+			s.harm(KindTornTail, s.seq+1, "a closed segment ends in half a line")
+			return nil
+		case errors.Is(err, segment.ErrCorrupt):
+			s.at = line
+			s.harm(KindBadLine, s.seq+1, err.Error())
+			return nil
+		default:
+			return fmt.Errorf("reading chain %s: %w", s.report.Chain, err)
+		}
+	}
+}
+
+func (s *chainScan) close() {
+	_ = s.lines.Close() // only read
+	for _, w := range s.witnesses {
+		_ = w.notes.Close()
+	}
+}
+
+// take checks one line, with all checkpoints that cover what stands before it.
+func (s *chainScan) take(raw segment.Line) (stop bool, err error) {
+	s.at = raw
+	if stop, err := s.meet(); stop || err != nil {
+		return true, err
+	}
+	if s.limit > 0 && s.seq >= s.limit {
+		s.end()
+		return true, nil
+	}
+	s.resumed = false
+	kind, why := s.check()
+	if kind != "" {
+		debris, err := s.debris()
+		if err != nil || debris {
+			return true, errors.Join(err, s.finish())
+		}
+		s.harm(kind, s.named(kind), why)
+		return true, nil
+	}
+	if s.resumed && s.limit > 0 && s.seq >= s.limit {
+		s.end()
+		return true, nil
+	}
+	if s.resumed { // the checkpoints of what was pruned
+		if stop, err := s.meet(); stop || err != nil {
+			return true, err
+		}
+	}
+	if s.overdue() {
+		return true, nil
+	}
+	if s.line.Kind == ledger.KindCheckpoint {
+		s.before = s.tree.Root()
+	}
+	s.accept()
+	return s.inside()
+}
+
+// check compares a line with the one before it. The order matters: nothing that a line says is used before its hash fits.
+func (s *chainScan) check() (Kind, string) {
+	line, err := ledger.ParseLine(s.at.Bytes)
+	switch {
+	case errors.Is(err, format.ErrHash):
+		return KindBadHash, "the entry was changed: its hash does not fit its bytes"
+	case err != nil:
+		return KindBadLine, "the line is no entry"
+	}
+	s.line = line
+	if s.at.First && line.Seq > s.seq+1 && line.In(s.report.Chain) {
+		if err := s.resume(); err != nil {
+			return KindMissingSegment, err.Error()
+		}
+	}
+	s.begun = true
+	if kind, why := s.checkOrder(); kind != "" {
+		return kind, why
+	}
+	if !s.vouched() && !json.Valid(s.at.Bytes) {
+		return KindBadLine, "the line is no JSON"
+	}
+	if line.Prev != s.last {
+		return KindBrokenLink, "the entry does not follow the one before it: their hashes differ"
+	}
+	if line.Time.UnixMicro() < s.time {
+		return KindTimeBackwards, "the entry is older than the one before it"
+	}
+	return "", ""
+}
+
+// vouched reports whether a checkpoint that is still to come covers the line: then its bytes are what the writer wrote, or the root will
+// not fit.
+func (s *chainScan) vouched() bool {
+	for _, w := range s.witnesses {
+		if w.due != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *chainScan) checkOrder() (Kind, string) {
+	seq := s.line.Seq
+	switch {
+	case !s.line.In(s.report.Chain):
+		return KindWrongChain, "the entry belongs to chain " + s.line.Chain()
+	case s.closed:
+		return KindWrongSeq, "the entry stands behind the end of a closed chain"
+	case seq == s.seq+1:
+		return "", ""
+	case seq <= s.seq:
+		return KindDuplicate, fmt.Sprintf("entry %d is there again behind entry %d", seq, s.seq)
+	case s.at.First && (s.lines.Gap || !s.lines.Closed && seq > s.seq+2):
+		return KindMissingSegment, fmt.Sprintf("entries %d to %d are gone with their file", s.seq+1, seq-1)
+	default:
+		return KindWrongSeq, fmt.Sprintf("entry %d should stand here, not %d", s.seq+1, seq)
+	}
+}
+
+// named returns the entry to name: the one that is there again, or else the one that should stand here.
+func (s *chainScan) named(kind Kind) uint64 {
+	if kind == KindDuplicate {
+		return s.line.Seq
+	}
+	return s.seq + 1
+}
+
+// resume looks at a segment that does not follow the one before, or is not the first although there is none before. Somebody must have
+// said that those between were pruned, and the line must be the checkpoint that every segment begins with: it holds the tree up to there, whose
+// signature is checked with those of all other checkpoints.
+func (s *chainScan) resume() error {
+	if !s.loose {
+		_, found, err := s.v.prunedAs(s.report.Chain, func(p pruning) bool {
+			return p.size >= s.line.Seq || p.size+1 == s.line.Seq && p.last == s.line.Prev // of what may go, some may still be there
+		})
+		if err != nil || !found {
+			return err
+		}
+	}
+	inside, err := checkpointIn(&s.line)
+	if err != nil || s.line.Kind != ledger.KindCheckpoint || len(inside.Tree) == 0 {
+		return errors.New("the first entry that is left does not hold the tree of those that were pruned")
+	}
+	s.resumed = true
+	s.seq, s.last = s.line.Seq-1, s.line.Prev
+	s.tree = frontier.Frontier{Size: int64(s.seq), Edges: inside.Tree} //nolint:gosec // a seq has at most 18 digits
+	s.recent[s.seq%recentHashes] = s.last
+	s.report.First, s.report.Pruned = s.line.Seq, s.seq
+	s.covered = s.seq
+	return nil
+}
+
+func (s *chainScan) accept() {
+	s.seq, s.last, s.time = s.line.Seq, s.line.Hash, s.line.Time.UnixMicro()
+	s.recent[s.seq%recentHashes] = s.last
+	s.tree.Push(s.leaves.Sum(s.at.Bytes))
+	s.report.Entries++
+	s.report.Bytes += int64(len(s.at.Bytes)) + 1
+	if s.report.Entries == 1 {
+		s.report.Begin, s.report.First = s.line.Time, s.seq
+	}
+	if !s.loose {
+		s.v.progress(int64(len(s.at.Bytes)) + 1)
+	}
+}
+
+// harm records the first harm of the chain.
+func (s *chainScan) harm(kind Kind, seq uint64, text string) {
+	s.report.Harm = &Damage{Kind: kind, Chain: s.report.Chain, Seq: seq, File: s.at.File, Offset: s.at.Offset, Text: text}
+	s.end()
+}
+
+func (s *chainScan) end() {
+	s.report.Size, s.report.Last, s.report.Closed = s.seq, s.last.String(), s.closed
+	s.report.Covered = s.covered
+	if s.report.Entries > 0 {
+		s.report.End = microTime(s.time)
+	}
+	for _, w := range s.witnesses {
+		s.report.Checkpoints += w.count
+	}
+	s.report.Root = s.tree.Root().String()
+}

@@ -1,0 +1,131 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
+	"github.com/candor-mcp/candor/ledger/internal/segment"
+)
+
+// meet compares the chain as it stands with every checkpoint and every claim that is about this place. It is called with the next
+// line in hand: whatever covers the entries before that line was written before it, and is to be seen now.
+func (s *chainScan) meet() (stop bool, err error) {
+	for len(s.claims) > 0 && s.claims[0].size <= s.seq {
+		c := s.claims[0]
+		s.claims = s.claims[1:]
+		if c.size == s.seq && c.last != s.last {
+			s.harm(KindBrokenLink, s.seq, "chain "+c.by+" recorded another hash for the entry")
+			return true, nil
+		}
+	}
+	for i, w := range s.witnesses {
+		for {
+			due, harm, err := w.look()
+			if err != nil {
+				return true, err
+			}
+			if harm != nil {
+				s.adopt(harm)
+				return true, nil
+			}
+			if due == nil || due.Size > int64(s.seq) { //nolint:gosec // a seq has at most 18 digits
+				break
+			}
+			if !s.agrees(due) {
+				return true, nil
+			}
+			s.signed = max(s.signed, uint64(due.Size)) //nolint:gosec // it was read as a size
+			if s.unfiled != nil && i == 0 && !w.debris {
+				s.adopt(s.unfiled) // a crash loses the newest blocks, not older ones
+				return true, nil
+			}
+			if i == 0 {
+				s.covered = max(s.covered, uint64(due.Size)) //nolint:gosec // it was read as a size
+			} else {
+				s.report.Second = max(s.report.Second, uint64(due.Size)) //nolint:gosec // as above
+			}
+			w.done()
+		}
+	}
+	if s.begun && s.seq > max(s.covered, s.report.Pruned)+checkpointEvery {
+		s.harm(KindCheckpointMissing, s.covered+1, fmt.Sprintf("%d entries stand behind the last checkpoint", s.seq-s.covered))
+		return true, nil
+	}
+	return false, nil
+}
+
+// agrees compares one checkpoint with the chain.
+func (s *chainScan) agrees(due *checkpoint.Statement) bool {
+	size := uint64(due.Size) //nolint:gosec // it was read as a size
+	switch {
+	case size < s.report.Pruned, size == 0:
+		return true // nothing is left to compare it with; its signature holds
+	case size == s.seq && due.Last == s.last && due.Root == s.tree.Root():
+		return true
+	case size < s.seq && s.seq-size < recentHashes && s.recent[size%recentHashes] == due.Last:
+		return true // seen late; its last hash stands for all entries before it
+	}
+	s.adopt(&Damage{Kind: KindRootMismatch, Chain: s.report.Chain, Seq: size, File: due.File, Offset: due.Offset,
+		Text: fmt.Sprintf("the first %d entries are not those that the checkpoint was made of", size)})
+	return false
+}
+
+// adopt takes over a harm that was found beside the chain.
+func (s *chainScan) adopt(h *Damage) {
+	s.report.Harm = h
+	s.end()
+}
+
+// settle is called when there are no more lines. It says whether to look for lines again: a checkpoint that was written since then
+// vouches for more.
+func (s *chainScan) settle() (more bool, err error) {
+	if stop, err := s.meet(); stop || err != nil {
+		return false, err
+	}
+	if !s.vouched() && len(s.claims) == 0 {
+		return false, s.finish()
+	}
+	line, err := s.lines.Next()
+	if errors.Is(err, io.EOF) {
+		return false, s.finish()
+	}
+	if err != nil {
+		return false, err
+	}
+	stop, err := s.take(line)
+	return !stop, err
+}
+
+// finish judges the end of the chain: is anything missing behind it, or too much there?
+func (s *chainScan) finish() error {
+	tail, offset := s.lines.Tail()
+	s.at = segment.Line{File: s.lines.Name, Offset: offset}
+	s.report.Torn = max(s.report.Torn, int64(len(tail)))
+	if gone, err := s.allPruned(); gone || err != nil {
+		return err
+	}
+	if s.lost != nil {
+		s.harm(KindTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are gone: a checkpoint in %s covers them", s.seq+1, s.lost.Size, s.lost.File))
+		return nil
+	}
+	if len(s.claims) > 0 {
+		c := s.claims[len(s.claims)-1]
+		s.harm(KindTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are gone: chain %s has seen them", s.seq+1, c.size, c.by))
+		return nil
+	}
+	if s.report.Torn > 0 && s.closed {
+		s.harm(KindTornTail, s.seq+1, "bytes stand behind the end of a closed chain")
+		return nil
+	}
+	if len(tail) > 0 && !s.couldBeTorn(tail, offset) {
+		s.harm(KindBadLine, s.seq+1, "the bytes at the end are not the beginning of an entry")
+		return nil
+	}
+	s.end()
+	return nil
+}
+
+func microTime(us int64) time.Time { return time.UnixMicro(us).UTC() }

@@ -1,0 +1,173 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/candor-mcp/candor/ledger/internal/format"
+)
+
+// remark is what an entry of one chain says about another: its size and the hash of its last entry.
+type remark struct {
+	seq   uint64 // of the entry that says so
+	about string
+	size  uint64
+	last  format.Digest
+	end   *recovery // set if it records the end of that chain
+}
+
+// testimony is what a chain says about others. Remarks behind the signed entries could have been written without the key, so that they
+// may accuse a chain but never excuse it.
+type testimony struct {
+	signed  uint64
+	kept    uint64 // entries that a second place should cover
+	remarks []remark
+}
+
+// recovery is what a recovered entry says about the end of another chain.
+type recovery struct {
+	size     uint64
+	last     format.Digest
+	by       string
+	harm     bool // it was found damaged, so that its end is not where its entries end
+	poisoned bool // what stands behind its end is undefined
+}
+
+// remarkEnd keeps what an entry says about the end of another chain.
+func (s *chainScan) remarkEnd() {
+	var data struct {
+		Chain    string `json:"chain"`
+		Size     uint64 `json:"size"`
+		Last     string `json:"last"`
+		Harm     any    `json:"harm"`
+		Poisoned bool   `json:"poisoned"`
+	}
+	if s.loose || format.DecodeData(s.line.Raw(), &data) != nil || !format.LooksLikeChain(data.Chain) || data.Chain == s.report.Chain {
+		return
+	}
+	r := recovery{size: data.Size, by: s.report.Chain, harm: data.Harm != nil, poisoned: data.Poisoned}
+	if format.ReadHex(r.last[:], []byte(data.Last)) || r.size == 0 {
+		s.remarks = append(s.remarks, remark{seq: s.seq, about: data.Chain, size: r.size, last: r.last, end: &r})
+	}
+}
+
+// remarkBefore keeps what a setting says about the chains that were there before.
+func (s *chainScan) remarkBefore() {
+	if s.loose {
+		return
+	}
+	for _, c := range claimsIn(&s.line) {
+		s.remarks = append(s.remarks, remark{seq: s.seq, about: c.about, size: c.claim.size, last: c.claim.last})
+	}
+}
+
+// endOf returns the recorded end of a chain that counts: a signed one before others, then the one that covers most. An unsigned record
+// that excuses damage does not count at all.
+func (v *verification) endOf(chain string) (end recovery, signed, found bool) {
+	for _, by := range sortedKeys(v.heard) {
+		t := v.heard[by]
+		for _, r := range t.remarks {
+			if r.about != chain || r.end == nil {
+				continue
+			}
+			covered := r.seq <= t.signed
+			if !covered && (signed || r.end.poisoned || r.end.harm) {
+				continue
+			}
+			if !found || covered && !signed || r.size >= end.size {
+				end, signed, found = *r.end, covered, true
+			}
+		}
+	}
+	return end, signed, found
+}
+
+// compareEnds holds the chains against what others recorded about their ends. A chain that does not fit is read once more: it may
+// have been recovered while we were reading, or its end is undefined.
+func (v *verification) compareEnds() error {
+	for i := range v.report.Chains {
+		c := &v.report.Chains[i]
+		end, _, ok := v.endOf(c.Chain)
+		if !ok || end.harm || !end.poisoned && c.Harm != nil {
+			continue
+		}
+		if c.Harm != nil || v.misfit(c, end) != nil {
+			if err := v.again(c, end); err != nil {
+				return err
+			}
+		}
+		c.Recovered = end.by
+	}
+	return nil
+}
+
+// again reads a chain once more, up to its recorded end if what stands behind that is undefined.
+func (v *verification) again(c *Chain, end recovery) error {
+	limit := uint64(0)
+	if end.poisoned {
+		limit = end.size
+	}
+	report, err := v.scan(c.Chain, limit)
+	if err != nil {
+		return err
+	}
+	if end.poisoned && (report.Harm != nil && report.Harm.Seq > end.size || end.size == 0) {
+		report.Harm = nil
+	}
+	if *c = report; c.Harm == nil {
+		c.Harm = v.misfit(c, end)
+	}
+	if c.Harm == nil && end.poisoned {
+		c.Harm, err = v.beyond(c, end)
+	}
+	return err
+}
+
+// beyond looks for a signed statement over more entries than the recorded end of a chain leaves: its writer signs nothing behind the last entry
+// that it acknowledged, so that such an end cannot be true.
+func (v *verification) beyond(c *Chain, end recovery) (*Damage, error) {
+	h := &Damage{Kind: KindTruncated, Chain: c.Chain, Seq: end.size + 1, File: c.Chain + "/" + format.ActiveSegment, Offset: c.Bytes}
+	for _, by := range sortedKeys(v.heard) {
+		t := v.heard[by]
+		for _, r := range t.remarks {
+			if r.about == c.Chain && r.seq <= t.signed && r.size > end.size {
+				h.Text = fmt.Sprintf("entries %d to %d are gone: chain %s has seen them, and chain %s gives them up", end.size+1, r.size, by, end.by)
+				return h, nil
+			}
+		}
+	}
+	witnesses, err := v.witnesses(c.Chain)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range witnesses {
+		size, err := w.most()
+		if err != nil {
+			return nil, err
+		}
+		if size > end.size {
+			h.Text = fmt.Sprintf("entries %d to %d are gone: a checkpoint in %s covers them, and chain %s gives them up", end.size+1, size, w.notes.Name, end.by)
+			return h, nil
+		}
+	}
+	return nil, nil
+}
+
+// misfit compares the end of a chain with its record.
+func (v *verification) misfit(c *Chain, end recovery) *Damage {
+	h := Damage{Chain: c.Chain, Seq: c.Size + 1, File: c.Chain + "/" + format.ActiveSegment, Offset: c.Bytes}
+	switch {
+	case end.poisoned && end.size == 0, c.gone():
+		return nil
+	case c.Size < end.size:
+		h.Kind, h.Text = KindTruncated, fmt.Sprintf("entries %d to %d are gone: chain %s recorded them when it closed this one", c.Size+1, end.size, end.by)
+	case c.Size > end.size:
+		h.Kind, h.Seq, h.Text = KindWrongSeq, end.size+1, "entries stand behind the end that chain "+end.by+" recorded"
+	case c.Size > 0 && c.Last != end.last.String():
+		h.Kind, h.Seq, h.Text = KindBrokenLink, c.Size, "chain "+end.by+" recorded another hash for the last entry"
+	case c.Torn > 0 && !end.poisoned:
+		h.Kind, h.Text = KindTornTail, "half a line stands behind the end that chain "+end.by+" recorded"
+	default:
+		return nil
+	}
+	return &h
+}

@@ -1,0 +1,71 @@
+package verify
+
+import (
+	"bytes"
+	"testing"
+	"testing/fstest"
+
+	"github.com/candor-mcp/candor/internal/testing/forge"
+	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
+	"github.com/candor-mcp/candor/ledger/internal/format"
+)
+
+// FuzzReader gives arbitrary bytes to the verifier and the reader as a segment: neither panics or fails, whatever they hold, and what they accept
+// is a beginning of what was written. Then it changes one byte of a sound segment, which is found.
+func FuzzReader(f *testing.F) {
+	forged := forge.New(f)
+	c := forged.Chain()
+	c.Fail(4)
+	c.Checkpoint(false)
+	c.Fail(2)
+	c.Checkpoint(true)
+	files := forged.FS()
+	name := c.Name + "/audit-log.jsonl"
+	sound := files[name].Data
+	for _, seed := range [][]byte{nil, sound, sound[:100], sound[:len(sound)-1], []byte("\n\n"), []byte("{}\n"), make([]byte, 600), []byte(format.LineStart + c.Name + format.LineSeq)} {
+		f.Add(seed, uint32(len(seed)), byte(1))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, at uint32, mask byte) {
+		report, err := FS(patched{files, name, &fstest.MapFile{Data: data}}, nil, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if report.OK {
+			whole := data[:bytes.LastIndexByte(data, '\n')+1]
+			if !bytes.HasPrefix(sound, whole[:min(len(whole), len(sound))]) {
+				t.Errorf("bytes that nobody wrote verify: %q", data)
+			}
+		}
+		if mask == 0 {
+			return
+		}
+		changed := bytes.Clone(sound)
+		changed[int(at)%len(changed)] ^= mask
+		if changed[len(changed)-1] == 0 {
+			return // the last byte of an entry that no checkpoint covers, as a power cut leaves it
+		}
+		if verifyFiles(t, patched{files, name, &fstest.MapFile{Data: changed}}, false).OK {
+			t.Errorf("byte %d, changed by %#x, was not found", int(at)%len(changed), mask)
+		}
+	})
+}
+
+// FuzzCheckpoints gives arbitrary bytes to the verifier as a file of checkpoints and as a second place.
+func FuzzCheckpoints(f *testing.F) {
+	forged := forge.New(f)
+	c := forged.Chain()
+	c.Fail(4)
+	c.Checkpoint(true)
+	files := forged.FS()
+	for _, seed := range [][]byte{nil, c.Notes, c.Notes[:50], []byte("---\n---\n"), bytes.Repeat(c.Notes, 2)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, name := range []string{c.Name + "/checkpoints", "second"} {
+			if _, err := FS(patched{files, name, &fstest.MapFile{Data: data}}, []*checkpoint.File{{Fsys: patched{files, "second", &fstest.MapFile{Data: data}}, Base: "second", Name: "second"}},
+				Options{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

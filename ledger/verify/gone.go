@@ -1,0 +1,63 @@
+package verify
+
+import (
+	"github.com/candor-mcp/candor/ledger/internal/format"
+)
+
+// allPruned reports whether the rest of the chain is gone because retention removed it: all of it, or what was left when we began to read.
+func (s *chainScan) allPruned() (bool, error) {
+	if s.loose || !s.vouched() && len(s.claims) == 0 {
+		return false, nil
+	}
+	gone, harm, err := s.newest()
+	if harm != nil || err != nil {
+		if harm != nil {
+			s.adopt(harm)
+		}
+		return true, err
+	}
+	_, found, err := s.v.prunedAs(s.report.Chain, func(p pruning) bool { return p.size >= gone.size })
+	if err != nil || !found {
+		return false, err
+	}
+	s.seq, s.last, s.closed = gone.size, gone.last, true
+	s.report.First, s.report.Pruned = gone.size+1, gone.size
+	s.end()
+	s.report.Root = ""
+	return true, nil
+}
+
+// lastKnown is the newest that anybody says about a chain.
+type lastKnown struct {
+	size uint64
+	last format.Digest
+}
+
+// Newest goes through the checkpoints that are left when there are no more entries. Their signatures are checked; there is nothing to compare them with.
+func (s *chainScan) newest() (known lastKnown, harm *Damage, err error) {
+	for i, w := range s.witnesses {
+		for {
+			due, harm, err := w.look()
+			if harm != nil || err != nil {
+				return known, harm, err
+			}
+			if due == nil {
+				break
+			}
+			if size := uint64(due.Size); size >= known.size { //nolint:gosec // it was read as a size
+				known.size, known.last = size, due.Last
+			}
+			if i == 0 {
+				s.covered = max(s.covered, known.size)
+			}
+			s.lost = due
+			w.done()
+		}
+	}
+	for _, c := range s.claims {
+		if c.size > known.size {
+			known.size, known.last = c.size, c.last
+		}
+	}
+	return known, nil, nil
+}

@@ -1,0 +1,236 @@
+package verify
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/segment"
+)
+
+// preview reads the first entry of a chain for what it says about the others. A line that is not sound is passed over: the scan
+// will name it.
+func (v *verification) preview(name string) error {
+	lines := segment.NewStream(v.fsys, name)
+	defer lines.Close() //nolint:errcheck // it was only read
+	raw, err := lines.Next()
+	if errors.Is(err, io.EOF) || errors.Is(err, segment.ErrCorrupt) || errors.Is(err, segment.ErrTorn) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	line, err := ledger.ParseLine(raw.Bytes)
+	if err != nil || line.Kind != ledger.KindSetting || !line.In(name) {
+		return nil
+	}
+	for _, c := range claimsIn(&line) {
+		v.claim(c.about, c.claim)
+	}
+	v.namePlace(&line)
+	return nil
+}
+
+// lateClaim is a claim that was found while the chains were being read.
+type lateClaim struct {
+	about string
+	claim claim
+}
+
+// claimsIn reads data.before.
+func claimsIn(line *ledger.Line) []lateClaim {
+	var data struct {
+		Before []struct {
+			Chain string `json:"chain"`
+			Size  uint64 `json:"size"`
+			Last  string `json:"last"`
+		} `json:"before"`
+	}
+	if format.DecodeData(line.Raw(), &data) != nil {
+		return nil
+	}
+	var found []lateClaim
+	for _, b := range data.Before {
+		if !format.LooksLikeChain(b.Chain) {
+			continue // an earlier version named every folder
+		}
+		c := claim{size: b.Size, by: line.Chain()}
+		if format.ReadHex(c.last[:], []byte(b.Last)) || b.Size == 0 {
+			found = append(found, lateClaim{b.Chain, c})
+		}
+	}
+	return found
+}
+
+// gone reports whether retention removed all entries; the last one may have stood behind the last checkpoint.
+func (c *Chain) gone() bool { return c.Entries == 0 && c.Pruned > 0 }
+
+// compareLate holds the ends of chains against claims that were found late.
+func (v *verification) compareLate() error {
+	for i := range v.report.Chains {
+		c := &v.report.Chains[i]
+		for _, l := range v.late {
+			if l.about != c.Chain || c.Harm != nil || c.gone() || c.Size >= l.claim.size {
+				continue
+			}
+			took, err := v.tookAll(c, l.claim.size)
+			if err != nil {
+				return err
+			}
+			if took {
+				continue
+			}
+			c.Harm = &Damage{Kind: KindTruncated, Chain: c.Chain, Seq: c.Size + 1, File: c.Chain + "/" + format.ActiveSegment, Offset: c.Bytes,
+				Text: fmt.Sprintf("entries %d to %d are gone: chain %s has seen them", c.Size+1, l.claim.size, l.claim.by)}
+		}
+	}
+	for _, l := range v.late {
+		v.claim(l.about, l.claim)
+	}
+	return nil
+}
+
+// tookAll reports whether nothing is left of a chain because retention removed it, and notes that.
+func (v *verification) tookAll(c *Chain, size uint64) (bool, error) {
+	if c.Entries > 0 {
+		return false, nil
+	}
+	p, found, err := v.prunedAs(c.Chain, func(p pruning) bool { return p.size >= size })
+	if found {
+		c.First, c.Size, c.Pruned, c.Last = p.size+1, p.size, p.size, p.last.String()
+	}
+	return found, err
+}
+
+// claim adds what a chain says about another, once: many restarts say the same about an old chain.
+func (v *verification) claim(about string, c claim) {
+	same := func(o claim) bool { return o.size == c.size && o.last == c.last }
+	if !slices.ContainsFunc(v.claims[about], same) {
+		v.claims[about] = append(v.claims[about], c)
+	}
+}
+
+// missing finds chains that somebody names and that are gone.
+func (v *verification) missing(chains []string) {
+	named, file := map[string]string{}, map[string]*checkpoint.File{}
+	for about, claims := range v.claims {
+		named[about] = "chain " + claims[0].by
+	}
+	for by, t := range v.heard {
+		for _, r := range t.remarks {
+			if r.end != nil {
+				named[r.about] = "chain " + by
+			}
+		}
+	}
+	for _, p := range v.places {
+		foreign := Foreign{Place: p.Name}
+		for about, at := range p.Blocks {
+			if slices.Contains(chains, about) || v.exists(about) {
+				continue
+			}
+			_, flaw := checkpoint.Read(at.Newest, v.keys)
+			switch {
+			case flaw == nil:
+				named[about], file[about] = "a checkpoint in "+p.Name, p
+			case flaw.Kind == checkpoint.UnknownKey && (p.Own || len(chains) == 0 && !v.keyed):
+				named[about], file[about] = "a checkpoint in "+p.Name+", signed with a key that is gone too,", p
+			case flaw.Kind == checkpoint.UnknownKey: // of another ledger that uses the same place, or of this one before its keys went
+				foreign.Chains, foreign.Last = foreign.Chains+1, max(foreign.Last, about)
+			default:
+				v.report.Harms = append(v.report.Harms, Damage{Kind: Kind(flaw.Kind), Chain: about, File: p.Name, Offset: at.Last,
+					Text: "a checkpoint cannot be believed: " + flaw.Why})
+			}
+		}
+		if foreign.Chains > 0 {
+			v.report.Foreign = append(v.report.Foreign, foreign)
+		}
+	}
+	for _, about := range sortedKeys(named) {
+		if slices.Contains(chains, about) {
+			continue
+		}
+		h := Damage{Kind: KindMissingChain, Chain: about, Text: "the chain is gone; " + named[about] + " names it"}
+		if p := file[about]; p != nil {
+			h.File, h.Offset = p.Name, p.Blocks[about].Last
+		}
+		v.report.Harms = append(v.report.Harms, h)
+	}
+}
+
+// exists reports whether a chain is there that was begun after the chains were listed. Only a real folder with a log is a chain.
+func (v *verification) exists(chain string) bool {
+	folder, err := fs.Lstat(v.fsys, chain)
+	if err != nil || !folder.IsDir() {
+		return false
+	}
+	log, err := fs.Lstat(v.fsys, chain+"/"+format.ActiveSegment)
+	return err == nil && log.Mode().IsRegular()
+}
+
+// impostors finds what has the name of a chain and is not a folder.
+func (v *verification) impostors() error {
+	list, err := fs.ReadDir(v.fsys, ".")
+	if err != nil {
+		return fmt.Errorf("listing the ledger: %w", err)
+	}
+	for _, item := range list {
+		if format.LooksLikeChain(item.Name()) && !item.IsDir() {
+			v.report.Harms = append(v.report.Harms, Damage{Kind: KindMissingChain, Chain: item.Name(), File: item.Name(),
+				Text: "a file or a link stands where the folder of a chain should be"})
+		}
+	}
+	return nil
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// compareTwins demands that a segment which is there both plain and compressed is the same twice.
+func (v *verification) compareTwins(c *Chain) error {
+	list, err := segment.List(v.fsys, c.Chain)
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		if !s.Twice {
+			continue
+		}
+		plain, err := digestOf(v.fsys, s.Name, false)
+		packed, packedErr := digestOf(v.fsys, s.Name+format.GzipSuffix, true)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(packedErr, fs.ErrNotExist) {
+			continue // tidied up meanwhile
+		}
+		if errors.Is(packedErr, segment.ErrCorrupt) || plain != packed {
+			c.Harm = &Damage{Kind: KindDuplicate, Chain: c.Chain, File: s.Name + format.GzipSuffix, Text: "the segment is there twice, and the compressed one holds something else"}
+			return nil
+		}
+		if err := errors.Join(err, packedErr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func digestOf(fsys fs.FS, name string, packed bool) (string, error) {
+	file, err := segment.OpenFile(fsys, name, packed)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	_, err = io.Copy(sum, file)
+	return hex.EncodeToString(sum.Sum(nil)), errors.Join(err, file.Close())
+}

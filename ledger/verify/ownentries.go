@@ -1,0 +1,85 @@
+package verify
+
+import (
+	"bytes"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
+	"github.com/candor-mcp/candor/ledger/internal/format"
+)
+
+// checkpointData is data of a checkpoint entry, as far as a verifier reads it.
+type checkpointData struct {
+	Note   string      `json:"note"`
+	Closed bool        `json:"closed"`
+	Tree   []tlog.Hash `json:"tree"`
+	Second *bool       `json:"second"` // false if it could not be written to the second place
+	Within int64       `json:"checkpoint_ms"`
+}
+
+func checkpointIn(line *ledger.Line) (data checkpointData, err error) {
+	err = format.DecodeData(line.Raw(), &data)
+	return data, err
+}
+
+// inside looks at what the ledger's own entries say.
+func (s *chainScan) inside() (stop bool, err error) {
+	switch s.line.Kind {
+	case ledger.KindCheckpoint:
+		return s.insideCheckpoint(), nil
+	case ledger.KindRecovered:
+		s.remarkEnd()
+	case ledger.KindSetting:
+		if s.seq == 1 {
+			s.cover.readPromise(&s.line)
+			s.promiseSecond()
+		}
+		s.remarkBefore()
+		if !s.loose && s.seq > 1 && bytes.Contains(s.at.Bytes, []byte(`"before":`)) {
+			s.v.late = append(s.v.late, claimsIn(&s.line)...)
+		}
+	case ledger.KindFailure, ledger.KindSuccess, ledger.KindEnter, ledger.KindExit, ledger.KindReserve, ledger.KindComplete, ledger.KindAttempt:
+	}
+	return false, nil
+}
+
+// insideCheckpoint holds the chain against the checkpoint in an entry. It was also written to the chain's file, but a power cut may have
+// taken the newest ones from there.
+func (s *chainScan) insideCheckpoint() (stop bool) {
+	inside, err := checkpointIn(&s.line)
+	if err != nil {
+		s.harm(KindBadLine, s.seq, "the checkpoint in the entry cannot be read")
+		return true
+	}
+	s.closed = inside.Closed
+	s.cover.promise(inside.Within)
+	s.keptUpTo(&inside)
+	if s.witnesses[0].holds(inside.Note) {
+		return false
+	}
+	said, flaw := checkpoint.Read(inside.Note, s.v.keys)
+	if flaw != nil {
+		s.harm(Kind(flaw.Kind), s.seq, "the checkpoint in the entry cannot be believed: "+flaw.Why)
+		return true
+	}
+	size := uint64(said.Size) //nolint:gosec // it was read as a size
+	known := size < s.seq && s.seq-size < recentHashes && (size == 0 || s.recent[size%recentHashes] == said.Last)
+	if said.Chain != s.report.Chain || !known || size == s.seq-1 && said.Root != s.before {
+		s.harm(KindRootMismatch, s.seq, fmt.Sprintf("the checkpoint in the entry is not of the first %d entries", size))
+		return true
+	}
+	s.covered, s.signed = max(s.covered, size), max(s.signed, size)
+	s.report.Inside++
+	if s.unfiled == nil {
+		s.unfiled = &Damage{Kind: KindCheckpointMissing, Chain: s.report.Chain, Seq: s.seq, File: s.at.File, Offset: s.at.Offset,
+			Text: "the checkpoint in the entry is not in the chain's file of checkpoints"}
+	}
+	if s.lines.Closed && !s.witnesses[0].debris { // a segment is closed when the checkpoints in it are durable
+		s.adopt(s.unfiled)
+		return true
+	}
+	return false
+}

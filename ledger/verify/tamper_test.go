@@ -1,0 +1,273 @@
+package verify
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/candor-mcp/candor/internal/testing/forge"
+	"github.com/candor-mcp/candor/internal/testing/sweep"
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/frontier"
+	"github.com/candor-mcp/candor/ledger/internal/segment"
+)
+
+// patched is a file system with one file replaced, so that a million variants cost no copies of the rest.
+type patched struct {
+	fstest.MapFS
+	name string
+	data *fstest.MapFile
+}
+
+func (p patched) Open(name string) (fs.File, error) {
+	if name != p.name {
+		return p.MapFS.Open(name)
+	}
+	return fstest.MapFS{name: p.data}.Open(name)
+}
+
+func (p patched) ReadDir(name string) ([]fs.DirEntry, error) { return p.MapFS.ReadDir(name) }
+
+func (p patched) Stat(name string) (fs.FileInfo, error) {
+	if name != p.name {
+		return p.MapFS.Stat(name)
+	}
+	return fstest.MapFS{name: p.data}.Stat(name)
+}
+
+// kib64 is a ledger whose one segment is as near to 64 KiB as whole entries get.
+func kib64(t testing.TB) (*forge.Ledger, *forge.Chain) {
+	f := forge.New(t)
+	c := f.Chain()
+	for len(c.Segments[0]) < 63<<10 {
+		c.Fail(1)
+		if c.Seq%40 == 0 {
+			c.Checkpoint(false)
+		}
+	}
+	c.Checkpoint(true)
+	return f, c
+}
+
+// TestR6EverySingleBitFlipIsFound flips each bit of a 64 KiB ledger. A flip cannot harm the lines before it, so that each variant is
+// scanned from the line that holds it, in the state that the untouched lines leave behind; one in a hundred is read as a whole
+// folder, to show that this is the same.
+func TestR6EverySingleBitFlipIsFound(t *testing.T) {
+	f, c := kib64(t)
+	files := f.FS()
+	name := c.Name + "/audit-log.jsonl"
+	data := files[name].Data
+	step := sweep.Step(3, 7)
+	states := statesOf(t, files, c)
+	var wait sync.WaitGroup
+	for worker := range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for i := worker * step; i < len(data); i += step * runtime.GOMAXPROCS(0) {
+				for bit := range 8 {
+					flipOne(t, states, files, name, data, i, bit)
+				}
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// state is where a scan stands before a line.
+type state struct {
+	scan  chainScan
+	start int
+	line  []byte
+}
+
+func statesOf(t *testing.T, files fstest.MapFS, c *forge.Chain) []state {
+	var states []state
+	v := &verification{fsys: files}
+	if err := v.trust(nil); err != nil {
+		t.Fatal(err)
+	}
+	s := &chainScan{v: v, lines: segment.NewStream(files, c.Name), leaves: frontier.NewLeafHasher(), last: format.Genesis(c.Name)}
+	s.report.Chain = c.Name
+	start := 0
+	for _, line := range c.Lines {
+		states = append(states, state{scan: *s, start: start, line: line})
+		s.at = segment.Line{Bytes: line}
+		if kind, why := s.check(); kind != "" {
+			t.Fatal(kind, why)
+		}
+		s.accept()
+		start += len(line) + 1
+	}
+	return append(states, state{scan: *s, start: start})
+}
+
+func flipOne(t *testing.T, states []state, files fstest.MapFS, name string, data []byte, i, bit int) {
+	n := lineAt(states, i)
+	want := uint64(n + 1)
+	if (i*8+bit)%101 == 0 {
+		changed := bytes.Clone(data)
+		changed[i] ^= 1 << bit
+		r, err := FS(patched{files, name, &fstest.MapFile{Data: changed}}, nil, Options{})
+		if err != nil || r.OK || r.Harms[0].Seq != want {
+			t.Errorf("bit %d of byte %d: %v %v, want entry %d", bit, i, err, r.Harms, want)
+		}
+	}
+	s := states[n].scan
+	end := states[n+1].start
+	text := bytes.Clone(data[states[n].start:end])
+	text[i-states[n].start] ^= 1 << bit
+	if i == end-1 { // the line feed: the line goes on into the next one, or is the torn tail
+		if n+2 == len(states) {
+			s.lines = &segment.Stream{Lines: &segment.LineBuffer{}}
+			if s.couldBeTorn(text, 0) {
+				t.Errorf("bit %d of the last byte was not found", bit)
+			}
+			return
+		}
+		text = append(text, data[states[n+1].start:states[n+2].start]...)
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	s.at = segment.Line{Bytes: bytes.TrimSuffix(lines[0], []byte("\n"))}
+	if kind, _ := s.check(); kind == "" {
+		t.Errorf("bit %d of byte %d was not found", bit, i)
+	}
+}
+
+func lineAt(states []state, i int) int {
+	lo, hi := 0, len(states)-1
+	for lo < hi {
+		if mid := (lo + hi + 1) / 2; states[mid].start <= i {
+			lo = mid
+		} else {
+			hi = mid - 1
+		}
+	}
+	return lo
+}
+
+// TestR6EveryBitOfTheCheckpointsCounts: the file of checkpoints and the second place are as tight as the entries.
+func TestR6EveryBitOfTheCheckpointsCounts(t *testing.T) {
+	f := forge.New(t)
+	c := f.Chain()
+	c.Fail(2)
+	c.Checkpoint(false)
+	c.Fail(2)
+	c.Checkpoint(true)
+	files := f.FS()
+	for _, name := range []string{c.Name + "/checkpoints", "second"} {
+		data := files[name].Data
+		for i := range data {
+			if i%sweep.Step(3, 8) != 0 {
+				continue
+			}
+			for bit := range 8 {
+				changed := bytes.Clone(data)
+				changed[i] ^= 1 << bit
+				if i >= len(data)-len("---\n") && bytes.HasPrefix(changed, data[:len(data)-4]) {
+					continue // the border behind the last checkpoint: nothing is lost with it
+				}
+				if r := verifyFiles(t, patched{files, name, &fstest.MapFile{Data: changed}}, name == "second"); r.OK {
+					t.Errorf("%s: bit %d of byte %d (%q) was not found", name, bit, i, data[max(0, i-20):i+1])
+				}
+			}
+		}
+	}
+}
+
+// TestR6EveryTruncationIsFound cuts the active segment at every byte. Whatever a checkpoint covers is missed; what stands behind the
+// last one may look like a crash, and the report says that the chain was not closed.
+func TestR6EveryTruncationIsFound(t *testing.T) {
+	f := forge.New(t)
+	c := f.Chain()
+	for range 4 {
+		c.Fail(6)
+		c.Checkpoint(false)
+	}
+	c.Checkpoint(true)
+	files := f.FS()
+	name := c.Name + "/audit-log.jsonl"
+	data := files[name].Data
+	covered := len(data) - len(c.Lines[c.Seq-1]) - 1 // all but the closing entry
+	step := sweep.Step(7, 97)
+	for cut := 0; cut < len(data); cut += step {
+		r := verifyFiles(t, patched{files, name, &fstest.MapFile{Data: data[:cut]}}, false)
+		whole := uint64(bytes.Count(data[:cut], []byte("\n")))
+		switch {
+		case cut < covered:
+			if r.OK || r.Harms[0].Kind != KindTruncated || r.Harms[0].Seq != whole+1 {
+				t.Fatalf("cut at %d: %v, want truncated at %d", cut, r.Harms, whole+1)
+			}
+		case !r.OK:
+			t.Fatalf("cut at %d, behind the last checkpoint, is a false alarm: %v", cut, r.Harms)
+		case r.Chains[0].Closed || r.Chains[0].Torn != int64(cut-covered):
+			t.Fatalf("cut at %d: %+v", cut, r.Chains[0])
+		}
+	}
+}
+
+// TestR6TruncatedCheckpointsAreFound cuts the file of checkpoints at every byte. Those of closed segments are missed; the newest ones may have
+// been taken by a power cut, stand in the entries too, and are reported as such.
+func TestR6TruncatedCheckpointsAreFound(t *testing.T) {
+	f := forge.New(t)
+	c := f.Chain()
+	c.Fail(3)
+	c.Checkpoint(false)
+	durable := len(c.Notes)
+	c.Rotate()
+	c.Fail(3)
+	c.Checkpoint(true)
+	files := f.FS()
+	name := c.Name + "/checkpoints"
+	data := files[name].Data
+	for cut := range data {
+		r := verifyFiles(t, patched{files, name, &fstest.MapFile{Data: data[:cut]}}, false)
+		switch {
+		case cut < durable-len("---\n"):
+			wantHarm(t, r, KindCheckpointMissing, c.Name, 5)
+		case cut < len(data)-len("---\n") && (!r.OK || r.Chains[0].Inside != 1), cut >= len(data)-len("---\n") && !r.OK:
+			t.Fatalf("cut at %d of %d: %+v", cut, len(data), r)
+		}
+	}
+}
+
+// TestATornTailIsNoHarmAndNothingElsePassesForOne cuts an open chain in its last line.
+func TestATornTailIsNoHarmAndNothingElsePassesForOne(t *testing.T) {
+	f := forge.New(t)
+	c := f.Chain()
+	c.Fail(5)
+	files := f.FS()
+	name := c.Name + "/audit-log.jsonl"
+	whole := files[name].Data
+	next := string(forge.Line(c.Name, c.Seq+1, f.Now, c.Prev, "failure", `,"ref":"r","cause":"a longer text, for the sectors"`))
+	try := func(tail string) Report {
+		return verifyFiles(t, patched{files, name, &fstest.MapFile{Data: append(bytes.Clone(whole), tail...)}}, false)
+	}
+	for cut := range len(next) + 1 {
+		r := try(next[:cut])
+		wantOK(t, r)
+		if r.Chains[0].Torn != int64(cut) || r.Chains[0].Size != uint64(c.Seq) {
+			t.Fatalf("cut at %d: %+v", cut, r.Chains[0])
+		}
+	}
+	zeros := strings.Repeat("\x00", sector)
+	pad := strings.Repeat("\x00", sector-len(whole)%sector)
+	for _, crash := range []string{zeros, pad, pad + next[:30], pad + "rest of a line\n" + next + "\n", pad + zeros + "\n", next[:20] + strings.Repeat("\x00", 2*sector-len(whole)%sector-20)} {
+		if crash[0] == '{' {
+			continue // a sector that begins inside the line is only lost at a border
+		}
+		wantOK(t, try(crash))
+	}
+	other := string(forge.Line(f.Chains[0].Name, c.Seq+2, f.Now, c.Prev, "failure", ""))
+	for _, forged := range []string{next + "x", next + " ", next + "\x00\n", "x", "{}", "\n", other[:90], next[:200] + "\x00" + next[201:], " \x00", next + "\n" + "garbage",
+		strings.Replace(next, `"ref":"r"`, `"ref":"s"`, 1), strings.Replace(next, c.Prev[:5], "00000", 1)[:250]} {
+		if r := try(forged); r.OK {
+			t.Errorf("%q behind the end passes", forged)
+		} else if fmt.Sprint(r.Harms[0]) == "" {
+			t.Error("no words")
+		}
+	}
+}

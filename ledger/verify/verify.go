@@ -1,0 +1,316 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"sort"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/frontier"
+	"github.com/candor-mcp/candor/ledger/internal/segment"
+)
+
+// Options says what to hold a ledger against. The zero value uses what is in the folder itself.
+type Options struct {
+	// Checkpoints are second places: files that checkpoints were also written to. Each must be readable.
+	Checkpoints []string
+	// SecondPlaces are second places of this ledger alone. Those that are not there are passed over; a chain that one of them names and
+	// that is gone is harm under any key. Places that the chains themselves name are found without being listed here.
+	SecondPlaces []string
+	// Keys are the public keys to believe, one verifier line each. None means those in the folder, which prove less: who could change the
+	// entries could change them too.
+	Keys []string
+	// Progress is told from time to time how far it is. It runs on the caller's goroutine.
+	Progress func(Progress)
+}
+
+// Progress is how far a verification is.
+type Progress struct {
+	Chains, Chain int   // how many there are, and which one is being read, from 1
+	Bytes, Total  int64 // read so far, and on the disk; compressed segments hold more than they take
+}
+
+// Report is the result of a verification.
+type Report struct {
+	OK bool `json:"ok"`
+	// OwnKeys says that the keys came from the folder itself.
+	OwnKeys bool    `json:"own_keys"`
+	Entries uint64  `json:"entries"`
+	Bytes   int64   `json:"bytes"`
+	Chains  []Chain `json:"chains"`
+	// SecondPlaces are the files that the ledger was compared with, besides its own.
+	SecondPlaces []string `json:"second_places"`
+	// Unread are second places that chains name and that cannot be read here.
+	Unread []string `json:"unread_places,omitempty"`
+	// Foreign are the second places that hold checkpoints of chains that are not here, signed with keys that are not known here. They
+	// are of other ledgers, or of this one before it was removed together with its keys.
+	Foreign []Foreign `json:"foreign,omitempty"`
+	// Harms holds the first harm of every chain that has one, and what is wrong beside the chains.
+	Harms []Damage `json:"harms"`
+}
+
+// Foreign are chains that only a second place names, under unknown keys.
+type Foreign struct {
+	Place  string `json:"place"`
+	Chains int    `json:"chains"`
+	Last   string `json:"last"` // name of one of them
+}
+
+// Chain is what was found in one chain.
+type Chain struct {
+	Chain       string    `json:"chain"`
+	Entries     uint64    `json:"entries"`             // that were read
+	First       uint64    `json:"first"`               // number of the first that is left
+	Size        uint64    `json:"size"`                // number of the last good one
+	Bytes       int64     `json:"bytes"`               // of the good ones
+	Pruned      uint64    `json:"pruned,omitempty"`    // how many were removed by retention
+	Begin       time.Time `json:"begin,omitzero"`      // time of the first
+	End         time.Time `json:"end,omitzero"`        // time of the last
+	Last        string    `json:"last"`                // hash of the last
+	Root        string    `json:"root,omitempty"`      // of the tree over all of them
+	Checkpoints int       `json:"checkpoints"`         // in files, that were compared
+	Inside      int       `json:"inside,omitempty"`    // checkpoints that only stand in entries: a crash took them from the file
+	Covered     uint64    `json:"covered"`             // entries that a checkpoint in the folder covers
+	Second      uint64    `json:"second,omitempty"`    // entries that a checkpoint in a second place covers
+	Unkept      uint64    `json:"unkept,omitempty"`    // entries that a second place should cover by what the chain says, if it covers fewer
+	Closed      bool      `json:"closed"`              // its writer ended it
+	Recovered   string    `json:"recovered,omitempty"` // the chain that recorded its end, after its writer was gone
+	Torn        int64     `json:"torn,omitempty"`      // bytes of a line that was never finished; no harm
+	Harm        *Damage   `json:"harm,omitempty"`
+}
+
+// Dir reads a whole ledger folder and compares it with its checkpoints. It changes nothing, takes no lock, and may run beside
+// a writer. Harm is in the report; an error says that it could not run.
+func Dir(dir string, options Options) (Report, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Report{}, fmt.Errorf("opening the ledger: %w", err)
+	}
+	defer root.Close() //nolint:errcheck // it was only read
+	places := make([]*checkpoint.File, 0, len(options.Checkpoints)+len(options.SecondPlaces))
+	for _, name := range options.Checkpoints {
+		places = append(places, checkpoint.NewFile(name))
+	}
+	for _, name := range options.SecondPlaces {
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) || slices.ContainsFunc(places, func(p *checkpoint.File) bool { return checkpoint.SameFile(p.Name, name) }) {
+			continue
+		}
+		p := checkpoint.NewFile(name)
+		p.Own = true
+		places = append(places, p)
+	}
+	return FS(root.FS(), places, options)
+}
+
+// ErrNoLedger says that a folder is not that of a ledger. A writer makes the key first, so that a new ledger has at least that.
+var ErrNoLedger = errors.New("no ledger here: the folder holds no chain and no key")
+
+// verification is one run. It belongs to one goroutine.
+type verification struct {
+	fsys   fs.FS
+	keys   note.Verifiers
+	places []*checkpoint.File
+	named  []string             // second places that chains name
+	claims map[string][]claim   // by the chain they are about
+	heard  map[string]testimony // by the chain that says it
+	pruned map[string][]pruning // nil until somebody asks
+	late   []lateClaim
+	keyed  bool // the folder holds a key
+	tell   func(Progress)
+	at     Progress
+	told   int64
+	report Report
+}
+
+func FS(fsys fs.FS, places []*checkpoint.File, options Options) (Report, error) {
+	v := &verification{fsys: fsys, places: places, claims: map[string][]claim{}, heard: map[string]testimony{}, tell: options.Progress}
+	defer v.closePlaces()
+	v.report.Harms, v.report.Chains, v.report.SecondPlaces = []Damage{}, []Chain{}, []string{}
+	// What vouches for the chains is read before the chains: they only grow, so that a writer at work causes no false alarm.
+	chains, err := segment.Chains(fsys)
+	if err != nil {
+		return Report{}, err
+	}
+	if err := v.trust(options.Keys); err != nil {
+		return Report{}, err
+	}
+	for _, name := range chains {
+		if err := v.preview(name); err != nil {
+			return Report{}, err
+		}
+	}
+	if err := v.openPlaces(); err != nil {
+		return Report{}, err
+	}
+	v.at.Chains = len(chains)
+	for i, name := range chains {
+		v.at.Chain = i + 1
+		if err := v.chain(name); err != nil {
+			return Report{}, err
+		}
+	}
+	if err := v.compareEnds(); err != nil {
+		return Report{}, err
+	}
+	if err := v.compareLate(); err != nil {
+		return Report{}, err
+	}
+	v.missing(chains)
+	if err := v.impostors(); err != nil {
+		return Report{}, err
+	}
+	if err := v.compareKept(); err != nil {
+		return Report{}, err
+	}
+	if len(chains) == 0 && !v.keyed && len(v.report.Harms) == 0 {
+		return Report{}, ErrNoLedger
+	}
+	return v.conclude(), nil
+}
+
+// trust sets the keys to believe.
+func (v *verification) trust(lines []string) error {
+	own, err := folderKeys(v.fsys)
+	if err != nil {
+		return err
+	}
+	v.keyed = len(own) > 0
+	if v.report.OwnKeys = len(lines) == 0; v.report.OwnKeys {
+		lines = own
+	}
+	keys, err := checkpoint.Verifiers(lines)
+	v.keys = keys
+	return err
+}
+
+// Chain scans one chain and adds its report.
+func (v *verification) chain(name string) error {
+	report, err := v.scan(name, 0)
+	if err != nil {
+		return err
+	}
+	v.report.Chains = append(v.report.Chains, report)
+	return nil
+}
+
+// scan reads one chain, up to the entry limit unless that is 0.
+func (v *verification) scan(name string, limit uint64) (Chain, error) {
+	s, err := v.newScan(name)
+	if err != nil {
+		return Chain{}, err
+	}
+	s.limit = limit
+	s.claims = slices.Clone(v.claims[name])
+	sort.Slice(s.claims, func(i, j int) bool { return s.claims[i].size < s.claims[j].size })
+	if err := s.run(); err != nil {
+		return Chain{}, err
+	}
+	v.heard[name] = testimony{signed: s.signed, kept: s.kept, remarks: s.remarks}
+	if s.report.Harm == nil {
+		if err := v.compareTwins(&s.report); err != nil {
+			return Chain{}, err
+		}
+	}
+	return s.report, nil
+}
+
+// newScan opens a chain and every place that holds checkpoints of it.
+func (v *verification) newScan(name string) (*chainScan, error) {
+	witnesses, err := v.witnesses(name)
+	if err != nil {
+		return nil, err
+	}
+	s := &chainScan{v: v, lines: segment.NewStream(v.fsys, name), leaves: frontier.NewLeafHasher(), last: format.Genesis(name), witnesses: witnesses}
+	s.report.Chain = name
+	return s, nil
+}
+
+// witnesses opens the chain's own file of checkpoints and the second places that name the chain, in this order.
+func (v *verification) witnesses(name string) ([]*witness, error) {
+	own, err := checkpoint.OpenStream(v.fsys, name+"/"+format.CheckpointsFile, name+"/"+format.CheckpointsFile)
+	if err != nil {
+		return nil, err
+	}
+	list := []*witness{{notes: own, keys: v.keys, chain: name}}
+	for _, p := range v.places {
+		w, err := witnessIn(p, name, v.keys)
+		if err != nil {
+			_ = own.Close() // only read
+			return nil, err
+		}
+		if w != nil {
+			list = append(list, w)
+		}
+	}
+	return list, nil
+}
+
+// conclude fills in the sums.
+func (v *verification) conclude() Report {
+	r := &v.report
+	for _, c := range r.Chains {
+		r.Entries += c.Entries
+		r.Bytes += c.Bytes
+		if c.Harm != nil {
+			r.Harms = append(r.Harms, *c.Harm)
+		}
+	}
+	r.OK = len(r.Harms) == 0
+	return *r
+}
+
+// progress is called for every line, and passes on every few megabytes.
+func (v *verification) progress(bytes int64) {
+	v.at.Bytes += bytes
+	if v.tell != nil && v.at.Bytes-v.told >= 4<<20 {
+		v.told = v.at.Bytes
+		v.tell(v.at)
+	}
+}
+
+// folderKeys returns the public keys that lie in the folder, the current one and older ones. Anyone who can write to the folder can put
+// something else there: it is skipped, and the checkpoints that its key would have signed are reported with an unknown key.
+func folderKeys(fsys fs.FS) ([]string, error) {
+	names := []string{format.KeysDir + "/signer.pub"}
+	old, err := fs.ReadDir(fsys, format.KeysDir+"/old")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("listing old keys: %w", err)
+	}
+	for _, item := range old {
+		names = append(names, format.KeysDir+"/old/"+item.Name())
+	}
+	var keys []string
+	for _, name := range names {
+		lines, err := folderKeysIn(fsys, name)
+		if err != nil {
+			return nil, fmt.Errorf("reading a public key: %w", err)
+		}
+		keys = append(keys, lines...)
+	}
+	return keys, nil
+}
+
+// folderKeysIn returns the valid keys in one file.
+func folderKeysIn(fsys fs.FS, name string) ([]string, error) {
+	file, err := segment.OpenFile(fsys, name, false)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, segment.ErrCorrupt) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(file, format.MaxKeyFile))
+	keys := slices.DeleteFunc(checkpoint.KeyLines(string(text)), func(line string) bool {
+		_, err := checkpoint.Verifiers([]string{line})
+		return err != nil
+	})
+	return keys, errors.Join(err, file.Close())
+}

@@ -1,0 +1,220 @@
+package verify
+
+import (
+	"bytes"
+	"io/fs"
+	"testing"
+	"testing/fstest"
+
+	"github.com/candor-mcp/candor/internal/testing/forge"
+	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
+)
+
+// wantOK demands a clean report.
+func wantOK(t *testing.T, r Report) {
+	t.Helper()
+	if !r.OK || len(r.Harms) > 0 {
+		t.Fatalf("false alarm: %v", r.Harms)
+	}
+}
+
+// wantHarm demands one harm of that kind at that entry of that chain.
+func wantHarm(t *testing.T, r Report, kind Kind, chain string, seq uint64) {
+	t.Helper()
+	if r.OK || len(r.Harms) == 0 {
+		t.Fatalf("%s at %s/%d was not found", kind, chain, seq)
+	}
+	h := r.Harms[0]
+	if h.Kind != kind || h.Chain != chain || h.Seq != seq {
+		t.Errorf("found %v, want %s at %s/%d", h, kind, chain, seq)
+	}
+}
+
+func TestK16AnUntouchedLedgerVerifies(t *testing.T) {
+	f := forge.Sample(t)
+	for _, second := range []bool{false, true} {
+		r := verifyFiles(t, f.FS(), second)
+		wantOK(t, r)
+		if len(r.Chains) != 3 || !r.Chains[0].Closed || r.Chains[1].Closed || r.Chains[0].Covered != 573 || !r.OwnKeys {
+			t.Errorf("%+v", r)
+		}
+		for i, c := range f.Chains {
+			if r.Chains[i].Size != uint64(c.Seq) || r.Chains[i].Last != c.Prev {
+				t.Errorf("chain %d: %+v", i, r.Chains[i])
+			}
+		}
+	}
+}
+
+// edit changes one file and verifies.
+func edit(t *testing.T, f *forge.Ledger, name string, change func([]byte) []byte) Report {
+	t.Helper()
+	files := f.FS()
+	if files[name] == nil {
+		t.Fatalf("no file %s", name)
+	}
+	files[name].Data = change(bytes.Clone(files[name].Data))
+	return verifyFiles(t, files, true)
+}
+
+func lineSplit(data []byte) [][]byte { return bytes.SplitAfter(data, []byte("\n")) }
+
+func TestK16EveryKindOfEditNamesItsEntry(t *testing.T) {
+	f := forge.Sample(t)
+	a, b := f.Chains[0], f.Chains[1]
+	middle := a.Name + "/audit-log.000002.jsonl" // entries 253 to 554, after one checkpoint entry before it
+	first := uint64(bytes.Count(a.Segments[0], []byte("\n")) + 1)
+	at := first + 10
+	tests := []struct {
+		name   string
+		change func([][]byte) [][]byte
+		kind   Kind
+		seq    uint64
+	}{
+		{"an entry is edited", func(l [][]byte) [][]byte {
+			l[10] = bytes.Replace(l[10], []byte("no such"), []byte("No such"), 1)
+			return l
+		}, KindBadHash, at},
+		{"an entry is removed", func(l [][]byte) [][]byte { return append(l[:10:10], l[11:]...) }, KindWrongSeq, at},
+		{"the first of a segment is removed", func(l [][]byte) [][]byte { return l[1:] }, KindWrongSeq, first},
+		{"an entry is there twice", func(l [][]byte) [][]byte { return append(l[:11:11], l[10:]...) }, KindDuplicate, at},
+		{"two entries are swapped", func(l [][]byte) [][]byte { l[10], l[11] = l[11], l[10]; return l }, KindWrongSeq, at},
+		{"an entry of another chain is put in", func(l [][]byte) [][]byte {
+			return append(l[:10:10], append([][]byte{append(bytes.Clone(b.Lines[3]), '\n')}, l[10:]...)...)
+		}, KindWrongChain, at},
+		{"an entry is replaced by one of another chain", func(l [][]byte) [][]byte {
+			l[10] = append(bytes.Clone(b.Lines[3]), '\n')
+			return l
+		}, KindWrongChain, at},
+		{"an entry is forged, its hash computed", func(l [][]byte) [][]byte {
+			prev := string(l[9][len(l[9])-67 : len(l[9])-3])
+			l[10] = append(forge.Line(a.Name, int64(at), f.Now, prev, "failure", ""), '\n')
+			return l
+		}, KindBrokenLink, at + 1},
+		{"an entry is forged behind one that links to another", func(l [][]byte) [][]byte {
+			l[10] = append(forge.Line(a.Name, int64(at), f.Now, a.Prev, "failure", ""), '\n')
+			return l
+		}, KindBrokenLink, at},
+		{"a line is no entry", func(l [][]byte) [][]byte { l[10] = []byte("{}\n"); return l }, KindBadLine, at},
+		{"a line is empty", func(l [][]byte) [][]byte { l[10] = []byte("\n"); return l }, KindBadLine, at},
+		{"a line feed is lost", func(l [][]byte) [][]byte { l[10] = l[10][:len(l[10])-1]; return l }, KindBadHash, at},
+		{"the tail of a closed segment is cut", func(l [][]byte) [][]byte { l[12] = l[12][:20]; return l[:13] }, KindTornTail, first + 12},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r := edit(t, f, middle, func(data []byte) []byte { return bytes.Join(test.change(lineSplit(data)), nil) })
+			wantHarm(t, r, test.kind, a.Name, test.seq)
+		})
+	}
+}
+
+func TestTimeThatRunsBackwardsIsFound(t *testing.T) {
+	f := forge.New(t)
+	a := f.Chain()
+	a.Fail(3)
+	f.Now = f.Now.Add(-1000000000)
+	a.Fail(1)
+	wantHarm(t, verifyFiles(t, f.FS(), false), KindTimeBackwards, a.Name, 5)
+}
+
+func TestR6ADroppedSegmentIsFound(t *testing.T) {
+	f := forge.Sample(t)
+	a := f.Chains[0]
+	counts := []uint64{1}
+	for _, s := range a.Segments {
+		counts = append(counts, counts[len(counts)-1]+uint64(bytes.Count(s, []byte("\n"))))
+	}
+	for i, name := range []string{"/audit-log.000001.jsonl", "/audit-log.000002.jsonl"} {
+		files := f.FS()
+		delete(files, a.Name+name)
+		wantHarm(t, verifyFiles(t, files, false), KindMissingSegment, a.Name, counts[i])
+	}
+	files := f.FS()
+	delete(files, a.Name+"/audit-log.jsonl")
+	wantHarm(t, verifyFiles(t, files, false), KindTruncated, a.Name, counts[2])
+}
+
+func TestR6RollbackIsFoundAgainstTheSecondPlace(t *testing.T) {
+	f := forge.Sample(t)
+	old := f.FS()
+	b := f.Chains[1]
+	b.Fail(3)
+	b.Checkpoint(false)
+	d := f.Chain()
+	d.Fail(2)
+	d.Checkpoint(true)
+	old["second"] = f.FS()["second"]
+	wantOK(t, verifyFiles(t, f.FS(), true))
+	r := verifyFiles(t, old, true)
+	if len(r.Harms) != 2 {
+		t.Fatalf("%v", r.Harms)
+	}
+	wantHarm(t, r, KindMissingChain, d.Name, 0)
+	r.Harms = r.Harms[1:]
+	wantHarm(t, r, KindTruncated, b.Name, 36)
+	wantOK(t, verifyFiles(t, old, false)) // nobody else knows: that is what the second place is for
+}
+
+func TestR6AMissingChainIsFound(t *testing.T) {
+	f := forge.Sample(t)
+	files := f.FS()
+	for name := range files {
+		if bytes.HasPrefix([]byte(name), []byte(f.Chains[1].Name)) {
+			delete(files, name)
+		}
+	}
+	wantHarm(t, verifyFiles(t, files, false), KindMissingChain, f.Chains[1].Name, 0)
+}
+
+func TestAnotherChainVouchesForTheTail(t *testing.T) {
+	f := forge.Sample(t)
+	b := f.Chains[1] // killed with three entries behind its last checkpoint; the next chain has seen them
+	r := edit(t, f, b.Name+"/audit-log.jsonl", func(data []byte) []byte {
+		l := lineSplit(data)
+		return bytes.Join(l[:len(l)-2], nil)
+	})
+	wantHarm(t, r, KindTruncated, b.Name, uint64(b.Seq))
+}
+
+func TestD10DeletingTheLastEntryIsFound(t *testing.T) {
+	f := forge.New(t)
+	a := f.Chain()
+	a.Fail(4)
+	a.Checkpoint(false)
+	r := edit(t, f, a.Name+"/audit-log.jsonl", func(data []byte) []byte {
+		l := lineSplit(data)
+		return bytes.Join(l[:4], nil)
+	})
+	wantHarm(t, r, KindTruncated, a.Name, 5)
+}
+
+func TestKeysDecideWhatIsBelieved(t *testing.T) {
+	f, other := forge.Sample(t), forge.New(t)
+	other.Public = "candor-ledger+7d3e1f7a+AXz6cB7Ex5kx0aWHn6cG4yGkcM1f6+0XbC6xXr2L0H4S"
+	files := f.FS()
+	delete(files, "keys/signer.pub")
+	wantHarm(t, verifyFiles(t, files, false), KindUnknownKey, f.Chains[0].Name, 0)
+	report, err := FS(files, nil, Options{Keys: []string{f.Public}})
+	if err != nil || !report.OK || report.OwnKeys {
+		t.Errorf("%v %+v", err, report.Harms)
+	}
+	files["keys/old/1.pub"] = &fstest.MapFile{Data: []byte(f.Public)}
+	wantOK(t, verifyFiles(t, files, false))
+	if _, err := FS(files, nil, Options{Keys: []string{"nonsense"}}); err == nil {
+		t.Error("nonsense passes for a key")
+	}
+}
+
+// verifyFiles runs over a file system, with the second place if there is one.
+func verifyFiles(t testing.TB, fsys fs.FS, second bool) Report {
+	t.Helper()
+	var places []*checkpoint.File
+	if second {
+		places = []*checkpoint.File{{Fsys: fsys, Base: "second", Name: "second"}}
+	}
+	report, err := FS(fsys, places, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}

@@ -1,0 +1,129 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/segment"
+)
+
+// witness is one place that holds signed checkpoints of a chain: the chain's own file, or a second place that many chains share.
+type witness struct {
+	notes  *checkpoint.Stream
+	keys   note.Verifiers
+	chain  string
+	shared bool
+	until  int64                 // in a shared place, where the chain's last block begins
+	due    *checkpoint.Statement // read and not compared yet
+	recent []string              // texts of the last few that were compared
+	count  int
+	debris bool // a power cut left zeros between the blocks
+}
+
+// look returns the next checkpoint that was not compared yet, or nil.
+func (w *witness) look() (*checkpoint.Statement, *Damage, error) {
+	for w.due == nil {
+		text, offset, whole, err := w.notes.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil, nil, nil
+		case errors.Is(err, segment.ErrCorrupt):
+			return nil, w.harm(KindBadSignature, offset, err.Error()), nil
+		case err != nil:
+			return nil, nil, fmt.Errorf("reading checkpoints in %s: %w", w.notes.Name, err)
+		}
+		if checkpoint.HasLostSectors(text) {
+			w.debris = true
+			w.notes.Accept()
+			continue
+		}
+		if w.shared {
+			if w.until > 0 && offset > w.until {
+				return nil, nil, nil
+			}
+			if text = checkpoint.TrimTorn(text); !strings.HasPrefix(text, format.Origin+w.chain+"\n") {
+				w.notes.Accept()
+				continue
+			}
+		}
+		if w.shared && checkpoint.IsTorn(text) {
+			w.notes.Accept()
+			continue
+		}
+		harm, stop := w.read(text, offset, whole)
+		if harm != nil || stop {
+			return nil, harm, nil
+		}
+	}
+	return w.due, nil, nil
+}
+
+// read makes a block the one that is due. stop says that it is only half a block, at the end of the file.
+func (w *witness) read(text string, offset int64, whole bool) (harm *Damage, stop bool) {
+	s, flaw := checkpoint.Read(text, w.keys)
+	if flaw != nil && !whole && checkpoint.IsTorn(text) {
+		return nil, true
+	}
+	if flaw != nil {
+		return w.harm(Kind(flaw.Kind), offset, "a checkpoint cannot be believed: "+flaw.Why), false
+	}
+	if !whole {
+		w.notes.Accept()
+	}
+	s.File, s.Offset = w.notes.Name, offset
+	if s.Chain != w.chain {
+		return w.harm(KindWrongChain, offset, "a checkpoint of chain "+s.Chain+" stands here"), false
+	}
+	w.due = &s
+	return nil, false
+}
+
+// done marks the checkpoint that was due as compared.
+func (w *witness) done() {
+	w.count++
+	if len(w.recent) == 16 {
+		w.recent = w.recent[1:]
+	}
+	w.recent = append(w.recent, w.due.Text)
+	w.due = nil
+}
+
+// holds reports whether a text is among the last that were compared.
+func (w *witness) holds(text string) bool { return slices.Contains(w.recent, text) }
+
+func (w *witness) harm(kind Kind, offset int64, text string) *Damage {
+	return &Damage{Kind: kind, Chain: w.chain, File: w.notes.Name, Offset: offset, Text: text}
+}
+
+// most reads all checkpoints of a witness, up to one that cannot be believed, and returns the largest size.
+func (w *witness) most() (size uint64, err error) {
+	defer w.notes.Close() //nolint:errcheck // it was only read
+	for {
+		due, harm, err := w.look()
+		if err != nil || harm != nil || due == nil {
+			return size, err
+		}
+		size = max(size, uint64(due.Size)) //nolint:gosec // it was read as a size
+		w.done()
+	}
+}
+
+// witnessIn opens the place for one chain, or returns nil if it says nothing about it.
+func witnessIn(p *checkpoint.File, chain string, keys note.Verifiers) (*witness, error) {
+	at := p.Blocks[chain]
+	if at == nil {
+		return nil, nil
+	}
+	notes, err := p.From(at.First)
+	if err != nil {
+		return nil, err
+	}
+	return &witness{notes: notes, keys: keys, chain: chain, shared: true, until: at.Last}, nil
+}

@@ -1,0 +1,80 @@
+package ledger_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/verify"
+)
+
+// openSmall opens a ledger whose second place is rewritten at a few kilobytes.
+func openSmall(t *testing.T, dir, place string, clock *testClock) *ledger.Ledger {
+	t.Helper()
+	l := mustOpen(t, dir, ledger.Options{Clock: clock.now, SecondPlace: place, OwnSecondPlace: true})
+	l.SettleWithLimit(2 << 10)
+	return l
+}
+
+// TestOwnSecondPlaceStaysSmall writes many checkpoints beside another writer and a verifier. The file holds the newest of each chain, and
+// still shows what is cut off.
+func TestOwnSecondPlaceStaysSmall(t *testing.T) {
+	t.Parallel()
+	dir, place, clock := t.TempDir(), filepath.Join(t.TempDir(), "checkpoints"), newTestClock()
+	const each = 60
+	var writers sync.WaitGroup
+	for range 2 {
+		l := openSmall(t, dir, place, clock)
+		writers.Go(func() {
+			for i := range each {
+				clock.move(2 * time.Second)
+				appendSome(t, l, i, 1)
+				l.SettleWithLimit(4 << 10)
+			}
+			mustClose(t, l)
+		})
+	}
+	for range 20 {
+		report, err := verify.Dir(dir, verify.Options{SecondPlaces: []string{place}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reportOK(t, report)
+	}
+	writers.Wait()
+	info, err := os.Stat(place)
+	if err != nil || info.Size() > 16<<10 {
+		t.Errorf("%d checkpoints take %d bytes, %v", 2*each, info.Size(), err)
+	}
+	report := verifyDir(t, dir, place)
+	reportOK(t, report)
+	for _, c := range report.Chains {
+		if c.Second < 2*each {
+			t.Errorf("the second place covers %d of %d entries of %s", c.Second, c.Size, c.Chain)
+		}
+	}
+	chain := ledger.ChainsOf(t, dir)[0]
+	lines := strings.SplitAfter(string(ledger.FileOf(t, dir, chain, format.ActiveSegment)), "\n")
+	for name, data := range map[string]string{format.ActiveSegment: strings.Join(lines[:each], ""), format.CheckpointsFile: ""} {
+		if err := os.WriteFile(filepath.Join(dir, chain, name), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reportHarm(t, verifyDir(t, dir, place), verify.KindTruncated, chain, each+1)
+}
+
+// TestSharedSecondPlaceIsOnlyAppendedTo: others may keep their checkpoints in it, or hold it against writing over.
+func TestSharedSecondPlaceIsOnlyAppendedTo(t *testing.T) {
+	t.Parallel()
+	dir, place, clock := t.TempDir(), filepath.Join(t.TempDir(), "checkpoints"), newTestClock()
+	l := mustOpen(t, dir, ledger.Options{Clock: clock.now, SecondPlace: place})
+	if limit := l.RewriteLimit(); limit != 0 {
+		t.Errorf("it is rewritten at %d bytes", limit)
+	}
+	mustClose(t, l)
+}
