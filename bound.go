@@ -1,6 +1,8 @@
 package candor
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 
 	"github.com/candor-mcp/candor/internal/jsontext"
@@ -23,19 +25,19 @@ const (
 	MaxStack      = 8192 // as it stands in JSON, where a line end takes two bytes
 )
 
-// cutMark ends a text that was cut. It has no other meaning: the same mark in user data is data.
+// cutMark ends a text that was cut. The same mark in user data is data.
 const cutMark = "…"
 
-// maxScan bounds the work on one text: a peer may send megabytes. A secret that is cut here is still known as one.
+// maxScan bounds the work on one text: a peer may send megabytes. A secret that is cut here is still recognised.
 const maxScan = 64 << 10
 
 // Public returns text as an error would hold it: redacted, and at most limit bytes of UTF-8, cut on a rune border with "…" inside
 // the bound. Passing the result again changes nothing.
 func Public(text string, limit int) string { return publicText(text, limit) }
 
-// publicText is the single door through which text enters an error: redacted, then bounded. The result is both at
-// once, so that passing the door again changes nothing. A cut can split what redaction wrote, or uncover something
-// new to redact (a name that lost its harmless ending); such an end is moved to the left until it holds.
+// publicText redacts and bounds a text. All text that enters an error goes through it, and a second pass changes nothing. A cut
+// can split a redaction mark, or uncover something new to redact (a name that lost its harmless ending); such an end is moved to
+// the left until a second pass would keep it.
 func publicText(s string, limit int) string { return cleanText(s, limit, redact.Policy{}) }
 
 // cleanText is [publicText] under a policy.
@@ -52,37 +54,37 @@ func cleanText(s string, limit int, policy redact.Policy) string {
 			return cut
 		}
 		end = min(end-1, commonPrefix(cut, clean)+len(cutMark))
-		if tries > 8 { // a text made for this; it may lose more than it must
+		if tries > 8 { // a hostile text; it may lose more than necessary
 			end /= 2
 		}
 		end = max(end, min(limit, len(cutMark)))
 	}
 }
 
-// fitText is [publicText] for a text that may take up to room bytes as a JSON string.
-func fitText(s string, limit, room int) string { return fitClean(s, limit, room, redact.Policy{}) }
+// fitText is [publicText] for a text that may take up to size bytes as a JSON string.
+func fitText(s string, limit, size int) string { return fitClean(s, limit, size, redact.Policy{}) }
 
-// fitPointer is [fitText] for a JSON Pointer, which looks like a path and must stay whole. Secrets in it still go.
-func fitPointer(s string, room int) string {
-	return fitClean(s, MaxText, room, redact.Policy{KeepPaths: true})
+// fitPointer is [fitText] for a JSON Pointer, which looks like a path and is kept. Secrets in it are still redacted.
+func fitPointer(s string, size int) string {
+	return fitClean(s, MaxText, size, redact.Policy{KeepPaths: true})
 }
 
-func fitClean(s string, limit, room int, policy redact.Policy) string {
-	limit = min(limit, room-len(`""`))
+func fitClean(s string, limit, size int, policy redact.Policy) string {
+	limit = min(limit, size-len(`""`))
 	s = cleanText(s, limit, policy)
 	for {
-		over := jsontext.EncodedLen(s) - room
+		over := jsontext.EncodedLen(s) - size
 		if over <= 0 {
 			return s
 		}
-		// An escaped character takes two bytes, so half of what is too much has to go at least.
+		// An escaped character takes two bytes, so at least half of the excess has to go.
 		limit = max(len(cutMark), min(limit, len(s))-max(1, over/2))
 		s = cleanText(s, limit, policy)
 	}
 }
 
-// label cleans a short identifier, which is one line: control characters and line ends go, and secrets that their shape
-// gives away. Names and paths are not looked for, and ids and digests stay.
+// label cleans a short identifier of one line: it removes control characters, line ends and secrets with a known shape. It
+// does not look for names and paths, and keeps ids and digests.
 func label(s string) string {
 	s = redact.Chars(cutText(s, maxScan))
 	if strings.ContainsAny(s, "\n\t") {
@@ -104,4 +106,38 @@ func commonPrefix(a, b string) int {
 		n++
 	}
 	return n
+}
+
+const (
+	derivedRefPrefix = "c-"
+	derivedRefSize   = 6 // bytes
+)
+
+// WireRef returns the ref to write: [Error.Ref] if it is set, else "c-" and twelve hex digits derived from code, message,
+// details, tool and time. So an error that is written twice has one ref. Two equal failures at the same time, or without a time,
+// share it; use [WithRef] to set a unique one.
+func (e *Error) WireRef() string {
+	e = e.orZero()
+	if e.ref != "" {
+		return e.ref
+	}
+	var space [len(derivedRefPrefix) + 2*derivedRefSize]byte
+	return string(e.appendDerivedRef(space[:0]))
+}
+
+// appendDerivedRef appends the derived ref. Parts are separated by zero bytes, which no text in an error holds.
+func (e *Error) appendDerivedRef(dst []byte) []byte {
+	var space [2 * MaxMessage]byte // enough for most, and not on the heap
+	code := e.wireCode()
+	text := append(space[:0], code.Domain()...)
+	text = append(append(text, '/'), code.Symbol()...)
+	text = append(append(text, 0), firstText(e.message, code.Sentence())...)
+	text = append(append(text, 0), e.details.json...)
+	text = append(append(text, 0), e.callInfo.Tool...)
+	text = append(text, 0)
+	if !e.at.IsZero() {
+		text = AppendTime(text, e.at)
+	}
+	sum := sha256.Sum256(text)
+	return hex.AppendEncode(append(dst, derivedRefPrefix...), sum[:derivedRefSize])
 }

@@ -1,16 +1,17 @@
 package candor
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"reflect"
 	"strings"
 	"syscall"
 )
 
-// Cause is what lay behind a failure, made safe: three short strings, redacted and bounded.
-// A cause that was only a text has no Name and no Code.
+// Cause is the redacted and bounded copy of the error behind a failure. A cause that was only a text has no Name and no Code.
 type Cause struct {
 	Message string
 	Code    string // an errno name or a code of another system
@@ -25,7 +26,7 @@ func NewCause(message, code, name string) Cause {
 	return Cause{Message: publicText(message, MaxCause), Code: publicText(code, MaxCallInfo), Name: publicText(name, MaxCallInfo)}
 }
 
-// wrap keeps err as the cause, if errors.Is can walk through it, and its redacted copy.
+// wrap keeps the redacted copy of err, and err itself if errors.Is is safe on it.
 func (e *Error) wrap(err error) {
 	if isPlain(err) {
 		e.err, e.cause = err, Cause{Message: e.publicCause(err.Error()), Name: plainName}
@@ -37,8 +38,8 @@ func (e *Error) wrap(err error) {
 	}
 }
 
-// publicCause redacts the text of a cause, unless it is the message word for word: that has passed the door, and passing it again
-// changes nothing. Most errors that say nothing but a text come with it as their message.
+// publicCause redacts the text of a cause, unless it equals the message, which is redacted already. Most plain errors have their
+// text as the message.
 func (e *Error) publicCause(text string) string {
 	if text == e.message && len(text) <= MaxCause {
 		return text
@@ -46,8 +47,8 @@ func (e *Error) publicCause(text string) string {
 	return publicText(text, MaxCause)
 }
 
-// causeOf normalises whatever was thrown. Errors give message, code and name; texts give a message;
-// anything else is written as bounded JSON, which also takes care of cycles and channels.
+// causeOf makes a cause of any value. Errors give message, code and name; texts give a message; anything else is written as
+// bounded JSON.
 func causeOf(v any) Cause {
 	switch v := v.(type) {
 	case nil:
@@ -73,8 +74,8 @@ func causeOfValue(v any, t thrown) Cause {
 	return NewCause(firstText(DetailsOf(v).String(), "null"), "", kindName(reflect.TypeOf(v)))
 }
 
-// textOf is err.Error() that survives a nil receiver and a panicking method, because fmt does; and a panic whose value
-// panics when it is printed, which fmt passes on.
+// textOf is err.Error() that survives a nil receiver and a panicking method, as fmt does, and also a panic value that panics
+// when printed, which fmt passes on.
 func textOf(err error) (text string) {
 	if !guard(func() { text = fmt.Sprint(err) }) {
 		return unencodable
@@ -82,8 +83,8 @@ func textOf(err error) (text string) {
 	return text
 }
 
-// withoutFolders shortens the absolute paths that errors of the file system name in a text of theirs. Their fields say exactly
-// where a path ends; [redact.Text], which only sees the text, stops at a blank or a bracket.
+// withoutFolders shortens the absolute paths in the text of file system errors. Their fields say where a path ends; [redact.Text]
+// sees only the text and stops at a blank or a bracket.
 func withoutFolders(err error, text string) string {
 	for _, e := range chain(err) {
 		switch e := any(e).(type) {
@@ -116,7 +117,7 @@ func codeTextOf(err error) string {
 	return ""
 }
 
-// nameOf names the outermost type in the chain that says something; wrappers made by fmt and errors do not.
+// nameOf returns the type name of the outermost error in the chain that is not a wrapper of fmt or errors.
 func nameOf(err error) string {
 	if isNilPointer(err) {
 		return kindName(reflect.TypeOf(err))
@@ -131,7 +132,7 @@ func nameOf(err error) string {
 	return plainName
 }
 
-// plainName is the name of an error whose type says nothing.
+// plainName is the name of an error made by errors.New or fmt.Errorf.
 const plainName = "Error"
 
 // kindName is the name of a type, without its package and the pointers around it.
@@ -158,7 +159,7 @@ func isNil(v any) bool {
 	}
 }
 
-// errnoName spells the errors people search for; the rest keep their text only.
+// errnoName returns the name of a common errno, such as ENOENT, or "".
 func errnoName(e syscall.Errno) string {
 	for _, known := range errnos {
 		if known.errno == e {
@@ -182,4 +183,123 @@ var errnos = []struct {
 	{syscall.ENAMETOOLONG, "ENAMETOOLONG"}, {syscall.EINVAL, "EINVAL"}, {syscall.EINTR, "EINTR"},
 	{syscall.EAGAIN, "EAGAIN"}, {syscall.EXDEV, "EXDEV"}, {syscall.ELOOP, "ELOOP"}, {syscall.EADDRINUSE, "EADDRINUSE"},
 	{syscall.ENOTCONN, "ENOTCONN"}, {syscall.ENOMEM, "ENOMEM"},
+}
+
+// maxChain is how many errors of one chain are visited: an error may unwrap to itself.
+const maxChain = 256
+
+// walker visits an error and then all that it wraps. Unlike errors.Is and errors.As it skips nil pointers and stops on endless
+// chains.
+type walker struct {
+	left  int
+	sound bool // errors.Is and errors.As are safe on this chain
+}
+
+// chain yields err and all that it wraps, with their depth.
+func chain(err error) iter.Seq2[int, error] {
+	return func(yield func(int, error) bool) {
+		w := walker{left: maxChain}
+		w.visit(0, err, yield)
+	}
+}
+
+// sound reports whether errors.Is and errors.As are safe on err.
+func sound(err error) bool {
+	w := walker{left: maxChain, sound: true}
+	w.visit(0, err, func(_ int, e error) bool {
+		w.sound = w.sound && matchReturns(e)
+		return w.sound
+	})
+	return w.sound
+}
+
+func (w *walker) visit(depth int, err error, yield func(int, error) bool) bool {
+	if err == nil {
+		return true
+	}
+	if isNilPointer(err) {
+		w.sound = w.sound && !walkable(err)
+		return true
+	}
+	if w.left == 0 {
+		w.sound = false
+		return false
+	}
+	w.left--
+	if !yield(depth, err) {
+		return false
+	}
+	switch v := any(err).(type) {
+	case interface{ Unwrap() error }:
+		var inner error
+		if !guard(func() { inner = v.Unwrap() }) {
+			w.sound = false
+		}
+		return w.visit(depth+1, inner, yield)
+	case interface{ Unwrap() []error }:
+		var list []error
+		if !guard(func() { list = v.Unwrap() }) {
+			w.sound = false
+		}
+		for _, inner := range list {
+			if !w.visit(depth+1, inner, yield) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// matchReturns reports whether the Is and As methods of one error return. It calls them with a target that nothing matches.
+func matchReturns(err error) bool {
+	ok := true
+	if v, has := any(err).(interface{ Is(error) bool }); has {
+		ok = guard(func() { v.Is(unmatched{}) })
+	}
+	if v, has := any(err).(interface{ As(any) bool }); has {
+		var none unmatched
+		ok = guard(func() { v.As(&none) }) && ok
+	}
+	return ok
+}
+
+// unmatched is an error that nothing wraps.
+type unmatched struct{}
+
+func (unmatched) Error() string { return "" }
+
+// walkable reports whether errors.Is or errors.As would call a method of err.
+func walkable(err error) bool {
+	switch any(err).(type) {
+	case interface{ Unwrap() error }, interface{ Unwrap() []error }, interface{ Is(error) bool }, interface{ As(any) bool }:
+		return true
+	default:
+		return false
+	}
+}
+
+func isNilPointer(v any) bool {
+	r := reflect.ValueOf(v)
+	return r.Kind() == reflect.Pointer && r.IsNil()
+}
+
+// ours returns the first *Error in the chain, or nil.
+func ours(err error) *Error {
+	if found, ok := err.(*Error); ok { //nolint:errorlint // the quick way; the chain is walked below
+		return found
+	}
+	if isPlain(err) {
+		return nil
+	}
+	for _, e := range chain(err) {
+		if found, ok := any(e).(*Error); ok {
+			return found
+		}
+	}
+	// An error of another kind may still say that it is one of ours.
+	var found *Error
+	if !sound(err) || !guard(func() { _ = errors.As(err, &found) }) {
+		return nil
+	}
+	return found
 }

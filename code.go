@@ -23,7 +23,7 @@ type Code struct {
 // made outside this module.
 func CodeAt(row codetable.Row) Code { return Code{row.Index()} }
 
-// Status says whether a code may be used.
+// Status is the state of a code in the catalogue.
 type Status uint8
 
 // The states of a code. A code is never renamed or removed; it is deprecated in favour of another.
@@ -61,7 +61,7 @@ type codeInfo struct {
 	aliases        []string
 }
 
-// domainInfo is a range of numbers and the name that owns it.
+// domainInfo is a row of the generated table of domains.
 type domainInfo struct {
 	name     string
 	from, to int32
@@ -91,13 +91,13 @@ func (c Code) RPCNumber() int {
 	return c.Number()
 }
 
-// Class returns what to do about it.
+// Class returns the class, which says what to do about the failure.
 func (c Code) Class() Class { return c.info().class }
 
-// Retry returns the advice that holds when nobody knows better.
+// Retry returns the default retry advice.
 func (c Code) Retry() Retry { return c.info().retry }
 
-// Sentence returns the public sentence: fixed, safe for any peer.
+// Sentence returns the public sentence. It is fixed and safe for any peer.
 func (c Code) Sentence() string { return c.info().message }
 
 // Action returns what to do next, in words.
@@ -164,9 +164,8 @@ func LookupCode(domain, symbol string) (c Code, ok bool) {
 	return Code{}, false
 }
 
-// LookupSymbol finds the code a bare symbol means. Where several domains share a symbol the ones
-// named in prefer win, in that order, and after them Candor's own. A reader of a dialect passes
-// that dialect's domain.
+// LookupSymbol finds a code by its symbol or alias. If several domains share it, the first domain in prefer that has it wins,
+// then Candor's own. A reader of a dialect passes that dialect's domain.
 func LookupSymbol(symbol string, prefer ...string) (c Code, ok bool) {
 	found := index().bySymbol[symbol]
 	if len(found) == 0 {
@@ -193,15 +192,14 @@ func LookupNumber(number int) (c Code, ok bool) {
 	return Code{}, false
 }
 
-// ParseCode reads "SYMBOL", "domain/SYMBOL" or a number, as a person would type it.
-// The letters' case does not matter.
+// ParseCode reads "SYMBOL", "domain/SYMBOL" or a number. It ignores the case of letters.
 func ParseCode(text string) (Code, error) {
 	text = strings.TrimSpace(text)
 	if number, err := strconv.Atoi(text); err == nil {
 		if c, ok := LookupNumber(number); ok {
 			return c, nil
 		}
-		return Code{}, fmt.Errorf("no code has the number %d", number)
+		return Code{}, fmt.Errorf("number %d: not registered", number)
 	}
 	domain, symbol, full := strings.Cut(text, "/")
 	if !full {
@@ -214,11 +212,11 @@ func ParseCode(text string) (Code, error) {
 	if c, ok := LookupSymbol(symbol); ok && !full {
 		return c, nil
 	}
-	return Code{}, fmt.Errorf("no code is called %q", text)
+	return Code{}, fmt.Errorf("code %q: not registered", text)
 }
 
-// spelling returns the registered symbol or alias that differs from typed at most in the case of its letters, else
-// typed itself. Not all aliases are in capitals.
+// spelling returns the registered symbol or alias that equals typed but for the case of its letters, else typed.
+// Not all aliases are in capitals.
 func spelling(typed string) string {
 	for known := range index().bySymbol {
 		if strings.EqualFold(known, typed) {
@@ -261,3 +259,46 @@ var index = sync.OnceValue(func() codeIndex {
 	}
 	return ix
 })
+
+// Class says what a caller should do about a failure. It is a closed set: a client that
+// knows these thirteen words can act on any error, including one whose code it has never seen.
+type Class string
+
+// The classes, each with the action it asks for.
+const (
+	ClassBadRequest   Class = "bad_request"  // fix the call
+	ClassNotFound     Class = "not_found"    // name something that exists
+	ClassDenied       Class = "denied"       // get permission
+	ClassConflict     Class = "conflict"     // read again, then redo
+	ClassPrecondition Class = "precondition" // do something else first
+	ClassRateLimited  Class = "rate_limited" // wait
+	ClassUnavailable  Class = "unavailable"  // the service cannot be reached now
+	ClassTimeout      Class = "timeout"      // no answer came in time
+	ClassCancelled    Class = "cancelled"    // the caller cancelled it
+	ClassTooLarge     Class = "too_large"    // send less
+	ClassUnsupported  Class = "unsupported"  // not offered here
+	ClassCorrupt      Class = "corrupt"      // stop, the state is damaged
+	ClassInternal     Class = "internal"     // report it
+)
+
+// Classes returns the closed set in the order of the written contract.
+// The caller owns the slice.
+func Classes() []Class {
+	return []Class{
+		ClassBadRequest, ClassNotFound, ClassDenied, ClassConflict, ClassPrecondition,
+		ClassRateLimited, ClassUnavailable, ClassTimeout, ClassCancelled, ClassTooLarge,
+		ClassUnsupported, ClassCorrupt, ClassInternal,
+	}
+}
+
+// Valid reports whether c is one of [Classes].
+func (c Class) Valid() bool {
+	switch c {
+	case ClassBadRequest, ClassNotFound, ClassDenied, ClassConflict, ClassPrecondition,
+		ClassRateLimited, ClassUnavailable, ClassTimeout, ClassCancelled, ClassTooLarge,
+		ClassUnsupported, ClassCorrupt, ClassInternal:
+		return true
+	default:
+		return false
+	}
+}

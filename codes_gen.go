@@ -60,9 +60,9 @@ var (
 	CodeUnauthenticated = Code{157}
 	// CodePermissionDenied is candor/PERMISSION_DENIED, number 4031. The caller may not do this.
 	CodePermissionDenied = Code{158}
-	// CodeNotFound is candor/NOT_FOUND, number 4032. What was asked for does not exist.
+	// CodeNotFound is candor/NOT_FOUND, number 4032. The requested object does not exist.
 	CodeNotFound = Code{159}
-	// CodeAlreadyExists is candor/ALREADY_EXISTS, number 4033. What was to be created exists already.
+	// CodeAlreadyExists is candor/ALREADY_EXISTS, number 4033. The object to create exists already.
 	CodeAlreadyExists = Code{160}
 	// CodeConflict is candor/CONFLICT, number 4034. The state has changed in the meantime.
 	CodeConflict = Code{161}
@@ -80,7 +80,7 @@ var (
 	CodeQuotaExceeded = Code{167}
 	// CodeTimeout is candor/TIMEOUT, number 4041. No answer came in time.
 	CodeTimeout = Code{168}
-	// CodeCancelled is candor/CANCELLED, number 4042. The call was called off.
+	// CodeCancelled is candor/CANCELLED, number 4042. The call was cancelled.
 	CodeCancelled = Code{169}
 	// CodeTooLarge is candor/TOO_LARGE, number 4043. The input or the result is too large.
 	CodeTooLarge = Code{170}
@@ -110,7 +110,7 @@ var (
 	CodeUpstreamRateLimited = Code{182}
 	// CodeUpstreamError is candor/UPSTREAM_ERROR, number 4058. The service behind the tool failed.
 	CodeUpstreamError = Code{183}
-	// CodeUpstreamUnavailable is candor/UPSTREAM_UNAVAILABLE, number 4059. The service behind the tool is away.
+	// CodeUpstreamUnavailable is candor/UPSTREAM_UNAVAILABLE, number 4059. The service behind the tool is not available.
 	CodeUpstreamUnavailable = Code{184}
 	// CodeUpstreamBadResponse is candor/UPSTREAM_BAD_RESPONSE, number 4060. The service behind the tool answered with something unreadable.
 	CodeUpstreamBadResponse = Code{185}
@@ -120,7 +120,7 @@ var (
 	CodeUpstreamMalformed = Code{187}
 	// CodeCallTimeout is candor/CALL_TIMEOUT, number 4067. The call did not finish before its deadline.
 	CodeCallTimeout = Code{188}
-	// CodeCircuitOpen is candor/CIRCUIT_OPEN, number 4068. What was called failed too often and is being given a rest.
+	// CodeCircuitOpen is candor/CIRCUIT_OPEN, number 4068. The server failed too often and is not called for a while.
 	CodeCircuitOpen = Code{189}
 	// CodeRetryExhausted is candor/RETRY_EXHAUSTED, number 4069. The call failed as often as it may be attempted.
 	CodeRetryExhausted = Code{190}
@@ -191,7 +191,7 @@ var catalogue = [...]codeInfo{
 		symbol: "E_LIMIT_EXCEEDED", domain: "common", number: 1002,
 		class: ClassTooLarge, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "A limit of the server was exceeded.",
-		action:  "Stay below the limit named in the details: close what is no longer needed, or send less.",
+		action:  "Stay below the limit named in the details: close sessions that are no longer needed, or send less.",
 	},
 	{
 		symbol: "E_NOT_INSTALLED", domain: "common", number: 1003,
@@ -965,7 +965,7 @@ var catalogue = [...]codeInfo{
 		symbol: "DB_FULL", domain: "dual", number: 3518,
 		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 5000}, since: "0.1.0", status: StatusActive,
 		message: "The database has no room left.",
-		action:  "Wait as long as the retry advice says and send the same call again; if it persists, ask the operator to make room.",
+		action:  "Wait as long as the retry advice says and send the same call again; if it persists, ask the operator to free space.",
 	},
 	{
 		symbol: "UNIQUE_VIOLATION", domain: "dual", number: 3519,
@@ -1067,7 +1067,7 @@ var catalogue = [...]codeInfo{
 		symbol: "EMPTY_RESULT", domain: "candor", number: 4016,
 		class: ClassInternal, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The tool returned neither a result nor an error.",
-		action:  "Look whether the tool had its effect, and report it to the author of the server.",
+		action:  "Check whether the tool took effect, and report it to the author of the server.",
 	},
 	{
 		symbol: "MESSAGE_TOO_LARGE", domain: "candor", number: 4017, rpc: -32600,
@@ -1144,13 +1144,13 @@ var catalogue = [...]codeInfo{
 	{
 		symbol: "NOT_FOUND", domain: "candor", number: 4032,
 		class: ClassNotFound, retry: Retry{}, since: "0.1.0", status: StatusActive,
-		message: "What was asked for does not exist.",
+		message: "The requested object does not exist.",
 		action:  "Look up what exists, and name one of those.",
 	},
 	{
 		symbol: "ALREADY_EXISTS", domain: "candor", number: 4033,
 		class: ClassConflict, retry: Retry{}, since: "0.1.0", status: StatusActive,
-		message: "What was to be created exists already.",
+		message: "The object to create exists already.",
 		action:  "Use what exists, or choose another name.",
 	},
 	{
@@ -1199,12 +1199,12 @@ var catalogue = [...]codeInfo{
 		symbol: "TIMEOUT", domain: "candor", number: 4041,
 		class: ClassTimeout, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusActive,
 		message: "No answer came in time.",
-		action:  "Wait as long as the retry advice says and send the same call again; if it may have changed something, look first.",
+		action:  "Wait as long as the retry advice says and send the same call again; if it may have changed something, check that first.",
 	},
 	{
 		symbol: "CANCELLED", domain: "candor", number: 4042,
 		class: ClassCancelled, retry: Retry{}, since: "0.1.0", status: StatusActive,
-		message: "The call was called off.",
+		message: "The call was cancelled.",
 		action:  "Go on without the result; make a new call only if it is still wanted.",
 	},
 	{
@@ -1235,7 +1235,7 @@ var catalogue = [...]codeInfo{
 		symbol: "DISK_FULL", domain: "candor", number: 4047,
 		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 5000}, since: "0.1.0", status: StatusActive,
 		message: "There is no space left to store the data.",
-		action:  "Wait as long as the retry advice says and send the same call again; if it persists, ask the operator to make room.",
+		action:  "Wait as long as the retry advice says and send the same call again; if it persists, ask the operator to free space.",
 	},
 	{
 		symbol: "UPSTREAM_UNREACHABLE", domain: "candor", number: 4050,
@@ -1247,7 +1247,7 @@ var catalogue = [...]codeInfo{
 		symbol: "UPSTREAM_TIMEOUT", domain: "candor", number: 4051,
 		class: ClassTimeout, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusActive,
 		message: "The service behind the tool did not answer in time.",
-		action:  "Wait as long as the retry advice says and send the same call again; if it may have changed something, look first.",
+		action:  "Wait as long as the retry advice says and send the same call again; if it may have changed something, check that first.",
 	},
 	{
 		symbol: "UPSTREAM_UNAUTHENTICATED", domain: "candor", number: 4052,
@@ -1289,12 +1289,12 @@ var catalogue = [...]codeInfo{
 		symbol: "UPSTREAM_ERROR", domain: "candor", number: 4058,
 		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusActive,
 		message: "The service behind the tool failed.",
-		action:  "Wait as long as the retry advice says and send the same call again; if it may have changed something, look first.",
+		action:  "Wait as long as the retry advice says and send the same call again; if it may have changed something, check that first.",
 	},
 	{
 		symbol: "UPSTREAM_UNAVAILABLE", domain: "candor", number: 4059,
 		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 1000}, since: "0.1.0", status: StatusActive,
-		message: "The service behind the tool is away.",
+		message: "The service behind the tool is not available.",
 		action:  "Wait as long as the retry advice says, then send the same call again.",
 	},
 	{
@@ -1307,24 +1307,24 @@ var catalogue = [...]codeInfo{
 		symbol: "UPSTREAM_GONE", domain: "candor", number: 4065,
 		class: ClassUnavailable, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The server went away while the call was open.",
-		action:  "Look whether the call had its effect before making a new one.",
+		action:  "Check whether the call took effect before making a new one.",
 	},
 	{
 		symbol: "UPSTREAM_MALFORMED", domain: "candor", number: 4066,
 		class: ClassInternal, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The server answered with an invalid message.",
-		action:  "Look whether the call had its effect, and report the server to its author.",
+		action:  "Check whether the call took effect, and report the server to its author.",
 	},
 	{
 		symbol: "CALL_TIMEOUT", domain: "candor", number: 4067,
 		class: ClassTimeout, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The call did not finish before its deadline.",
-		action:  "Look whether the call had its effect before making a new one; ask for less work per call.",
+		action:  "Check whether the call took effect before making a new one; ask for less work per call.",
 	},
 	{
 		symbol: "CIRCUIT_OPEN", domain: "candor", number: 4068,
 		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 5000}, since: "0.1.0", status: StatusActive,
-		message: "What was called failed too often and is being given a rest.",
+		message: "The server failed too often and is not called for a while.",
 		action:  "Wait as long as the retry advice says, then send the same call again, or use another tool meanwhile.",
 	},
 	{

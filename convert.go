@@ -5,18 +5,20 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"iter"
 	"net"
 	"os"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 )
 
-// From converts any Go error. nil gives nil, and nothing else does; an *Error anywhere in the chain is returned unchanged,
-// without the options; an error that carries a registered code of its own, by symbol or by number, keeps it; known errors of the standard
-// library get the code that fits. Everything else is INTERNAL_ERROR with a fixed sentence: the text of an unknown
-// error is for the operator, so it goes to the cause and never to the message.
+// From converts any Go error. It returns nil only for nil. An *Error anywhere in the chain is returned unchanged, without the
+// options. An error that carries a registered code, by symbol or by number, keeps it. Known errors of the standard library get
+// the code that fits. Everything else is INTERNAL_ERROR with a fixed sentence: the text of an unknown error is for the operator,
+// so it goes to the cause and never to the message.
 func From(err error, options ...Option) *Error {
 	if err == nil {
 		return nil
@@ -40,7 +42,7 @@ func KnownCode(err error) Code {
 	return code
 }
 
-// FromUnknown converts whatever was thrown: an error, a text, or any value a panic carried. nil gives nil.
+// FromUnknown converts an error, a text, or any value of a panic. It returns nil for nil.
 func FromUnknown(v any, options ...Option) *Error {
 	switch v := v.(type) {
 	case nil:
@@ -68,8 +70,8 @@ func fallback(code Code, message string, cause Option, options []Option) *Error 
 	return New(code, message, append([]Option{WithOrigin(PartyServer, false), cause}, options...)...)
 }
 
-// codeOf applies the specific rules: what was said comes before what can be inferred. The message is "" where
-// the public sentence says it best.
+// codeOf applies the rules in order: a code that the error carries comes before one that is inferred. If the message is "", the
+// public sentence is used.
 func codeOf(err error) (Code, string) {
 	if isPlain(err) {
 		return codeOfPlain(err)
@@ -92,8 +94,8 @@ func codeOf(err error) (Code, string) {
 	return Code{}, ""
 }
 
-// isPlain reports an error made by errors.New: it wraps nothing, carries nothing, and has no method of its own that could
-// fail. Most errors are, and need none of the care that foreign ones do.
+// isPlain reports whether err was made by errors.New: it wraps nothing, carries no code and its methods cannot panic. Most
+// errors are plain, and take a short path.
 func isPlain(err error) bool { return reflect.TypeOf(err) == plainType }
 
 var plainType = reflect.TypeOf(errors.New(""))
@@ -102,10 +104,10 @@ func codeOfPlain(err error) (Code, string) {
 	if code, message := codeInText(err.Error()); code.Valid() {
 		return code, message
 	}
-	return plainCodes[err], "" // it may be one of the library's own
+	return plainCodes[err], "" // it may be an error of the standard library
 }
 
-// plainCodes are the conversions of what is plain itself. Nothing else matches a plain error, which is equal to itself alone.
+// plainCodes has the conversions whose target is a plain error. A plain error matches no other conversion.
 var plainCodes = func() map[error]Code {
 	codes := make(map[error]Code)
 	for _, rule := range slices.Backward(conversions) { // the first of several stays
@@ -130,9 +132,9 @@ func codeInTexts(err error) (Code, string) {
 	return found, message
 }
 
-// codeInText reads the forms older servers throw: "[FILE_NOT_FOUND] File not found: a.txt" and KAIZA's raw one,
-// "SESSION_LOCKED: …", which counts for its own domain alone: "TIMEOUT: …" may be anybody's words. Where prefixes are nested the
-// innermost registered code wins: the outer ones were added by whoever passed it on.
+// codeInText reads the forms that older servers throw: "[FILE_NOT_FOUND] File not found: a.txt", and "SESSION_LOCKED: …" for
+// codes of KAIZA only, because "TIMEOUT: …" is common prose. Of nested prefixes the innermost registered code wins: callers add
+// the outer ones.
 func codeInText(text string) (Code, string) {
 	var found Code
 	message := ""
@@ -212,4 +214,180 @@ func isFileTimeout(err error) bool {
 func isNetTimeout(err error) bool {
 	n, ok := errors.AsType[net.Error](err)
 	return ok && !isNilPointer(n) && n.Timeout()
+}
+
+// The ways in which error types of other systems carry a code.
+type (
+	textCoded interface{ ErrorCode() string }
+	textCode  interface{ Code() string }
+	textApp   interface{ AppCode() string }
+	intCoded  interface{ ErrorCode() int }
+	intCode   interface{ Code() int }
+	intApp    interface{ AppCode() int }
+)
+
+// leastNumber is the least number that is taken for one of the taxonomy: below it are exit and HTTP statuses.
+const leastNumber = 1000
+
+// carriedBy returns the registered code that one error carries by itself, by symbol or by number.
+func carriedBy(err error) (Code, bool) {
+	symbol, number := ownCode(err)
+	if c, ok := LookupSymbol(symbol); ok {
+		return c, true
+	}
+	if number < leastNumber {
+		return Code{}, false
+	}
+	return LookupNumber(number)
+}
+
+// ownCodeText returns the code that one error carries by itself as a text, or "".
+func ownCodeText(err error) string {
+	symbol, number := ownCode(err)
+	if symbol == "" && number != 0 {
+		return strconv.Itoa(number)
+	}
+	return symbol
+}
+
+// ownCode returns the code that one error carries by itself, as a symbol or as a number. A method that panics has none.
+func ownCode(err error) (symbol string, number int) {
+	switch v := any(err).(type) {
+	case *Error:
+		return v.code.Symbol(), 0
+	case syscall.Errno:
+		return errnoName(v), 0
+	case textCoded:
+		guard(func() { symbol = v.ErrorCode() })
+	case textCode:
+		guard(func() { symbol = v.Code() })
+	case textApp:
+		guard(func() { symbol = v.AppCode() })
+	case intCoded:
+		guard(func() { number = v.ErrorCode() })
+	case intCode:
+		guard(func() { number = v.Code() })
+	case intApp:
+		guard(func() { number = v.AppCode() })
+	default:
+		return codeField(reflect.ValueOf(err))
+	}
+	return symbol, number
+}
+
+// codeFields are the names under which a struct may hold its code, the most telling first.
+var codeFields = [...]string{"ErrorCode", "AppCode", "Code"}
+
+// codeField reads the code from an exported field of a struct itself; embedded ones are not searched.
+func codeField(r reflect.Value) (symbol string, number int) {
+	if r.Kind() == reflect.Pointer {
+		r = r.Elem()
+	}
+	if r.Kind() != reflect.Struct || r.Type().Name() == "CloseError" { // a closed WebSocket counts from 1000 as well
+		return "", 0
+	}
+	for _, name := range codeFields {
+		f, ok := r.Type().FieldByName(name)
+		if !ok || len(f.Index) != 1 || !f.IsExported() {
+			continue
+		}
+		switch v := r.Field(f.Index[0]); {
+		case v.Kind() == reflect.String && v.String() != "":
+			return v.String(), 0
+		case v.CanInt() && v.Int() != 0:
+			return "", int(v.Int())
+		case v.CanUint() && v.Uint() != 0:
+			return "", int(min(v.Uint(), 1<<31-1)) //nolint:gosec // bounded
+		}
+	}
+	return "", 0
+}
+
+// thrown is what a value that is neither an error nor a text says about itself, by the member names that older
+// servers use. It is read from the value and not from its details, in which large neighbours may have left no room.
+type thrown struct {
+	errorCode, code, humanMessage, message, name string
+}
+
+func thrownBy(v any) thrown {
+	var t thrown
+	known := map[string]*string{
+		"error_code": &t.errorCode, "code": &t.code, "human_message": &t.humanMessage, "message": &t.message, "name": &t.name,
+	}
+	for f := range membersOf(v) {
+		if into := known[f.name]; into != nil && *into == "" {
+			*into = scalarText(f.value)
+		}
+	}
+	return t
+}
+
+// carried returns the registered code, if there is one, and the words that go with it.
+func (t thrown) carried() (Code, string) {
+	for _, symbol := range [...]string{t.errorCode, t.code} {
+		if c, ok := LookupSymbol(symbol); ok {
+			return c, firstText(t.humanMessage, t.message)
+		}
+	}
+	return Code{}, ""
+}
+
+func firstText(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// membersOf yields the members that encoding/json would see in an object, map or struct. Anything else has none.
+func membersOf(v any) iter.Seq[field] {
+	none := func(func(field) bool) {}
+	r := reflect.ValueOf(v)
+	if isNilPointer(v) {
+		return none
+	}
+	switch v := v.(type) {
+	case json.Marshaler: // json.RawMessage is one
+		raw, ok := callMarshal(v.MarshalJSON)
+		if !ok || !json.Valid(raw) {
+			return none
+		}
+		return validJSON(raw).fields()
+	default:
+		for n := 0; n < maxOpen && (r.Kind() == reflect.Pointer || r.Kind() == reflect.Interface); n++ {
+			r = r.Elem()
+		}
+	}
+	switch r.Kind() {
+	case reflect.Map:
+		return func(yield func(field) bool) {
+			for it := r.MapRange(); it.Next(); {
+				if !yield(field{name: keyText(it.Key()), value: it.Value()}) {
+					return
+				}
+			}
+		}
+	case reflect.Struct:
+		return slices.Values(structFields(r, nil, nil))
+	default:
+		return none
+	}
+}
+
+// scalarText returns a text or the spelling of a number, and "" for everything else.
+func scalarText(v any) string {
+	var w safeWriter
+	w.element(v, MaxDetails)
+	switch c := w.out[0]; {
+	case c == '"':
+		var s string
+		if json.Unmarshal(w.out, &s) == nil {
+			return s
+		}
+	case c == '-' || '0' <= c && c <= '9':
+		return string(w.out)
+	}
+	return ""
 }

@@ -5,16 +5,14 @@ import (
 	"errors"
 )
 
-// Details is the structured part of an error: JSON that is safe by construction. Whatever Go value it is made from,
-// it is valid, bounded by [MaxDetails], [MaxDepth], [MaxItems] and [MaxText], redacted, and free of
-// cycles, NaN and things JSON cannot say. It is immutable and comparable; the zero Details is none.
+// Details is the structured part of an error: valid JSON, redacted, and bounded by [MaxDetails], [MaxDepth], [MaxItems] and
+// [MaxText]. It is immutable and comparable; the zero Details is empty.
 type Details struct {
 	json string
 }
 
-// DetailsOf copies v into safe JSON. nil, also a typed one, gives none. Values that JSON cannot hold become short texts in
-// brackets, such as "[cycle]" or "[chan]"; NaN and infinities become texts; what does not fit is cut and marked "…".
-// v is only read.
+// DetailsOf copies v into safe JSON. A nil, also a typed one, gives the zero Details. Values that JSON cannot hold become short
+// texts in brackets, such as "[cycle]" or "[chan]"; NaN and infinities become texts; parts that do not fit are cut and marked "…".
 func DetailsOf(v any) Details {
 	if d, ok := v.(Details); ok {
 		return d
@@ -26,11 +24,10 @@ func DetailsOf(v any) Details {
 	return Details{json: string(out)}
 }
 
-// ParseDetails copies JSON text from elsewhere, keeping member order and number spelling. Text that is not one
-// JSON value is refused.
+// ParseDetails copies JSON text, keeping member order and number spelling. Text that is not one JSON value is an error.
 func ParseDetails(raw []byte) (Details, error) {
 	if !json.Valid(raw) {
-		return Details{}, errors.New("details are not one JSON value")
+		return Details{}, errors.New("details: not one JSON value")
 	}
 	return DetailsOf(json.RawMessage(raw)), nil
 }
@@ -66,7 +63,7 @@ func (d Details) Decode(v any) error {
 	return json.Unmarshal([]byte(d.json), v)
 }
 
-// Get returns the member of that name as details of its own, or none.
+// Get returns the member of that name, or the zero Details.
 func (d Details) Get(name string) Details {
 	for f := range validJSON(d.json).fields() {
 		if v, ok := f.value.(validJSON); ok && f.name == name {
@@ -77,7 +74,7 @@ func (d Details) Get(name string) Details {
 }
 
 // With returns a copy with one member set. Details that are not an object are kept under "value".
-// The new member is placed first, so that it survives if the whole has to be cut.
+// The new member comes first, so that it is kept if the details have to be cut.
 func (d Details) With(name string, v any) Details {
 	out := object{{name: name, value: v}}
 	if d.IsZero() {
@@ -118,7 +115,7 @@ type Issue struct {
 	Expected any `json:"expected,omitempty"`
 	// Got is the type that was received, never the value.
 	Got string `json:"got,omitempty"`
-	// Hint says how to mend it, such as the name that was probably meant.
+	// Hint says how to fix it, such as the name that was probably meant.
 	Hint string `json:"hint,omitempty"`
 	// Example is a value that passes.
 	Example any `json:"example,omitempty"`

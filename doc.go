@@ -1,5 +1,5 @@
-// Package candor is the vocabulary of honest failure for MCP servers: one error value that says what went wrong
-// ([Error.Code]), what to do about it ([Error.Class]), whether to try again ([Error.Retry]) and what next ([Error.Suggestion]).
+// Package candor has the error value that MCP servers report failures with. An [Error] says what went wrong ([Error.Code]), what
+// to do about it ([Error.Class]), whether the same call may be sent again ([Error.Retry]) and what to do next ([Error.Suggestion]).
 //
 // # Building an error
 //
@@ -9,18 +9,22 @@
 //		candor.WithDetails(map[string]any{"path": "notes.txt"}),
 //		candor.WithCause(cause))
 //
-// A code that is not in the catalogue cannot be written down: [Code] is opaque. The zero [Error] is invalid and says so.
+// A program cannot make up a code: [Code] is opaque. Candor's own codes are variables of this package, such as [CodeTimeout];
+// the vocabularies of other systems are generated packages below codes, such as codes/kaiza. The zero [Error] is invalid, and
+// [Error.Validate] says so.
 //
 // # What the peer may see
 //
-// All prose is redacted and bounded when it enters an error, in one place, so no dialect and no transport can leak what an
-// error does not hold. Identifiers (tool, session, ref and the like) are bounded and cleaned of control characters, but
-// otherwise kept, because somebody has to find them again. The Go error behind it stays reachable through errors.Is and errors.As and is never written to a peer;
-// its redacted copy is [Error.Cause].
+// All prose is redacted and bounded when it enters an error, so no dialect and no transport can leak what an error does not
+// hold. Identifiers (tool, session, ref and the like) are bounded and cleaned of control characters, but otherwise kept, because
+// they are searched for later. The Go error behind an Error stays reachable through errors.Is and errors.As and is never written
+// to a peer; its redacted copy is [Error.Cause].
 //
 // # Converting
 //
-// [From] turns any Go error into an *Error and [FromUnknown] any thrown value; both are idempotent.
+// [From] turns any Go error into an *Error, and [FromUnknown] any recovered panic value. Both return an *Error unchanged.
 //
-// The package does no I/O and reads no clock: time, correlation id and stack policy are passed in by whoever has them.
+// The package does no I/O and reads no clock: the caller passes in the time, the correlation id and the stack policy.
 package candor
+
+//go:generate go run ./internal/catalogue/gen

@@ -1,19 +1,25 @@
 package candor
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+)
 
-// Error is a failure in canonical form: what every dialect writes and every reader returns.
+// Error is a failure in canonical form: every dialect writes it and every reader returns it.
 //
-// An Error is immutable. It is built by a constructor ([New], [NotRetryable], [ToolFailure], …) and
-// changed by [Error.With], which returns a copy; so it may be shared between goroutines. All text in
-// it is already redacted and bounded. The zero Error has no code; it is invalid, and says so. All methods of a nil
-// *Error are safe, because [From] gives one for nil: it has no properties and With leaves it nil.
+// An Error is immutable and may be shared between goroutines. A constructor ([New], [NotRetryable], [ToolFailure], …) builds
+// one, and [Error.With] returns a changed copy. All text in it is redacted and bounded. The zero Error has no code and is
+// invalid. All methods of a nil *Error are safe, because [From] returns one for nil: they return zero values, and With returns nil.
 type Error struct {
 	code       Code
 	message    string
 	retry      Retry
-	retrySaid  bool   // retry was given, and does not follow from the code
-	said       string // the suggestion that was asked for; see settle
+	retrySet   bool   // retry was set, and does not follow from the code
+	asked      string // the suggestion that the caller set; see derive
 	suggestion string
 	details    Details
 	origin     Origin
@@ -37,7 +43,7 @@ type CallInfo struct {
 	PlanHash      string
 }
 
-// cleaned is c as it may stand in an error.
+// cleaned returns c with every field cleaned and bounded.
 func (c CallInfo) cleaned() CallInfo {
 	return CallInfo{
 		Tool: label(c.Tool), Role: label(c.Role), SessionID: label(c.SessionID),
@@ -59,7 +65,7 @@ func (e *Error) Message() string { return e.orZero().message }
 func (e *Error) Retry() Retry { return e.orZero().retry }
 
 // RetryGiven reports whether the retry advice was given by [WithRetry], and does not follow from the code.
-func (e *Error) RetryGiven() bool { return e.orZero().retrySaid }
+func (e *Error) RetryGiven() bool { return e.orZero().retrySet }
 
 // Suggestion returns what to do next, or "". It never contradicts [Error.Retry].
 func (e *Error) Suggestion() string { return e.orZero().suggestion }
@@ -67,23 +73,22 @@ func (e *Error) Suggestion() string { return e.orZero().suggestion }
 // Details returns the structured part.
 func (e *Error) Details() Details { return e.orZero().details }
 
-// Origin returns who says so, and whether it was said or inferred.
+// Origin returns which party failed, and whether it was stated or inferred.
 func (e *Error) Origin() Origin { return e.orZero().origin }
 
-// Ref returns the correlation id that the ledger, the logs and the span share, or "" if nobody has given one; see
-// [Error.WireRef].
+// Ref returns the correlation id that the ledger, the logs and the span share, or "" if none is set; see [Error.WireRef].
 func (e *Error) Ref() string { return e.orZero().ref }
 
 // CallInfo returns where it happened.
 func (e *Error) CallInfo() CallInfo { return e.orZero().callInfo }
 
-// Cause returns the redacted copy of what lay behind it.
+// Cause returns the redacted copy of the error behind this one.
 func (e *Error) Cause() Cause { return e.orZero().cause }
 
-// Time returns when it happened, in UTC with milliseconds, or the zero time if nobody said.
+// Time returns when it happened, in UTC with milliseconds, or the zero time if it is not known.
 func (e *Error) Time() time.Time { return e.orZero().at }
 
-// Stack returns the cleaned stack, or "" unless one was asked for.
+// Stack returns the cleaned stack, or "" if none was attached.
 func (e *Error) Stack() string { return e.orZero().stack }
 
 // Unwrap returns the Go error behind this one, if any, so that errors.Is and errors.As see it.
@@ -98,11 +103,10 @@ func (e *Error) orZero() *Error {
 	return e
 }
 
-// New builds an error of a registered code. An empty message stands for the code's public sentence; retry
-// advice and suggestion come from the catalogue unless an option says otherwise.
+// New builds an error of a registered code. If message is empty, the code's public sentence is used; retry
+// advice and suggestion come from the catalogue unless an option sets them.
 //
-// A zero code gives an invalid Error: [Error.Validate] explains it, and on the wire it is UNCODED_ERROR, never
-// a code that somebody might have meant.
+// A zero code gives an invalid Error: [Error.Validate] reports it, and on the wire it is UNCODED_ERROR.
 func New(code Code, message string, options ...Option) *Error {
 	e := &Error{code: code, retry: code.Retry(), origin: Origin{By: PartyTool}}
 	e.message = publicText(message, MaxMessage)
@@ -117,15 +121,15 @@ func (e *Error) With(options ...Option) *Error {
 	}
 	c := *e
 	c.set(options)
-	if c.code != e.code || c.retry != e.retry || c.said != e.said || c.message == "" {
-		c.settle() // anything else leaves the promises as they were
+	if c.code != e.code || c.retry != e.retry || c.asked != e.asked || c.message == "" {
+		c.derive() // no other field matters to it
 	}
 	return &c
 }
 
 func (e *Error) apply(options []Option) {
 	e.set(options)
-	e.settle()
+	e.derive()
 }
 
 func (e *Error) set(options []Option) {
@@ -134,21 +138,193 @@ func (e *Error) set(options []Option) {
 	}
 }
 
-// settle keeps the promises that span two fields, whatever order the options came in: the suggestion is the one that
-// was asked for, or where that contradicts the retry advice the catalogue's, or where that does too, none.
-func (e *Error) settle() {
+// derive sets the fields that depend on others, in any order of options: an empty message becomes the code's sentence, and the
+// suggestion is the one that was asked for, or if that contradicts the retry advice the catalogue's, or if that does too, none.
+func (e *Error) derive() {
 	if e.message == "" {
 		e.message = e.code.Sentence()
 	}
-	if !e.retrySaid && e.said == "" { // a test holds that the catalogue does not contradict itself
+	if !e.retrySet && e.asked == "" { // a test holds that the catalogue does not contradict itself
 		e.suggestion = e.code.Action()
 		return
 	}
 	e.suggestion = ""
-	for _, text := range [...]string{e.said, e.code.Action()} {
+	for _, text := range [...]string{e.asked, e.code.Action()} {
 		if _, bad := contradicts(e.retry, text); !bad && text != "" {
 			e.suggestion = text
 			return
 		}
 	}
+}
+
+// Party is who a failure comes from.
+type Party string
+
+// The parties, from the inside out.
+const (
+	PartyTool      Party = "tool"      // the tool ran and says it failed
+	PartyServer    Party = "server"    // the MCP server refused or broke around the tool
+	PartyGateway   Party = "gateway"   // the proxy in between made it
+	PartyTransport Party = "transport" // the connection failed
+	PartyClient    Party = "client"    // the caller's own side
+)
+
+// Valid reports whether p is one of the five parties.
+func (p Party) Valid() bool {
+	switch p {
+	case PartyTool, PartyServer, PartyGateway, PartyTransport, PartyClient:
+		return true
+	default:
+		return false
+	}
+}
+
+// Origin is the party that failed, and whether that party stated the code or Candor inferred it from text. Trust inferred retry
+// advice less.
+type Origin struct {
+	By       Party
+	Inferred bool
+}
+
+// NotRetryable builds an error after which the same call would fail again.
+func NotRetryable(code Code, message string, options ...Option) *Error {
+	return New(code, message, append([]Option{WithRetry(NoRetry())}, options...)...)
+}
+
+// RetryableImmediately builds an error after which the same call may be sent again at once.
+func RetryableImmediately(code Code, message string, options ...Option) *Error {
+	return New(code, message, append([]Option{WithRetry(RetryNow())}, options...)...)
+}
+
+// RetryableAfter builds an error after which the same call may be sent again in d.
+func RetryableAfter(code Code, d time.Duration, message string, options ...Option) *Error {
+	return New(code, message, append([]Option{WithRetry(RetryIn(d))}, options...)...)
+}
+
+// ToolFailure builds an error that a tool raises itself.
+func ToolFailure(code Code, tool, message string, options ...Option) *Error {
+	return New(code, message, append([]Option{WithTool(tool)}, options...)...)
+}
+
+// InvariantViolation builds the error of a broken invariant, named by id. A cause given as an option is kept.
+func InvariantViolation(id, message string, options ...Option) *Error {
+	set := []Option{WithInvariant(id), WithOrigin(PartyServer, false)}
+	return New(codeInvariantViolation, message, append(set, options...)...)
+}
+
+// StartupFailure builds an error that keeps a server from starting. There is no session yet, so it
+// has no role, session or workspace, and its tool is "startup", whatever the options say.
+func StartupFailure(code Code, message string, options ...Option) *Error {
+	set := append([]Option{WithOrigin(PartyServer, false)}, options...)
+	return New(code, message, append(set, WithTool("startup"), WithSession("", "", ""))...)
+}
+
+// Numbered builds an error from the number of the taxonomy, such as 2100. A number that is not registered is refused
+// with an error that names the range it falls into, and nothing is built.
+func Numbered(number int, message string, options ...Option) (*Error, error) {
+	code, ok := LookupNumber(number)
+	if !ok {
+		return nil, fmt.Errorf("number %d is not registered%s", number, rangeHint(number))
+	}
+	return New(code, message, options...), nil
+}
+
+func rangeHint(number int) string {
+	for _, d := range domains {
+		if number >= int(d.from) && number <= int(d.to) {
+			return fmt.Sprintf(" (the range %d to %d belongs to %s)", d.from, d.to, d.name)
+		}
+	}
+	return ""
+}
+
+// Error returns "CODE: message", or what is wrong with an invalid Error.
+func (e *Error) Error() string {
+	if e == nil {
+		return "candor: nil error"
+	}
+	if err := e.validCode(); err != nil {
+		return err.Error()
+	}
+	return e.code.Symbol() + ": " + e.message
+}
+
+// Validate returns nil for a usable error. It explains a missing code, and a suggestion that was refused because it
+// contradicted the retry advice.
+func (e *Error) Validate() error {
+	if err := e.validCode(); err != nil {
+		return err
+	}
+	return CheckSuggestion(e.retry, e.asked)
+}
+
+var errNoCode = errors.New("candor: invalid error: it has no registered code; build errors with candor.New")
+
+func (e *Error) validCode() error {
+	if e == nil || !e.code.Valid() {
+		return errNoCode
+	}
+	return nil
+}
+
+// Format writes [Error.Error] for %v and %s, a quoted form for %q, and for %+v a block with everything an operator wants to
+// see, one thing a line, the stack last.
+func (e *Error) Format(f fmt.State, verb rune) {
+	text := e.Error()
+	switch {
+	case verb == 'v' && f.Flag('+') && e != nil:
+		text = e.block()
+	case verb == 'q':
+		text = fmt.Sprintf("%q", text)
+	}
+	// A formatter has nowhere to report a failed write; fmt itself ignores it too.
+	_, _ = io.WriteString(f, text)
+}
+
+func (e *Error) block() string {
+	var b strings.Builder
+	b.WriteString(e.Error())
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&b, "\n  %-10s %s", name, value)
+		}
+	}
+	line("code", fmt.Sprintf("%s %d", e.code, e.code.Number()))
+	line("class", string(e.Class()))
+	line("retry", e.retry.String())
+	line("do", e.suggestion)
+	line("details", e.details.String())
+	line("tool", e.callInfo.Tool)
+	line("session", e.callInfo.SessionID)
+	line("ref", e.ref)
+	if !e.at.IsZero() {
+		line("time", e.at.Format(TimeLayout))
+	}
+	line("cause", e.cause.Message)
+	if e.stack != "" {
+		b.WriteString("\n" + e.stack)
+	}
+	return b.String()
+}
+
+// LogValue makes the error a group of attributes in log/slog: code, class, message, retry and what else is known.
+func (e *Error) LogValue() slog.Value {
+	if err := e.validCode(); err != nil {
+		return slog.StringValue(err.Error())
+	}
+	attrs := []slog.Attr{
+		slog.String("code", e.code.Symbol()),
+		slog.String("class", string(e.Class())),
+		slog.String("message", e.message),
+		slog.String("retry", e.retry.String()),
+	}
+	for _, a := range []struct{ name, value string }{
+		{"domain", e.code.Domain()}, {"tool", e.callInfo.Tool}, {"session_id", e.callInfo.SessionID}, {"ref", e.ref},
+		{"cause", e.cause.Message}, {"details", e.details.String()},
+	} {
+		if a.value != "" {
+			attrs = append(attrs, slog.String(a.name, a.value))
+		}
+	}
+	return slog.GroupValue(attrs...)
 }

@@ -19,8 +19,8 @@ const TimeLayout = "2006-01-02T15:04:05.000Z"
 type JSONOptions struct {
 	// Stack writes the stack, if the error carries one.
 	Stack bool
-	// PlainRoot writes workspace_root as the path it is. Otherwise it is a digest: the layout of a
-	// machine is nobody's business but its own session's.
+	// PlainRoot writes workspace_root as a path. Otherwise it is a digest, because a path shows the
+	// layout of the machine.
 	PlainRoot bool
 }
 
@@ -30,8 +30,7 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 }
 
 // AppendJSON appends the canonical form to dst: members in the order of the written contract, unknown
-// context left out. An invalid Error is written as UNCODED_ERROR, a nil one as null. With room in dst it does not
-// allocate.
+// context left out. An invalid Error is written as UNCODED_ERROR, a nil one as null. It does not allocate if dst has the capacity.
 func (e *Error) AppendJSON(dst []byte, o JSONOptions) []byte {
 	if e == nil {
 		return append(dst, "null"...)
@@ -69,7 +68,7 @@ func (e *Error) AppendJSON(dst []byte, o JSONOptions) []byte {
 	return append(dst, '}')
 }
 
-// wireCode is the code to write: an error that was never given one says so.
+// wireCode returns the code to write: UNCODED_ERROR for an invalid error.
 func (e *Error) wireCode() Code {
 	if !e.code.Valid() {
 		return CodeUncodedError
@@ -91,7 +90,7 @@ func (r Retry) AppendJSON(dst []byte) []byte {
 // MarshalJSON returns the wire form.
 func (r Retry) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
 
-// UnmarshalJSON reads the wire form as [ParseRetry] does. What is refused leaves r as it was.
+// UnmarshalJSON reads the wire form as [ParseRetry] does. On an error r is unchanged.
 func (r *Retry) UnmarshalJSON(raw []byte) error {
 	var form struct {
 		Kind    RetryKind `json:"kind"`
@@ -107,7 +106,7 @@ func (r *Retry) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// AppendJSON appends {"message","code","name"}, null for what is unknown, or the bare text of a cause that was one.
+// AppendJSON appends {"message","code","name"}, null for unknown members, or the bare text of a cause that was only a text.
 func (c Cause) AppendJSON(dst []byte) []byte {
 	if c.Code == "" && c.Name == "" {
 		return jsontext.AppendString(dst, c.Message)
@@ -160,7 +159,8 @@ const (
 	rootDigestSize   = 8 // bytes
 )
 
-// RootDigest names a workspace root without showing it. A digest is its own digest.
+// RootDigest returns a digest of a workspace root, so that roots can be compared without showing the path. The digest of a
+// digest is itself.
 func RootDigest(root string) string {
 	if root == "" || isRootDigest(root) {
 		return root
@@ -169,7 +169,7 @@ func RootDigest(root string) string {
 	return rootDigestPrefix + hex.EncodeToString(sum[:rootDigestSize])
 }
 
-// isRootDigest is exact: a path that merely begins like a digest would otherwise be shown.
+// isRootDigest is exact: a path that only begins like a digest must not be shown.
 func isRootDigest(root string) bool {
 	digits, ok := strings.CutPrefix(root, rootDigestPrefix)
 	return ok && len(digits) == 2*rootDigestSize && strings.Trim(digits, "0123456789abcdef") == ""
@@ -189,8 +189,7 @@ func appendRootDigest(dst []byte, root string) []byte {
 // cleanRoot bounds a workspace root. It stays a path: the system-error dialect shows it to its own session.
 func cleanRoot(root string) string { return cutText(redact.Chars(root), MaxText) }
 
-// AppendTime appends t in [TimeLayout]. The package time has a fast way for RFC 3339 only, so the
-// milliseconds are put in afterwards.
+// AppendTime appends t in [TimeLayout]. It is faster than time.Time.AppendFormat, which has a short path for RFC 3339 only.
 func AppendTime(dst []byte, t time.Time) []byte {
 	dst = t.UTC().AppendFormat(dst, time.RFC3339)
 	ms := t.Nanosecond() / int(time.Millisecond)

@@ -2,8 +2,8 @@ package candor
 
 import "time"
 
-// Option sets one named part of an [Error]. It is a plain value without functions, so that neither an option nor a list of
-// them costs an allocation: what is passed to an unknown function must live on the heap.
+// Option sets one part of an [Error]. It is a plain value without functions, so that neither an option nor a list of them
+// costs an allocation.
 type Option struct {
 	kind  optionKind
 	flag  bool
@@ -13,7 +13,7 @@ type Option struct {
 	at    time.Time
 }
 
-// optionKind says which part an option sets. The zero Option sets none.
+// optionKind is the part that an option sets. The zero Option sets none.
 type optionKind uint8
 
 const (
@@ -30,7 +30,7 @@ const (
 	optionTime
 	optionStack
 	optionTool
-	optionContext
+	optionCallInfo
 	optionSession
 	optionInvariant
 	optionPhase
@@ -38,16 +38,16 @@ const (
 	optionOtherwise
 )
 
-// apply sets the part of e that the option is about. It is one switch with a case for each, hence its length.
+// apply sets the option's part of e. It is long because it is one switch with a case for each kind.
 func (o *Option) apply(e *Error) {
 	switch o.kind {
 	case optionNone:
 	case optionMessage:
 		e.message = publicText(o.text, MaxMessage)
 	case optionRetry:
-		e.retry, e.retrySaid = o.retry, true
+		e.retry, e.retrySet = o.retry, true
 	case optionSuggestion:
-		e.said = publicText(o.text, MaxSuggestion)
+		e.asked = publicText(o.text, MaxSuggestion)
 	case optionDetails:
 		e.details = DetailsOf(o.data)
 	case optionIssues:
@@ -72,7 +72,7 @@ func (o *Option) apply(e *Error) {
 		e.stack = fitText(o.text, MaxStack, MaxStack+len(`""`))
 	case optionTool:
 		e.callInfo.Tool = label(o.text)
-	case optionContext:
+	case optionCallInfo:
 		if c, ok := o.data.(CallInfo); ok {
 			e.callInfo = c.cleaned()
 		}
@@ -103,8 +103,8 @@ func WithRetry(r Retry) Option {
 	return Option{kind: optionRetry, retry: r}
 }
 
-// WithSuggestion says what to do next. Text that contradicts the retry advice is refused: the
-// catalogue's own advice stands in for it and [Error.Validate] reports it. See [CheckSuggestion].
+// WithSuggestion says what to do next. Text that contradicts the retry advice is replaced by the catalogue's suggestion, and
+// [Error.Validate] reports it. See [CheckSuggestion].
 func WithSuggestion(text string) Option {
 	return Option{kind: optionSuggestion, text: text}
 }
@@ -120,8 +120,8 @@ func WithIssues(issues ...Issue) Option {
 	return Option{kind: optionIssues, data: issues}
 }
 
-// WithCause wraps err: errors.Is and errors.As see it, the peer sees its redacted copy. Of an err that errors.Is could not
-// walk through without a panic or an end, such as a nil *fs.PathError, only the copy is kept.
+// WithCause wraps err: errors.Is and errors.As see it, the peer sees its redacted copy. If errors.Is would panic on err or not
+// end, as with a nil *fs.PathError, only the copy is kept.
 func WithCause(err error) Option {
 	return Option{kind: optionCause, data: err}
 }
@@ -131,7 +131,7 @@ func WithCauseText(c Cause) Option {
 	return Option{kind: optionCauseText, data: c}
 }
 
-// WithOrigin says who failed, and whether that was said or inferred. A party outside the five changes nothing.
+// WithOrigin sets which party failed, and whether that was stated or inferred. An unknown party changes nothing.
 func WithOrigin(by Party, inferred bool) Option {
 	return Option{kind: optionOrigin, text: string(by), flag: inferred}
 }
@@ -146,7 +146,7 @@ func WithTime(at time.Time) Option {
 	return Option{kind: optionTime, at: at}
 }
 
-// WithStack attaches a stack made by [StackPolicy.Frames]; "" is none.
+// WithStack attaches a stack made by [StackPolicy.Frames]; "" removes it.
 func WithStack(stack string) Option {
 	return Option{kind: optionStack, text: stack}
 }
@@ -156,9 +156,9 @@ func WithTool(name string) Option {
 	return Option{kind: optionTool, text: name}
 }
 
-// WithCallInfo sets the whole context at once.
+// WithCallInfo sets all of the call info at once.
 func WithCallInfo(c CallInfo) Option {
-	return Option{kind: optionContext, data: c}
+	return Option{kind: optionCallInfo, data: c}
 }
 
 // WithSession sets the session's id, role and workspace root.
@@ -181,8 +181,8 @@ func WithPlan(hash string) Option {
 	return Option{kind: optionPlan, text: hash}
 }
 
-// Otherwise replaces INTERNAL_ERROR, the last resort of [From] and [FromUnknown], by a code that says more.
-// It changes nothing when a more specific rule matched.
+// Otherwise replaces INTERNAL_ERROR, which [From] and [FromUnknown] fall back to, by a more specific code.
+// It changes nothing if a rule of theirs matched.
 func Otherwise(code Code) Option {
 	return Option{kind: optionOtherwise, data: code}
 }
@@ -196,7 +196,7 @@ func (e *Error) otherwise(code Code) {
 		e.message = code.Sentence()
 	}
 	e.code = code
-	if !e.retrySaid {
+	if !e.retrySet {
 		e.retry = code.Retry()
 	}
 }

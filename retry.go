@@ -3,6 +3,8 @@ package candor
 import (
 	"fmt"
 	"time"
+
+	"github.com/candor-mcp/candor/internal/catalogue/contradiction"
 )
 
 // RetryKind is the wire spelling of a [Retry]. There are exactly three.
@@ -15,13 +17,12 @@ const (
 	RetryAfterMs   RetryKind = "retryable_after_ms"
 )
 
-// MaxRetryAfter bounds a delay: a peer that asks for more is taken to ask for this. Nobody waits
-// longer than a week for a tool call, and a bounded number cannot overflow a client's timer.
+// MaxRetryAfter is the longest delay. A longer one is cut to it: no caller waits more than a week for a tool call, and a
+// bounded number cannot overflow a client's timer.
 const MaxRetryAfter = 7 * 24 * time.Hour
 
-// Retry says whether the same call may be sent again, and when. Its fields are private so that
-// a fourth kind, or a delay on a kind that has none, cannot be written down. The zero Retry is
-// not_retryable: who says nothing promises nothing.
+// Retry says whether the same call may be sent again, and when. Its fields are private, so there is no fourth kind and no
+// delay on a kind that has none. The zero Retry is not_retryable.
 type Retry struct {
 	kind    uint8 // 0 never, 1 immediate, 2 after
 	afterMs int64 // > 0 iff kind is 2
@@ -34,7 +35,7 @@ func NoRetry() Retry { return Retry{} }
 func RetryNow() Retry { return Retry{kind: 1} }
 
 // RetryIn is the advice to wait for d, rounded up to a whole millisecond and bounded by
-// [MaxRetryAfter]. A delay that is not positive is no delay: it gives [RetryNow].
+// [MaxRetryAfter]. A delay of zero or less gives [RetryNow].
 func RetryIn(d time.Duration) Retry {
 	if d <= 0 {
 		return RetryNow()
@@ -62,7 +63,7 @@ func ParseRetry(kind RetryKind, afterMs *int64) (Retry, error) {
 		}
 		return RetryIn(time.Duration(min(*afterMs, MaxRetryAfter.Milliseconds())) * time.Millisecond), nil
 	default:
-		return Retry{}, fmt.Errorf("retry kind %q is none of %s, %s, %s", kind, RetryNever, RetryImmediate, RetryAfterMs)
+		return Retry{}, fmt.Errorf("retry kind %q: want %s, %s or %s", kind, RetryNever, RetryImmediate, RetryAfterMs)
 	}
 }
 
@@ -87,10 +88,37 @@ func (r Retry) AfterMs() int64 { return r.afterMs }
 // After returns the delay as a duration; it is 0 unless the kind is retryable_after_ms.
 func (r Retry) After() time.Duration { return time.Duration(r.afterMs) * time.Millisecond }
 
-// String returns the advice as one would say it: "retryable_after_ms 2000".
+// String returns the kind and, if there is one, the delay: "retryable_after_ms 2000".
 func (r Retry) String() string {
 	if r.kind == 2 {
 		return fmt.Sprintf("%s %d", RetryAfterMs, r.afterMs)
 	}
 	return string(r.Kind())
+}
+
+// CheckSuggestion reports whether text would contradict the retry advice, such as "try again" beside not_retryable.
+// The phrases are those of spec/contradictions.json. Constructors drop such text; call CheckSuggestion
+// to get an error instead, as in a test over your own messages.
+func CheckSuggestion(r Retry, text string) error {
+	if phrase, bad := contradicts(r, text); bad {
+		return fmt.Errorf("suggestion says %q but retry is %s", phrase, r)
+	}
+	return nil
+}
+
+// contradicts returns the first phrase in text that contradicts the advice r: "try again" beside
+// not_retryable, "do not retry" beside the others. It reads the text once and allocates nothing.
+func contradicts(r Retry, text string) (phrase string, bad bool) {
+	return contradiction.Contract.Find(ruleFor(r), text)
+}
+
+func ruleFor(r Retry) *contradiction.Rule {
+	switch r.kind {
+	case 1:
+		return &contradiction.Contract.Immediate
+	case 2:
+		return &contradiction.Contract.After
+	default:
+		return &contradiction.Contract.Never
+	}
 }

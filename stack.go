@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// StackPolicy says who may see a stack. The zero policy shows none to anybody. It is made from the two environment
-// variables of the contract by [ParseStackPolicy]; this package reads no environment itself.
+// StackPolicy says which dialects write a stack. The zero policy writes none. [ParseStackPolicy] makes one from the two
+// environment variables of the contract; this package does not read the environment.
 type StackPolicy struct {
 	// Debug is DEBUG_STACK=true: the system-error dialect writes stack_trace.
 	Debug bool
@@ -19,7 +19,7 @@ type StackPolicy struct {
 }
 
 // ParseStackPolicy reads DEBUG_STACK, which only the exact word "true" turns on, and MCP_ERRORS_VERBOSE, a whole number of
-// frames or "full". Any other value is refused with a sentence that says what would do.
+// frames or "full". Any other value is an error.
 func ParseStackPolicy(debugStack, verbose string) (StackPolicy, error) {
 	p := StackPolicy{Debug: debugStack == "true"}
 	switch verbose {
@@ -31,18 +31,18 @@ func ParseStackPolicy(debugStack, verbose string) (StackPolicy, error) {
 	}
 	n, err := strconv.Atoi(verbose)
 	if err != nil || n < 0 {
-		return StackPolicy{}, fmt.Errorf(`MCP_ERRORS_VERBOSE is %q: give a number of frames or "full"`, verbose)
+		return StackPolicy{}, fmt.Errorf(`MCP_ERRORS_VERBOSE %q: want a number of frames or "full"`, verbose)
 	}
 	p.Verbose = n
 	return p, nil
 }
 
-// Wanted reports whether anybody may see a stack, so that capturing one can be saved otherwise.
+// Wanted reports whether any dialect writes a stack. If not, callers need not capture one.
 func (p StackPolicy) Wanted() bool { return p.Debug || p.Verbose != 0 }
 
 // Frames formats program counters from [runtime.Callers] as one frame a line, "package.Func (file.go:12)". Frames of the
-// harness (the runtime, Candor, the MCP SDK, the HTTP server) are left out and files have no directories. Without
-// a wish for stacks it returns "".
+// harness (the runtime, Candor, the MCP SDK, the HTTP server) are left out and files have no directories. It returns
+// "" if no stack is [StackPolicy.Wanted].
 func (p StackPolicy) Frames(pcs []uintptr) string {
 	if !p.Wanted() || len(pcs) == 0 {
 		return ""
@@ -61,9 +61,9 @@ func (p StackPolicy) Frames(pcs []uintptr) string {
 	return strings.Join(lines, "\n")
 }
 
-// FirstFrames returns the frames of a stack that rpc may show, the innermost first; all of them are the stack as it is. Of a
-// text as Go, JavaScript, Python, Java or .NET print it the frames are counted, and those of the harness left out; of one in
-// which no frame is known that many lines are kept.
+// FirstFrames returns the first Verbose frames of a stack, the innermost first, or the whole stack if Verbose is negative. It
+// reads stacks as Go, JavaScript, Python, Java and .NET print them and leaves the frames of the harness out. If it recognises no
+// frame it returns that many lines.
 func (p StackPolicy) FirstFrames(stack string) string {
 	if p.Verbose == 0 || stack == "" {
 		return ""
@@ -81,12 +81,12 @@ func (p StackPolicy) FirstFrames(stack string) string {
 	return strings.Join(lines, "\n")
 }
 
-// harness lists the packages whose frames say nothing about the failure: "x." is one package, "x/" all below it. The
-// systems of the workbench and the examples are tools and not harness.
+// harness lists the packages whose frames do not help to find the failure: "x." is one package, "x/" all below it. The systems
+// of the workbench and the examples are tools, not harness.
 var harness = []string{
 	"runtime.", "runtime/", "testing.", "testing/", "net/http.", "net/http/", "reflect.", "internal/",
 	"github.com/candor-mcp/candor.", "github.com/candor-mcp/candor/internal/", "github.com/candor-mcp/candor/wire.",
-	"github.com/candor-mcp/candor/dialect.", "github.com/candor-mcp/candor/dialect/", "github.com/candor-mcp/candor/contract.",
+	"github.com/candor-mcp/candor/dialect.", "github.com/candor-mcp/candor/contract.",
 	"github.com/candor-mcp/candor/boundary.", "github.com/candor-mcp/candor/boundary/", "github.com/candor-mcp/candor/cmd/internal/gateway.", "github.com/candor-mcp/candor/cmd/internal/gateway/",
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness.", "github.com/candor-mcp/candor/cmd/internal/workbench/harness/line.",
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain.",
@@ -100,4 +100,192 @@ func isHarness(function string) bool {
 		}
 	}
 	return false
+}
+
+// The functions below read a stack text in any of the languages and write one frame a line: "function (file:12)" or "function
+// (file:12:5)", the innermost first, without directories, headers, messages and frames of the harness. They read their own output
+// back unchanged.
+
+// The locations of frames that have no file.
+const (
+	locationNative    = "native"
+	locationAnonymous = "<anonymous>"
+	locationUnknown   = "unknown"
+)
+
+// cleanFrames returns the frames of a stack text. known is false if the text has no frame at all, not even of the harness.
+func cleanFrames(stack string) (frames []string, known bool) {
+	lines := strings.Split(strings.ReplaceAll(stack, "\r\n", "\n"), "\n")
+	python := 0 // where the run of Python's frames at the end begins; Python writes the innermost last
+	for i := 0; i < len(lines); i++ {
+		frame, found, lang := "", false, langOther
+		if i+1 < len(lines) {
+			frame, found = goFrame(lines[i], lines[i+1])
+		}
+		if found {
+			i++
+		} else {
+			frame, lang, found = lineFrame(lines[i], i+1 == len(lines))
+		}
+		known = known || found
+		if frame == "" {
+			continue
+		}
+		if lang == langPython {
+			frames = append(frames[:python], append([]string{frame}, frames[python:]...)...)
+			continue
+		}
+		frames = append(frames, frame)
+		python = len(frames)
+	}
+	return frames, known
+}
+
+type language uint8
+
+const (
+	langOther language = iota
+	langPython
+)
+
+// lineFrame reads a frame of one line. For a frame of the harness, found is true and frame is "".
+func lineFrame(line string, last bool) (frame string, lang language, found bool) {
+	text := strings.Trim(line, " \t")
+	if frame, found = ownFrame(text); found {
+		return frame, langOther, true
+	}
+	if rest, ok := strings.CutPrefix(text, `File "`); ok {
+		frame, found = pythonFrame(rest)
+		return frame, langPython, found
+	}
+	if rest, ok := strings.CutPrefix(text, "at "); ok {
+		frame, found = atFrame(rest)
+		return frame, langOther, found
+	}
+	if last && text == line && strings.HasSuffix(text, cutMark) && strings.Contains(text, " (") {
+		return text, langOther, true
+	}
+	return "", langOther, false
+}
+
+// ownFrame reads a frame as this package writes it, also if parts of it were redacted or the file has directories.
+func ownFrame(text string) (frame string, found bool) {
+	name, location, ok := strings.Cut(text, " (")
+	location, closed := strings.CutSuffix(location, ")")
+	if !ok || !closed || name == "" || strings.ContainsAny(name, " \t") || strings.HasSuffix(name, ":") || strings.ContainsAny(location, " \t") {
+		return "", false
+	}
+	location = location[strings.LastIndexAny(location, `/\`)+1:]
+	if location != locationNative && location != locationAnonymous && location != locationUnknown && !hasLine(location) && !strings.Contains(location, "[redacted:") {
+		return "", false
+	}
+	return name + " (" + location + ")", true
+}
+
+// goFrame reads the two lines of a frame as runtime/debug prints it.
+func goFrame(first, second string) (frame string, found bool) {
+	at, ok := strings.CutPrefix(second, "\t")
+	at, _, _ = strings.Cut(at, " ") // +0x1d
+	open := strings.LastIndexByte(first, '(')
+	if !ok || !hasLine(at) || first == "" || first[0] == ' ' || first[0] == '\t' {
+		return "", false
+	}
+	if strings.HasPrefix(first, "created by ") { // no frame of this goroutine
+		return "", true
+	}
+	if open < 1 || !strings.HasSuffix(first, ")") || strings.ContainsAny(first[:open], " \t") {
+		return "", false
+	}
+	function := first[:open]
+	if isHarness(function) || function == "panic" {
+		return "", true
+	}
+	return written(path.Base(function), at), true
+}
+
+// atFrame reads what follows "at" in a frame of JavaScript, Java or .NET.
+func atFrame(text string) (frame string, found bool) {
+	name, location := "", text
+	if head, file, ok := strings.Cut(text, " in "); ok && strings.Contains(file, ":line ") { // .NET
+		name, _, _ = strings.Cut(head, "(")
+		location = strings.Replace(file, ":line ", ":", 1)
+	} else if inner, ok := strings.CutSuffix(text, ")"); ok {
+		if name, location, ok = strings.Cut(inner, "("); !ok {
+			return "", false
+		}
+	} else if strings.ContainsAny(text, " \t") && !strings.HasPrefix(text, "async ") && !strings.HasPrefix(text, "file:") || !hasLine(text) && text != locationAnonymous {
+		return "", false
+	}
+	if _, last, ok := strings.Cut(location, "), "); ok { // eval at f (a.js:1:2), <anonymous>:1:1
+		location = last
+	}
+	name = strings.Trim(name, " \t")
+	if foreignHarness(name, location) {
+		return "", true
+	}
+	for _, word := range [...]string{"async ", "new ", "get ", "set "} {
+		name = strings.TrimPrefix(name, word)
+		location = strings.TrimPrefix(location, word)
+	}
+	name, _, _ = strings.Cut(name, " [as ")
+	if name == "" {
+		name = locationAnonymous
+	}
+	return written(name[strings.LastIndexByte(name, '/')+1:], location), true // Java puts the module and a slash in front
+}
+
+// pythonFrame reads what follows the quote in: File "x.py", line 3, in f.
+func pythonFrame(text string) (frame string, found bool) {
+	file, rest, ok := strings.Cut(text, `", line `)
+	if !ok {
+		return "", false
+	}
+	line, name, ok := strings.Cut(rest, ", in ")
+	if !ok {
+		name = "<module>"
+	}
+	if foreignHarness("", file) {
+		return "", true
+	}
+	return written(name, file+":"+line), true
+}
+
+// written formats a frame. Neither part has blanks or directories.
+func written(name, location string) string {
+	switch location = location[strings.LastIndexAny(location, `/\`)+1:]; {
+	case strings.HasPrefix(location, "Native Method"):
+		location = locationNative
+	case !hasLine(location) && location != locationNative && location != locationAnonymous:
+		location = locationUnknown
+	}
+	if name = strings.TrimRight(blanks.Replace(name), ":"); name == "" {
+		name = locationAnonymous
+	}
+	return name + " (" + blanks.Replace(location) + ")"
+}
+
+var blanks = strings.NewReplacer(" ", "_", "\t", "_")
+
+// hasLine reports whether a location ends in a line number, as in ":12".
+func hasLine(location string) bool {
+	digits := strings.TrimRight(location, "0123456789")
+	return len(digits) > 1 && len(digits) < len(location) && digits[len(digits)-1] == ':'
+}
+
+// foreignHarness is isHarness for the other languages.
+func foreignHarness(name, location string) bool {
+	location = strings.ReplaceAll(location, `\`, "/")
+	for _, part := range [...]string{
+		"node:internal/", "node_modules/@modelcontextprotocol/", "/asyncio/", "site-packages/mcp/", "site-packages/anyio/", "<frozen ",
+	} {
+		if strings.Contains(location, part) {
+			return true
+		}
+	}
+	for _, part := range [...]string{"java.lang.reflect.", "jdk.internal.", "sun.reflect.", "io.modelcontextprotocol."} {
+		if strings.HasPrefix(name[strings.LastIndexByte(name, '/')+1:], part) {
+			return true
+		}
+	}
+	return strings.HasPrefix(location, "internal/")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -141,7 +142,7 @@ func TestEventsAreNotHeldBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		events := wire.NewEventReader(res.Body, wire.Limits{})
+		events := framing.NewEventReader(res.Body, wire.Limits{})
 		first, err := events.Next()
 		if err != nil || !bytes.Contains(first.Data, []byte("notifications/progress")) {
 			t.Fatalf("%v: %s", err, first.Raw)

@@ -16,6 +16,8 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -130,7 +132,7 @@ func (r *rig) do(t *testing.T, method, body string, header ...string) httpReply 
 	out.message = out.body
 	if mediaType(res.Header) == "text/event-stream" {
 		out.message = nil
-		events := wire.NewEventReader(bytes.NewReader(out.body), wire.Limits{})
+		events := framing.NewEventReader(bytes.NewReader(out.body), wire.Limits{})
 		for e, err := events.Next(); err == nil; e, err = events.Next() {
 			if len(e.Data) > 0 {
 				out.message = bytes.Clone(e.Data)
@@ -156,7 +158,7 @@ func (r *rig) call(t *testing.T, id, method, params string) httpReply {
 				header = append(header, "Mcp-Name", name)
 			}
 		}
-		with, err := wire.SetMember(nil, []byte(params), []string{"_meta"}, []byte(clientMeta))
+		with, err := splice.SetMember(nil, []byte(params), []string{"_meta"}, []byte(clientMeta))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -206,7 +206,7 @@ func TestTheWordsOfAHandlerInsideAreKept(t *testing.T) {
 		{400, "text/plain", "which tenant?", "INVALID_REQUEST", "which tenant?"},
 		{503, "text/plain", "db at 10.0.0.3 away", "UNAVAILABLE", "The service is not available at the moment."},
 		{500, "text/plain", "secret stack", "INTERNAL_ERROR", "An unexpected error occurred."},
-		{404, "", "", "NOT_FOUND", "What was asked for does not exist."},
+		{404, "", "", "NOT_FOUND", "The requested object does not exist."},
 		{400, "application/json", `{"error":"their own shape"}`, "", ""},
 		{500, "text/html", `<h1>no</h1>`, "", ""},
 	} {

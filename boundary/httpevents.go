@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"sync"
 
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -86,7 +87,7 @@ func (a *answer) suspectEvent(raw []byte) {
 	if !a.suspects(len(raw)) {
 		return
 	}
-	event, err := wire.NewEventReader(bytes.NewReader(raw), wire.Limits{}).Next()
+	event, err := framing.NewEventReader(bytes.NewReader(raw), wire.Limits{}).Next()
 	if err == nil && !event.Unended {
 		a.suspect(event.Data)
 	}
@@ -107,7 +108,7 @@ func (a *answer) suspect(message []byte) {
 // mendEvent settles the message in an event. An event with an id may be sent again, to a client that has missed it: an error
 // in it is settled once and then looks the same each time.
 func (a *answer) mendEvent(raw []byte) []byte {
-	event, err := wire.NewEventReader(bytes.NewReader(raw), wire.Limits{}).Next()
+	event, err := framing.NewEventReader(bytes.NewReader(raw), wire.Limits{}).Next()
 	if err != nil || len(event.Data) == 0 || event.Unended {
 		return raw
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -47,7 +48,7 @@ func (b *Boundary) hideIDs(m *wire.Message) []byte {
 	if !ok {
 		return nil
 	}
-	out, err := wire.SetMember(nil, m.Bytes(), path, marked)
+	out, err := splice.SetMember(nil, m.Bytes(), path, marked)
 	if err != nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -308,7 +309,7 @@ func (a *answer) turnAway(no *refusal, id wire.ID) {
 // document writes an error as RFC 9457 does. The status in it is that of the answer, not that of the error's class.
 func (b *Boundary) document(e *candor.Error, status int) []byte {
 	document := b.o.Dialect.Write(nil, e, b.options())
-	out, err := wire.SetMember(nil, document, []string{"status"}, strconv.AppendInt(nil, int64(status), 10))
+	out, err := splice.SetMember(nil, document, []string{"status"}, strconv.AppendInt(nil, int64(status), 10))
 	if err != nil {
 		return document
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -197,7 +198,7 @@ func TestLoadMemoryOfUnreadStdout(t *testing.T) {
 func (s *loadServer) readAnswers(t *testing.T, calls int) {
 	t.Helper()
 	seen := make(map[string]bool)
-	lines := wire.NewLineReader(s.out, wire.Limits{})
+	lines := framing.NewLineReader(s.out, wire.Limits{})
 	for len(seen) < calls+1 {
 		line, err := lines.Next()
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/schema"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/internal/usercode"
 	"github.com/candor-mcp/candor/wire"
@@ -229,7 +230,7 @@ func (b *Boundary) Announce(result json.RawMessage) json.RawMessage {
 	if err != nil {
 		return result
 	}
-	out, err := wire.SetMember(nil, result, []string{"capabilities", "extensions", Extension}, raw)
+	out, err := splice.SetMember(nil, result, []string{"capabilities", "extensions", Extension}, raw)
 	if err != nil {
 		return result
 	}

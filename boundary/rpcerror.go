@@ -12,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -156,6 +157,6 @@ func withEnvelope(data, envelope []byte) ([]byte, bool) {
 		out := append(append([]byte(`{"value":`), data...), `,"`+dialect.MetaKey+`":`...)
 		return append(append(out, envelope...), '}'), true
 	}
-	out, err := wire.SetMember(nil, data, []string{dialect.MetaKey}, envelope)
+	out, err := splice.SetMember(nil, data, []string{dialect.MetaKey}, envelope)
 	return out, err == nil
 }

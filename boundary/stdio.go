@@ -17,7 +17,10 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/internal/teach"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -77,8 +80,8 @@ func streamLimits(maxMessage int) wire.Limits {
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // take reads one line and returns what the SDK is to have of it, nil if nothing. What is wrong with it is answered here.
-func (c *streamConn) take(line wire.Line) jsonrpc.Message {
-	if line.Flaw != wire.FlawNone {
+func (c *streamConn) take(line framing.Line) jsonrpc.Message {
+	if line.Flaw != wireflaw.None {
 		return c.takeOversize(line)
 	}
 	data := bytes.TrimPrefix(line.Bytes, byteOrderMark)
@@ -176,7 +179,7 @@ func cancellation(o *openCall, params json.RawMessage) *jsonrpc.Request {
 	default:
 		id = o.id
 	}
-	params, err := wire.SetMember(nil, params, []string{"requestId"}, id)
+	params, err := splice.SetMember(nil, params, []string{"requestId"}, id)
 	if err != nil {
 		return nil
 	}
@@ -214,10 +217,10 @@ func (c *streamConn) takeMalformed(m *wire.Message, e *candor.Error) jsonrpc.Mes
 	switch shape := m.Shape(); {
 	case m.Value().Type() != wire.TypeObject: // what it was to be cannot be told
 		c.refuse(e, nil, x, contract.VerdictMalformed)
-	case shape == wire.KindResult, shape == wire.KindError, bad == wire.FlawResultAndError:
+	case shape == wire.KindResult, shape == wire.KindError, bad == wireflaw.ResultAndError:
 		c.b.suppress(c.ctx, e, contract.VerdictMalformed, x)
 		return brokenAnswer(m.ID(), bad.Reason())
-	case shape == wire.KindNotification && bad != wire.FlawBadMethod:
+	case shape == wire.KindNotification && bad != wireflaw.BadMethod:
 		c.b.suppress(c.ctx, e, contract.VerdictMalformed, x)
 	default:
 		c.refuse(e, id, x, contract.VerdictMalformed)
@@ -226,7 +229,7 @@ func (c *streamConn) takeMalformed(m *wire.Message, e *candor.Error) jsonrpc.Mes
 }
 
 // takeOversize answers a line that was not kept. Only what its head says of it is known.
-func (c *streamConn) takeOversize(line wire.Line) jsonrpc.Message {
+func (c *streamConn) takeOversize(line framing.Line) jsonrpc.Message {
 	e := candor.New(candor.CodeMessageTooLarge, "", candor.WithOrigin(candor.PartyServer, false),
 		candor.WithDetails(map[string]any{"bytes": line.Size, "limitBytes": c.maxBytes()}))
 	head := wire.Parse(line.Head, wire.Limits{})

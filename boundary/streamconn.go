@@ -17,6 +17,8 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -57,16 +59,16 @@ type streamConn struct {
 	w       io.WriteCloser
 
 	writing sync.Mutex
-	out     *wire.LineWriter // under writing
-	line    []byte           // under writing: the line that is being put together
-	broken  error            // under writing: a write has failed, and half a line may be out
+	out     *framing.LineWriter // under writing
+	line    []byte              // under writing: the line that is being put together
+	broken  error               // under writing: a write has failed, and half a line may be out
 }
 
 func (t *streamTransport) open(ctx context.Context) *streamConn {
 	c := &streamConn{
 		b: t.b, ctx: ctx, limits: streamLimits(t.b.o.MaxMessage), calls: newInflight(), gate: newCallGate(t.b.o.MaxCalls, &t.b.results),
 		incoming: make(chan jsonrpc.Message), over: t.over, closed: make(chan struct{}),
-		r: t.r, w: t.w, out: wire.NewLineWriter(t.w),
+		r: t.r, w: t.w, out: framing.NewLineWriter(t.w),
 	}
 	if c.over == nil {
 		c.over = make(chan struct{})
@@ -89,7 +91,7 @@ func (c *streamConn) maxBytes() int {
 
 // pump reads lines until there are none. It is a goroutine of its own because a read of standard input cannot be interrupted.
 func (c *streamConn) pump() {
-	lines := wire.NewLineReader(c.r, c.limits)
+	lines := framing.NewLineReader(c.r, c.limits)
 	for {
 		line, err := lines.Next()
 		if err != nil {
@@ -330,7 +332,7 @@ func unhide(doc []byte) []byte {
 	if !was {
 		return doc
 	}
-	out, err := wire.SetMember(nil, doc, []string{"_meta", mcp.MetaKeySubscriptionID}, spelled(key))
+	out, err := splice.SetMember(nil, doc, []string{"_meta", mcp.MetaKeySubscriptionID}, spelled(key))
 	if err != nil {
 		return doc
 	}

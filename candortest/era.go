@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -41,7 +42,7 @@ func (e Era) request(id, method, params string) []byte {
 	}
 	whole := []byte(params)
 	if meta := e.meta(); meta != nil {
-		if with, err := wire.SetMember(nil, whole, []string{"_meta"}, meta); err == nil {
+		if with, err := splice.SetMember(nil, whole, []string{"_meta"}, meta); err == nil {
 			whole = with
 		}
 	}

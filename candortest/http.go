@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	framingpkg "github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -158,7 +160,7 @@ func (c *httpConn) exchange(request *http.Request) error {
 }
 
 func (c *httpConn) events(body io.Reader, frame Frame) error {
-	events := wire.NewEventReader(body, wire.Limits{MaxBytes: maxFrame})
+	events := framingpkg.NewEventReader(body, wire.Limits{MaxBytes: maxFrame})
 	for {
 		event, err := events.Next()
 		if errors.Is(err, io.EOF) {
@@ -167,10 +169,10 @@ func (c *httpConn) events(body io.Reader, frame Frame) error {
 		if err != nil {
 			return fmt.Errorf("reading the event stream: %w", err)
 		}
-		if len(event.Data) == 0 && event.Flaw == wire.FlawNone {
+		if len(event.Data) == 0 && event.Flaw == wireflaw.None {
 			continue // a comment, or an event that only carries an id to resume from
 		}
-		frame.Data, frame.TooLarge = bytes.Clone(event.Data), event.Flaw != wire.FlawNone
+		frame.Data, frame.TooLarge = bytes.Clone(event.Data), event.Flaw != wireflaw.None
 		c.deliver(frame)
 	}
 }

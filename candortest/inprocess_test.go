@@ -11,6 +11,8 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/candortest"
 	"github.com/candor-mcp/candor/codes/common"
+	framingpkg "github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -30,7 +32,7 @@ func (t inProcess) Open(context.Context) (candortest.Conn, error) {
 	}()
 	go func() {
 		defer close(c.frames)
-		for lines := wire.NewLineReader(fromServer, wire.Limits{}); ; {
+		for lines := framingpkg.NewLineReader(fromServer, wire.Limits{}); ; {
 			line, err := lines.Next()
 			if err != nil {
 				return
@@ -55,13 +57,13 @@ func serveLines(ctx context.Context, p *perfect, in io.Reader, out io.Writer) {
 		defer mu.Unlock()
 		_, _ = out.Write(append(bytes.Clone(reply), '\n'))
 	}
-	for lines := wire.NewLineReader(in, wire.Limits{MaxBytes: maxMessage}); ; {
+	for lines := framingpkg.NewLineReader(in, wire.Limits{MaxBytes: maxMessage}); ; {
 		line, err := lines.Next()
 		if err != nil {
 			return
 		}
 		raw := bytes.Clone(line.Bytes)
-		if line.Flaw != wire.FlawNone {
+		if line.Flaw != wireflaw.None {
 			raw = bytes.Clone(line.Head)
 		}
 		reply := p.taken(raw)
@@ -71,7 +73,7 @@ func serveLines(ctx context.Context, p *perfect, in io.Reader, out io.Writer) {
 		if string(reply) == die {
 			return
 		}
-		if line.Flaw != wire.FlawNone {
+		if line.Flaw != wireflaw.None {
 			reply = rpcError(wire.PeekID(line.Head, line.Tail), candor.CodeMessageTooLarge, "")
 		}
 		write(reply)

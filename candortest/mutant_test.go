@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor/candortest"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -134,7 +135,7 @@ func set(part, value string, path ...string) func(string, string) string {
 		if !meant(request, part) {
 			return reply
 		}
-		out, err := wire.SetMember(nil, []byte(reply), path, []byte(value))
+		out, err := splice.SetMember(nil, []byte(reply), path, []byte(value))
 		if err != nil {
 			return err.Error()
 		}

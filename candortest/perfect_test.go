@@ -12,6 +12,8 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/candortest"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/splice"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -81,7 +83,7 @@ func (p *perfect) say(raw, reply []byte) []byte {
 
 func (p *perfect) answer(ctx context.Context, raw []byte, later func([]byte)) []byte {
 	m := wire.Parse(raw, wire.Limits{MaxBytes: maxMessage, MaxDepth: 64})
-	if flaw := m.Malformation().Flaw; flaw != wire.FlawNone && m.Shape() != wire.KindResult {
+	if flaw := m.Malformation().Flaw; flaw != wireflaw.None && m.Shape() != wire.KindResult {
 		return rpcError(readableID(&m), codeOf(flaw), "")
 	}
 	if m.Kind() == wire.KindRequest {
@@ -91,11 +93,11 @@ func (p *perfect) answer(ctx context.Context, raw []byte, later func([]byte)) []
 	return nil
 }
 
-func codeOf(flaw wire.Flaw) candor.Code {
+func codeOf(flaw wireflaw.Flaw) candor.Code {
 	switch flaw {
-	case wire.FlawTooLarge:
+	case wireflaw.TooLarge:
 		return candor.CodeMessageTooLarge
-	case wire.FlawNotJSON, wire.FlawTruncated, wire.FlawTrailingData, wire.FlawBOM, wire.FlawTooDeep, wire.FlawBadUTF8, wire.FlawControlCharacter:
+	case wireflaw.NotJSON, wireflaw.Truncated, wireflaw.TrailingData, wireflaw.BOM, wireflaw.TooDeep, wireflaw.BadUTF8, wireflaw.ControlCharacter:
 		return candor.CodeParseError
 	default:
 		return candor.CodeInvalidRequest
@@ -104,7 +106,7 @@ func codeOf(flaw wire.Flaw) candor.Code {
 
 // readableID is the id that an error may carry: MCP knows no null.
 func readableID(m *wire.Message) wire.ID {
-	if m.Malformation().Flaw <= wire.FlawTrailingData && m.Malformation().Flaw != wire.FlawNone || m.ID().IsNull() {
+	if m.Malformation().Flaw <= wireflaw.TrailingData && m.Malformation().Flaw != wireflaw.None || m.ID().IsNull() {
 		return nil
 	}
 	return m.ID()
@@ -138,7 +140,7 @@ func (p *perfect) dispatch(ctx context.Context, m *wire.Message, later func([]by
 	}
 	reply := p.method(ctx, m, later)
 	if stateless && bytes.Contains(reply, []byte(`"result":`)) {
-		reply, _ = wire.SetMember(nil, reply, []string{"result", "resultType"}, []byte(`"complete"`))
+		reply, _ = splice.SetMember(nil, reply, []string{"result", "resultType"}, []byte(`"complete"`))
 	}
 	return reply
 }
@@ -272,7 +274,7 @@ func rpcError(id wire.ID, code candor.Code, message string) []byte {
 
 // insert adds a member to error.data.
 func insert(reply []byte, name, value string) []byte {
-	out, err := wire.SetMember(nil, reply, []string{"error", "data", name}, []byte(value))
+	out, err := splice.SetMember(nil, reply, []string{"error", "data", name}, []byte(value))
 	if err != nil {
 		return []byte(strings.ReplaceAll(err.Error(), "\n", " "))
 	}

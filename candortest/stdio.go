@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	framingpkg "github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -121,14 +123,14 @@ func newLineConn(from io.Reader) lineConn {
 // read runs until the stream ends. A server that says more than anybody reads is made to wait by its own pipe.
 func (c *lineConn) read() {
 	defer close(c.frames)
-	lines := wire.NewLineReader(c.from, wire.Limits{MaxBytes: maxFrame})
+	lines := framingpkg.NewLineReader(c.from, wire.Limits{MaxBytes: maxFrame})
 	for {
 		line, err := lines.Next()
 		if err != nil {
 			return
 		}
 		frame := Frame{Data: bytes.Clone(line.Bytes)}
-		if line.Flaw != wire.FlawNone {
+		if line.Flaw != wireflaw.None {
 			frame = Frame{Data: bytes.Clone(line.Head), TooLarge: true}
 		}
 		select {

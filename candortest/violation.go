@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/candor-mcp/candor/wire"
+	"github.com/candor-mcp/candor/internal/splice"
 )
 
 // violation is a call whose arguments break the tool's own schema in known places.
@@ -45,7 +45,7 @@ func (v *visit) violations(way func(schema, call) (violation, bool)) []violation
 // withoutRequired leaves out a required argument.
 func withoutRequired(s schema, c call) (violation, bool) {
 	for _, name := range s.required() {
-		if args, err := wire.RemoveMember(nil, []byte(c.args), []string{name}); err == nil {
+		if args, err := splice.RemoveMember(nil, []byte(c.args), []string{name}); err == nil {
 			return violation{call{c.tool, string(args)}, []string{name}}, true
 		}
 	}
@@ -56,7 +56,7 @@ func withoutRequired(s schema, c call) (violation, bool) {
 func withWrongType(s schema, c call) (violation, bool) {
 	for _, name := range s.properties() {
 		if value, ok := s.property(name).wrong(); ok {
-			args, err := wire.SetMember(nil, []byte(c.args), []string{name}, []byte(value))
+			args, err := splice.SetMember(nil, []byte(c.args), []string{name}, []byte(value))
 			if err == nil {
 				return violation{call{c.tool, string(args)}, []string{name}}, true
 			}
@@ -73,7 +73,7 @@ func withUnknownKey(s schema, c call) (violation, bool) {
 	if !s.closed() {
 		return violation{}, false
 	}
-	args, err := wire.SetMember(nil, []byte(c.args), []string{unknownKey}, []byte(`1`))
+	args, err := splice.SetMember(nil, []byte(c.args), []string{unknownKey}, []byte(`1`))
 	return violation{call{c.tool, string(args)}, []string{unknownKey}}, err == nil
 }
 
@@ -90,7 +90,7 @@ func withSeveral(s schema, c call) (violation, bool) {
 		if !ok || slices.Contains(several.fields, name) || len(several.fields) == 3 {
 			continue
 		}
-		if args, err := wire.SetMember(nil, []byte(several.args), []string{name}, []byte(value)); err == nil {
+		if args, err := splice.SetMember(nil, []byte(several.args), []string{name}, []byte(value)); err == nil {
 			several = violation{call{c.tool, string(args)}, append(several.fields, name)}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -36,33 +37,33 @@ type Exchange struct {
 // written contract. A clean answer costs one scan and no allocation.
 func Classify(x *Exchange) Conclusion {
 	if x.Lost {
-		return certain(VerdictLost, RuleNoAnswer)
+		return certain(VerdictLost, ruleNoAnswer)
 	}
 	if x.silent || x.cutShort() {
-		return certain(VerdictClean, RuleNothingToJudge)
+		return certain(VerdictClean, ruleNothingToJudge)
 	}
 	switch x.shape() {
 	case wire.KindMalformed:
-		return certain(VerdictMalformed, RuleMalformed)
+		return certain(VerdictMalformed, ruleMalformed)
 	case wire.KindRequest, wire.KindNotification:
-		return certain(VerdictClean, RuleNotAnAnswer)
+		return certain(VerdictClean, ruleNotAnAnswer)
 	case wire.KindError:
 		if strayID(x) {
-			return certain(VerdictStray, RuleWrongID)
+			return certain(VerdictStray, ruleWrongID)
 		}
-		return certain(VerdictProtocol, RuleRPCError)
+		return certain(VerdictProtocol, ruleRPCError)
 	case wire.KindResult:
 		if strayID(x) {
-			return certain(VerdictStray, RuleWrongID)
+			return certain(VerdictStray, ruleWrongID)
 		}
 		return classifyResult(x)
 	default:
-		return certain(VerdictMalformed, RuleMalformed)
+		return certain(VerdictMalformed, ruleMalformed)
 	}
 }
 
 // forgivable are the flaws that do not make a message's meaning doubtful. They are violations, not malformations.
-var forgivable = wire.FlawsOf(wire.FlawNullID, wire.FlawMissingID, wire.FlawBadVersion, wire.FlawBadError, wire.FlawLoneSurrogate)
+var forgivable = wireflaw.SetOf(wireflaw.NullID, wireflaw.MissingID, wireflaw.BadVersion, wireflaw.BadError, wireflaw.LoneSurrogate)
 
 // shape is what the message is, forgiving what can be forgiven.
 func (x *Exchange) shape() wire.Kind {
@@ -125,7 +126,7 @@ func unescaped(name wire.Value) []byte {
 func classifyResult(x *Exchange) Conclusion {
 	m := &x.Response
 	if m.Result().Type() != wire.TypeObject {
-		return certain(VerdictClean, RuleAnsweredClean)
+		return certain(VerdictClean, ruleAnsweredClean)
 	}
 	a := answerOf(m)
 	failed := saysYes(a.isError)
@@ -133,11 +134,11 @@ func classifyResult(x *Exchange) Conclusion {
 	marked := own.Type() == wire.TypeObject && readable(own)
 	switch {
 	case failed && marked:
-		return certain(VerdictTool, RuleCandorMeta)
+		return certain(VerdictTool, ruleCandorMeta)
 	case failed:
-		return certain(VerdictTool, RuleIsError)
+		return certain(VerdictTool, ruleIsError)
 	case marked && x.callsTool():
-		return certain(VerdictMasked, RuleCandorMeta)
+		return certain(VerdictMasked, ruleCandorMeta)
 	default:
 		return classifySuccess(x, &a)
 	}
@@ -180,7 +181,7 @@ func readable(own wire.Value) bool {
 // classifySuccess looks for failures dressed as successes.
 func classifySuccess(x *Exchange, a *answer) Conclusion {
 	if a.unfinished() {
-		return certain(VerdictClean, RuleWaiting)
+		return certain(VerdictClean, ruleWaiting)
 	}
 	if x.Dialect != "" {
 		if f, ok := dialectVerdict(x); ok {
@@ -191,7 +192,7 @@ func classifySuccess(x *Exchange, a *answer) Conclusion {
 		return classifyLegacy(x, a.toolResult)
 	}
 	if x.Request != nil && !x.Request.MethodIs("tools/call") {
-		return certain(VerdictClean, RuleAnsweredClean)
+		return certain(VerdictClean, ruleAnsweredClean)
 	}
 	return classifyPayload(x, a.content, a.structured)
 }
@@ -205,7 +206,7 @@ func (a *answer) unfinished() bool {
 func classifyLegacy(x *Exchange, old wire.Value) Conclusion {
 	if flag, ok := old.Get("isError"); ok {
 		if saysYes(flag) {
-			return suspected(RuleLegacyResult)
+			return suspected(ruleLegacyResult)
 		}
 	}
 	content, _ := old.Get("content")
@@ -217,18 +218,18 @@ func classifyPayload(x *Exchange, content, structured wire.Value) Conclusion {
 	switch rule, ok := suspectContent(x, content); {
 	case ok:
 		return suspected(rule)
-	case rule == RuleBlocked:
-		return certain(VerdictClean, RuleBlocked)
+	case rule == ruleBlocked:
+		return certain(VerdictClean, ruleBlocked)
 	}
 	if structured.Type() == wire.TypeObject && len(structured.Raw()) <= maxPayload && hasFailureNames(structured.Raw(), false) {
 		if blocked(structured) {
-			return certain(VerdictClean, RuleBlocked)
+			return certain(VerdictClean, ruleBlocked)
 		}
 		if rule, ok := suspectValue(structured, askOf(x.Request)); ok {
 			return suspected(rule)
 		}
 	}
-	return certain(VerdictClean, RuleAnsweredClean)
+	return certain(VerdictClean, ruleAnsweredClean)
 }
 
 // maxPayload bounds the JSON that is searched for a failure. Error objects are small; what is larger is data.
@@ -241,11 +242,11 @@ func suspectContent(x *Exchange, content wire.Value) (Rule, bool) {
 	kind, _ := x.Response.ResultFirst("content", "type")
 	switch {
 	case kind.Is("error"):
-		return RuleErrorBlock, true
+		return ruleErrorBlock, true
 	case !ok:
 		return "", false
 	}
-	if rule, ok := suspectBlock(x, text); ok || rule == RuleBlocked {
+	if rule, ok := suspectBlock(x, text); ok || rule == ruleBlocked {
 		return rule, ok
 	}
 	return suspectLater(x, content, text)
@@ -266,7 +267,7 @@ func suspectLater(x *Exchange, content, first wire.Value) (Rule, bool) {
 		inside := text.Raw()[1 : len(text.Raw())-1]
 		l.read(inside, true)
 		if (strong.begins(&l) || hasAnyPrefix(inside, foreignOpenings)) && askOf(x.Request).source() == sourceOwn {
-			return RuleErrorText, true
+			return ruleErrorText, true
 		}
 	}
 	return "", false
@@ -305,13 +306,13 @@ func suspectBlock(x *Exchange, text wire.Value) (Rule, bool) {
 		plain, _ := text.StrBytes()
 		if v, err := wire.ParseValue(bytes.TrimSpace(plain), wire.Limits{}); err == nil {
 			if blocked(v) {
-				return RuleBlocked, false
+				return ruleBlocked, false
 			}
 			return suspectValue(v, askOf(x.Request))
 		}
 	}
 	if isErrorPage(text, x.Request) {
-		return RuleErrorPage, true
+		return ruleErrorPage, true
 	}
 	if !looksLikeFailure(inside) {
 		return "", false

@@ -7,25 +7,25 @@ type Strength uint8
 
 // The strengths. Weak evidence fits several codes and never decides: misleading advice is worse than none.
 const (
-	StrengthNone   Strength = iota
-	StrengthWeak            // listed by [Explain], but does not decide
-	StrengthFair            // words that people wrote for people
-	StrengthStrong          // written by machines for machines: a number, a status, an errno, a validator's list
-	StrengthSaid            // the peer named a registered code itself
+	strengthNone   Strength = iota
+	strengthWeak            // listed by [Explain], but does not decide
+	strengthFair            // words that people wrote for people
+	strengthStrong          // written by machines for machines: a number, a status, an errno, a validator's list
+	strengthSaid            // the peer named a registered code itself
 )
 
 // String returns the strength as [Explain] prints it.
 func (s Strength) String() string {
 	switch s {
-	case StrengthSaid:
+	case strengthSaid:
 		return "said"
-	case StrengthStrong:
+	case strengthStrong:
 		return "strong"
-	case StrengthFair:
+	case strengthFair:
 		return "fair"
-	case StrengthWeak:
+	case strengthWeak:
 		return "weak"
-	case StrengthNone:
+	case strengthNone:
 		return "none"
 	default:
 		return "none"
@@ -53,9 +53,9 @@ type finding struct {
 	why      string
 }
 
-func strongly(code candor.Code, why string) finding { return finding{code, StrengthStrong, why} }
-func fairly(code candor.Code, why string) finding   { return finding{code, StrengthFair, why} }
-func weakly(code candor.Code, why string) finding   { return finding{code, StrengthWeak, why} }
+func strongly(code candor.Code, why string) finding { return finding{code, strengthStrong, why} }
+func fairly(code candor.Code, why string) finding   { return finding{code, strengthFair, why} }
+func weakly(code candor.Code, why string) finding   { return finding{code, strengthWeak, why} }
 
 // evidenceReader looks for one kind of evidence.
 type evidenceReader struct {
@@ -85,8 +85,8 @@ var evidenceReaders = []evidenceReader{
 // infer turns what was said into a registered code. It is total.
 func infer(h *heard) inference {
 	for i := range evidenceReaders {
-		if f := evidenceReaders[i].read(h); f.code.Valid() && f.strength > StrengthWeak {
-			return inference{code: f.code, said: f.strength == StrengthSaid}
+		if f := evidenceReaders[i].read(h); f.code.Valid() && f.strength > strengthWeak {
+			return inference{code: f.code, said: f.strength == strengthSaid}
 		}
 	}
 	return inference{code: lastResort(h.verdict)}
@@ -102,7 +102,7 @@ func Explain(x *Exchange) []Evidence {
 		return nil
 	}
 	if e := spoken(x); e != nil {
-		return []Evidence{{Kind: "envelope", Code: e.Code(), Strength: StrengthSaid, Why: "the answer carries an error in a known dialect", Decided: true}}
+		return []Evidence{{Kind: "envelope", Code: e.Code(), Strength: strengthSaid, Why: "the answer carries an error in a known dialect", Decided: true}}
 	}
 	return listEvidence(newHeard(x, f.Verdict))
 }
@@ -115,13 +115,13 @@ func listEvidence(h *heard) []Evidence {
 		if !f.code.Valid() {
 			continue
 		}
-		wins := !decided && f.strength > StrengthWeak
+		wins := !decided && f.strength > strengthWeak
 		decided = decided || wins
 		all = append(all, Evidence{Kind: r.kind, Code: f.code, Strength: f.strength, Why: Redact(f.why), Decided: wins})
 	}
 	if !decided {
 		all = append(all, Evidence{
-			Kind: "none", Code: lastResort(h.verdict), Strength: StrengthNone,
+			Kind: "none", Code: lastResort(h.verdict), Strength: strengthNone,
 			Why: "nothing said for certain what failed; the message has the server's words", Decided: true,
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -51,7 +52,7 @@ func asMessage(err error) bool {
 		return false
 	}
 	switch m.Flaw {
-	case wire.FlawNotJSON, wire.FlawTruncated, wire.FlawTrailingData, wire.FlawTooLarge:
+	case wireflaw.NotJSON, wireflaw.Truncated, wireflaw.TrailingData, wireflaw.TooLarge:
 		return false
 	default:
 		return true
@@ -85,7 +86,7 @@ func (x *Exchange) cutShort() bool {
 		return false
 	}
 	flaw := m.Malformation()
-	if flaw.Flaw != wire.FlawTruncated && flaw.Flaw != wire.FlawNotJSON || flaw.Offset < len(m.Bytes())-cutTail {
+	if flaw.Flaw != wireflaw.Truncated && flaw.Flaw != wireflaw.NotJSON || flaw.Offset < len(m.Bytes())-cutTail {
 		return false
 	}
 	head := m.Bytes()[:min(len(m.Bytes()), 256)]

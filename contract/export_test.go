@@ -101,3 +101,6 @@ func memberNames() map[string][]string {
 	}
 	return out
 }
+
+// Rules lists the ids of all rules.
+var Rules = allRules

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/dialect/foreign"
+	"github.com/candor-mcp/candor/internal/foreign"
 	"github.com/candor-mcp/candor/wire"
 )
 

@@ -41,19 +41,19 @@ func readCode(h *heard) finding {
 	for i := len(h.Symbols) - 1; i >= 0; i-- {
 		c, ok := candor.LookupSymbol(h.Symbols[i])
 		if ok && !vague(c) {
-			return finding{c, StrengthSaid, "the server's own code " + h.Symbols[i]}
+			return finding{c, strengthSaid, "the server's own code " + h.Symbols[i]}
 		}
 	}
 	// Other systems count from 1000, too: in a text, or beside a status that says what happened, the number is theirs.
 	if h.Numbered && h.Number >= 1000 && h.verdict == VerdictProtocol && h.Status == 0 {
 		if c, ok := candor.LookupNumber(int(h.Number)); ok {
-			return finding{c, StrengthSaid, "the server's own number " + strconv.FormatInt(h.Number, 10)}
+			return finding{c, strengthSaid, "the server's own number " + strconv.FormatInt(h.Number, 10)}
 		}
 	}
 	if len(h.Symbols) > 0 && h.Status == 0 && h.Errno == "" {
 		last := h.Symbols[len(h.Symbols)-1]
 		if c, ok := candor.LookupSymbol(last); ok {
-			return finding{c, StrengthSaid, "the server's own code " + last}
+			return finding{c, strengthSaid, "the server's own code " + last}
 		}
 	}
 	return finding{}

@@ -6,6 +6,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -40,10 +41,10 @@ func Normalise(dst []byte, m *wire.Message, e *candor.Error, o candor.JSONOption
 }
 
 // edited appends a message with some edits. The white space around it stays.
-func edited(dst []byte, m *wire.Message, edits ...wire.Edit) ([]byte, error) {
+func edited(dst []byte, m *wire.Message, edits ...splice.Edit) ([]byte, error) {
 	doc, root := m.Bytes(), m.Value()
 	lead := len(doc) - len(bytes.TrimLeft(doc, " \t\r\n"))
-	out, err := root.AppendEdits(append(dst, doc[:lead]...), edits...)
+	out, err := splice.Edits(append(dst, doc[:lead]...), root, edits...)
 	if err != nil {
 		return dst, err
 	}
@@ -61,16 +62,16 @@ func attached(m *wire.Message) wire.Value {
 }
 
 // envelopeEdit puts the envelope into the object at path, which is holder now. A holder of another type is kept as a member.
-func envelopeEdit(path []string, holder wire.Value, envelope []byte) wire.Edit {
+func envelopeEdit(path []string, holder wire.Value, envelope []byte) splice.Edit {
 	if !holder.Present() || holder.Type() == wire.TypeObject {
-		return wire.Edit{Path: append(path, dialect.MetaKey), Value: envelope}
+		return splice.Edit{Path: append(path, dialect.MetaKey), Value: envelope}
 	}
 	object := []byte{'{'}
 	if !holder.IsNull() {
 		object = append(append(append(object, `"`+ValueMember+`":`...), holder.Raw()...), ',')
 	}
 	object = append(append(append(object, `"`+dialect.MetaKey+`":`...), envelope...), '}')
-	return wire.Edit{Path: path, Value: object}
+	return splice.Edit{Path: path, Value: object}
 }
 
 func onlyURI(data wire.Value) bool {
@@ -80,12 +81,12 @@ func onlyURI(data wire.Value) bool {
 
 func normaliseResult(dst []byte, m *wire.Message, e *candor.Error, envelope []byte) ([]byte, error) {
 	meta, _ := m.ResultMember("_meta")
-	edits := make([]wire.Edit, 0, 4)
+	edits := make([]splice.Edit, 0, 4)
 	edits = append(edits, envelopeEdit([]string{"result", "_meta"}, meta, envelope))
 	if mirrored(m) {
-		edits = append(edits, wire.Edit{Path: []string{"result", "structuredContent"}, Value: envelope})
+		edits = append(edits, splice.Edit{Path: []string{"result", "structuredContent"}, Value: envelope})
 	}
-	edits = append(edits, blockEdit(m, e), wire.Edit{Path: []string{"result", "isError"}, Value: []byte("true")})
+	edits = append(edits, blockEdit(m, e), splice.Edit{Path: []string{"result", "isError"}, Value: []byte("true")})
 	return edited(dst, m, edits...)
 }
 
@@ -100,19 +101,19 @@ func mirrored(m *wire.Message) bool {
 }
 
 // blockEdit puts the readable text in front: some clients show the first block and nothing else.
-func blockEdit(m *wire.Message, e *candor.Error) wire.Edit {
+func blockEdit(m *wire.Message, e *candor.Error) splice.Edit {
 	var space [dialect.MaxReadable]byte
 	block := textBlock(dialect.AppendText(space[:0], e))
 	content, _ := m.ResultMember("content")
 	path := []string{"result", "content"}
 	if content.Type() == wire.TypeArray {
-		return wire.Edit{Path: path, Value: block, Insert: true}
+		return splice.Edit{Path: path, Value: block, Insert: true}
 	}
 	list := append([]byte{'['}, block...)
 	if theirs := blockOf(content); theirs != nil {
 		list = append(append(list, ','), theirs...)
 	}
-	return wire.Edit{Path: path, Value: append(list, ']')}
+	return splice.Edit{Path: path, Value: append(list, ']')}
 }
 
 // blockOf returns content that is not a list as one block, nil if it says nothing.

@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/dialect/foreign"
+	"github.com/candor-mcp/candor/internal/foreign"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -83,13 +84,13 @@ func interpretSaid(said foreign.Said, v Verdict, data wire.Value) *candor.Error 
 // malformedCode tells the size and the depth apart from other harm.
 func malformedCode(x *Exchange) candor.Code {
 	switch x.Response.Malformation().Flaw {
-	case wire.FlawTooLarge:
+	case wireflaw.TooLarge:
 		return candor.CodeMessageTooLarge
-	case wire.FlawTooDeep:
+	case wireflaw.TooDeep:
 		return candor.CodeMessageTooDeep
-	case wire.FlawNotJSON, wire.FlawTruncated:
+	case wireflaw.NotJSON, wireflaw.Truncated:
 		return candor.CodeParseError
-	case wire.FlawBatch:
+	case wireflaw.Batch:
 		return candor.CodeBatchUnsupported
 	default:
 		return candor.CodeMalformedMessage

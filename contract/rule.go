@@ -5,53 +5,53 @@ type Rule string
 
 // The rules of [Classify], in the order they are tried. See spec/contract.md for each with an example.
 const (
-	RuleNoAnswer       Rule = "no-answer"           // the call was never answered
-	RuleNothingToJudge Rule = "nothing-to-judge"    // nothing was asked, or the recording ends too early to tell
-	RuleMalformed      Rule = "malformed-message"   // the bytes are no JSON-RPC message
-	RuleNotAnAnswer    Rule = "not-an-answer"       // a request or notification of the peer's own
-	RuleWrongID        Rule = "wrong-id"            // the answer's id is not the call's
-	RuleRPCError       Rule = "rpc-error"           // the error member
-	RuleCandorMeta     Rule = "candor-meta"         // Candor's own envelope is attached
-	RuleIsError        Rule = "is-error"            // isError is true
-	RuleWaiting        Rule = "not-finished"        // input is required, or a task goes on
-	RuleBlocked        Rule = "blocked"             // a blocked step is an answer, not an error
-	RuleDialect        Rule = "server-dialect"      // the dialect configured for this server says so
-	RuleLegacyResult   Rule = "legacy-tool-result"  // toolResult.isError is true, where clients do not look
-	RuleErrorBlock     Rule = "error-block"         // a content block of the type "error"
-	RuleInnerFlag      Rule = "inner-failure-flag"  // ok or success is true outside and false inside
-	RuleFalseFlag      Rule = "failure-flag"        // ok or success is false
-	RuleErrorMember    Rule = "error-member"        // an error member that says something
-	RuleErrorsMember   Rule = "errors-member"       // a list of errors and no data
-	RuleStatusWord     Rule = "status-word"         // status is "error" or the like
-	RuleStatusNumber   Rule = "status-number"       // an HTTP status of 400 or more with a message
-	RuleErrorMessage   Rule = "error-message"       // nothing but a message that reads as a failure
-	RuleAllRejected    Rule = "all-items-failed"    // every item of a list failed
-	RuleErrorPage      Rule = "error-page"          // an HTML page titled with a failing HTTP status, from a tool that returns no pages
-	RuleErrorText      Rule = "error-text"          // the text begins as error messages do
-	RuleFailureText    Rule = "failure-sentence"    // the text is one short sentence about a failure
-	RuleOwnVoiceText   Rule = "failure-of-own-task" // the tool says that it could not do what it was asked
-	RuleHeadedText     Rule = "failure-under-title" // an error below a line that only repeats the arguments
-	RuleAnsweredClean  Rule = "clean"               // none of the above
+	ruleNoAnswer       Rule = "no-answer"           // the call was never answered
+	ruleNothingToJudge Rule = "nothing-to-judge"    // nothing was asked, or the recording ends too early to tell
+	ruleMalformed      Rule = "malformed-message"   // the bytes are no JSON-RPC message
+	ruleNotAnAnswer    Rule = "not-an-answer"       // a request or notification of the peer's own
+	ruleWrongID        Rule = "wrong-id"            // the answer's id is not the call's
+	ruleRPCError       Rule = "rpc-error"           // the error member
+	ruleCandorMeta     Rule = "candor-meta"         // Candor's own envelope is attached
+	ruleIsError        Rule = "is-error"            // isError is true
+	ruleWaiting        Rule = "not-finished"        // input is required, or a task goes on
+	ruleBlocked        Rule = "blocked"             // a blocked step is an answer, not an error
+	ruleDialect        Rule = "server-dialect"      // the dialect configured for this server says so
+	ruleLegacyResult   Rule = "legacy-tool-result"  // toolResult.isError is true, where clients do not look
+	ruleErrorBlock     Rule = "error-block"         // a content block of the type "error"
+	ruleInnerFlag      Rule = "inner-failure-flag"  // ok or success is true outside and false inside
+	ruleFalseFlag      Rule = "failure-flag"        // ok or success is false
+	ruleErrorMember    Rule = "error-member"        // an error member that says something
+	ruleErrorsMember   Rule = "errors-member"       // a list of errors and no data
+	ruleStatusWord     Rule = "status-word"         // status is "error" or the like
+	ruleStatusNumber   Rule = "status-number"       // an HTTP status of 400 or more with a message
+	ruleErrorMessage   Rule = "error-message"       // nothing but a message that reads as a failure
+	ruleAllRejected    Rule = "all-items-failed"    // every item of a list failed
+	ruleErrorPage      Rule = "error-page"          // an HTML page titled with a failing HTTP status, from a tool that returns no pages
+	ruleErrorText      Rule = "error-text"          // the text begins as error messages do
+	ruleFailureText    Rule = "failure-sentence"    // the text is one short sentence about a failure
+	ruleOwnVoiceText   Rule = "failure-of-own-task" // the tool says that it could not do what it was asked
+	ruleHeadedText     Rule = "failure-under-title" // an error below a line that only repeats the arguments
+	ruleAnsweredClean  Rule = "clean"               // none of the above
 )
 
-// Rules returns every rule in the order they are tried. The caller owns the slice.
-func Rules() []Rule {
+// allRules returns every rule in the order they are tried. The caller owns the slice.
+func allRules() []Rule {
 	return []Rule{
-		RuleNoAnswer, RuleNothingToJudge, RuleMalformed, RuleNotAnAnswer,
-		RuleWrongID, RuleRPCError, RuleCandorMeta, RuleIsError,
-		RuleWaiting, RuleBlocked, RuleDialect, RuleLegacyResult,
-		RuleErrorBlock, RuleInnerFlag, RuleFalseFlag, RuleErrorMember,
-		RuleErrorsMember, RuleStatusWord, RuleStatusNumber, RuleErrorMessage,
-		RuleAllRejected, RuleErrorPage, RuleErrorText, RuleFailureText,
-		RuleOwnVoiceText, RuleHeadedText, RuleAnsweredClean,
+		ruleNoAnswer, ruleNothingToJudge, ruleMalformed, ruleNotAnAnswer,
+		ruleWrongID, ruleRPCError, ruleCandorMeta, ruleIsError,
+		ruleWaiting, ruleBlocked, ruleDialect, ruleLegacyResult,
+		ruleErrorBlock, ruleInnerFlag, ruleFalseFlag, ruleErrorMember,
+		ruleErrorsMember, ruleStatusWord, ruleStatusNumber, ruleErrorMessage,
+		ruleAllRejected, ruleErrorPage, ruleErrorText, ruleFailureText,
+		ruleOwnVoiceText, ruleHeadedText, ruleAnsweredClean,
 	}
 }
 
 // confidences holds, for each rule that only suspects, how far to trust it.
 var confidences = map[Rule]float64{
-	RuleLegacyResult: 0.98, RuleErrorBlock: 0.95, RuleInnerFlag: 0.95, RuleFalseFlag: 0.85, RuleErrorMember: 0.8,
-	RuleErrorsMember: 0.7, RuleStatusWord: 0.8, RuleStatusNumber: 0.75, RuleErrorMessage: 0.6, RuleAllRejected: 0.8, RuleErrorPage: 0.8,
-	RuleErrorText: 0.85, RuleFailureText: 0.6, RuleOwnVoiceText: 0.85, RuleHeadedText: 0.7,
+	ruleLegacyResult: 0.98, ruleErrorBlock: 0.95, ruleInnerFlag: 0.95, ruleFalseFlag: 0.85, ruleErrorMember: 0.8,
+	ruleErrorsMember: 0.7, ruleStatusWord: 0.8, ruleStatusNumber: 0.75, ruleErrorMessage: 0.6, ruleAllRejected: 0.8, ruleErrorPage: 0.8,
+	ruleErrorText: 0.85, ruleFailureText: 0.6, ruleOwnVoiceText: 0.85, ruleHeadedText: 0.7,
 }
 
 // Confidence returns how far a suspicion by this rule is to be trusted; 1 for rules that are certain.

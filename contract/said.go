@@ -5,7 +5,8 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/dialect"
-	"github.com/candor-mcp/candor/dialect/foreign"
+	"github.com/candor-mcp/candor/internal/foreign"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -18,7 +19,7 @@ func (h *heard) details(x *Exchange) candor.Details {
 	if h.data.Present() {
 		d = d.With("data", json.RawMessage(h.data.Raw()))
 	}
-	if flaw := x.Response.Malformation().Flaw; !x.Lost && flaw != wire.FlawNone {
+	if flaw := x.Response.Malformation().Flaw; !x.Lost && flaw != wireflaw.None {
 		d = d.With("malformation", flaw.String())
 	}
 	if len(h.Issues) > 0 {

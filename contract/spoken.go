@@ -17,10 +17,10 @@ func dialectVerdict(x *Exchange) (Conclusion, bool) {
 		return Conclusion{}, false
 	}
 	if _, err := d.Read(x.Response.Value()); err == nil {
-		return certain(VerdictMasked, RuleDialect), true
+		return certain(VerdictMasked, ruleDialect), true
 	}
 	if saysSuccess(&x.Response) {
-		return certain(VerdictClean, RuleDialect), true
+		return certain(VerdictClean, ruleDialect), true
 	}
 	return Conclusion{}, false
 }

@@ -33,7 +33,7 @@ func flaggedWithReason(v wire.Value) bool {
 func suspectOuter(v wire.Value, a ask, depth int) (Rule, bool) {
 	switch v.Type() {
 	case wire.TypeArray:
-		return RuleAllRejected, allRejected(v) && !a.judges()
+		return ruleAllRejected, allRejected(v) && !a.judges()
 	case wire.TypeObject:
 		return suspectObject(v, a, depth)
 	case wire.TypeString:
@@ -52,35 +52,35 @@ func suspectObject(v wire.Value, a ask, depth int) (Rule, bool) {
 	c := cardOf(v)
 	switch {
 	case depth == 0 && c.thrown && (isBadStatus(c.number) || isBadStatus(c.status)):
-		return RuleErrorMember, true
+		return ruleErrorMember, true
 	case c.judged:
 		return "", false
 	case c.flagged:
-		return RuleFalseFlag, true
+		return ruleFalseFlag, true
 	case c.granted:
-		return RuleInnerFlag, depth == 0 && refusedInside(c.data)
+		return ruleInnerFlag, depth == 0 && refusedInside(c.data)
 	case c.size == 1 && refusedInside(c.data):
-		return RuleInnerFlag, true
+		return ruleInnerFlag, true
 	case c.refused:
-		return RuleFalseFlag, true
+		return ruleFalseFlag, true
 	case c.size == 1 && c.result.Present() && depth == 0:
 		return suspectOuter(c.result, a, depth+1)
 	case c.faultOnly(), c.mute && c.size == 1: // an error of which the text was lost, as of one that only wraps others, is one still
-		return RuleErrorMember, true
+		return ruleErrorMember, true
 	case c.faultsOnly():
-		return RuleErrorsMember, true
+		return ruleErrorsMember, true
 	case c.statusIsBad():
-		return RuleStatusWord, true
+		return ruleStatusWord, true
 	case c.numberIsBad():
-		return RuleStatusNumber, true
+		return ruleStatusNumber, true
 	case c.kindIsError():
-		return RuleErrorMember, true
+		return ruleErrorMember, true
 	case depth == 0 && c.listRejected(a):
-		return RuleAllRejected, true
+		return ruleAllRejected, true
 	case depth == 0 && (insideIsBad(c.status) || insideIsBad(c.meta)):
-		return RuleErrorMember, true
+		return ruleErrorMember, true
 	default:
-		return RuleErrorMessage, c.messageOnly(a)
+		return ruleErrorMessage, c.messageOnly(a)
 	}
 }
 

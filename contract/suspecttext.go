@@ -130,16 +130,16 @@ func (v *textView) underTitle(rest []byte) (Rule, bool) {
 	second.read(rest, false)
 	short := v.lines <= shortLines && !v.isRecord()
 	if ownVoice.begins(&second) {
-		return RuleHeadedText, short
+		return ruleHeadedText, short
 	}
 	if v.text[0] != '#' || v.ask.source() != sourceOwn {
 		return "", false
 	}
 	// A heading that tells of the failure, and below it the failure.
 	if opening.begins(&v.first) || predicates.within(&v.first, 8) || strong.within(&v.first, 4) {
-		return RuleHeadedText, predicates.within(&second, predicateWords) || strong.begins(&second)
+		return ruleHeadedText, predicates.within(&second, predicateWords) || strong.begins(&second)
 	}
-	return RuleHeadedText, short && strong.begins(&second)
+	return ruleHeadedText, short && strong.begins(&second)
 }
 
 // judge weighs what the first line says against whose words these probably are.
@@ -148,9 +148,9 @@ func (v *textView) judge(hidden []byte) (Rule, bool) {
 	from := v.ask.source()
 	switch {
 	case v.reportsStatus():
-		return RuleStatusNumber, true
+		return ruleStatusNumber, true
 	case !from.borrowed() && from != sourcePage && v.refuses(hidden):
-		return RuleErrorText, true
+		return ruleErrorText, true
 	}
 	if v.isRecord() || v.tellsSuccess() || v.listsNone() || v.repeatsName() || v.tellsState() || empty.begins(l) && !l.says(hidden) {
 		return "", false
@@ -176,11 +176,11 @@ const predicateWords = 16
 func (v *textView) judgeOwn(begins bool) (Rule, bool) {
 	switch {
 	case begins && v.short():
-		return RuleErrorText, true
+		return ruleErrorText, true
 	case begins && len(v.text) <= considered && strong.begins(&v.first):
-		return RuleErrorText, true
+		return ruleErrorText, true
 	case v.lines <= 4 && len(v.text) <= oneSentence:
-		return RuleFailureText, true
+		return ruleFailureText, true
 	default:
 		return "", false
 	}
@@ -193,15 +193,15 @@ func (v *textView) judgeBorrowed(from source, begins bool) (Rule, bool) {
 	oneLine := v.lines <= 2 && len(v.text) <= 300
 	switch {
 	case ownVoice.begins(l):
-		return RuleOwnVoiceText, v.short() || from == sourceSearch || from == sourcePage
+		return ruleOwnVoiceText, v.short() || from == sourceSearch || from == sourcePage
 	case from == sourceJudge:
-		return RuleErrorText, oneLine && begins && strong.begins(l) && !judgement.begins(l) && !v.tellsOfCode()
+		return ruleErrorText, oneLine && begins && strong.begins(l) && !judgement.begins(l) && !v.tellsOfCode()
 	case v.echoed && v.short() && !v.listsPaths() && from != sourceShell:
-		return RuleOwnVoiceText, true
+		return ruleOwnVoiceText, true
 	case from == sourceSearch || from == sourcePage:
-		return RuleFailureText, oneLine && !missingOnly.begins(l)
+		return ruleFailureText, oneLine && !missingOnly.begins(l)
 	default:
-		return RuleErrorText, from == sourceFile && oneLine && begins && strong.begins(l)
+		return ruleErrorText, from == sourceFile && oneLine && begins && strong.begins(l)
 	}
 }
 

@@ -1,20 +1,19 @@
-// Package contract holds the rules that turn any answer of an MCP server into a verdict and, where it is a failure, into one
-// error: classify, infer, normalise, redact, bound.
+// Package contract has the rules of spec/contract.md: [Read] turns any answer of an MCP server into a verdict and, if it failed,
+// into one error; [Normalise] attaches that error to the answer; [Redact] and [Bound] clean text. The gateway, the boundary and
+// the probe use the same rules.
 //
-// Rules of the room: it is pure. It does no I/O, reads no clock, draws no random numbers, keeps no state between calls and
-// writes no log; the same bytes give the same answer anywhere. It decides and nobody else does: the gateway, the boundary and the
-// probe all ask here.
+// The package is pure: no I/O, no clock, no randomness, no state between calls. The same bytes give the same result.
 package contract
 
-// Verdict is what [Classify] concluded about a message. The set is closed and every message has one.
+// Verdict is the result of [Classify]. The set is closed and every message has one.
 type Verdict string
 
 // The verdicts.
 const (
-	VerdictClean     Verdict = "clean"     // nothing failed, or nothing that can be told from success
+	VerdictClean     Verdict = "clean"     // nothing failed, or the failure cannot be distinguished from success
 	VerdictProtocol  Verdict = "protocol"  // a JSON-RPC error
 	VerdictTool      Verdict = "tool"      // a result that says isError
-	VerdictMasked    Verdict = "masked"    // a failure dressed as a success
+	VerdictMasked    Verdict = "masked"    // a failure in the form of a success
 	VerdictMalformed Verdict = "malformed" // not a message the protocol knows
 	VerdictLost      Verdict = "lost"      // no answer came
 	VerdictStray     Verdict = "stray"     // an answer to no call
@@ -27,14 +26,14 @@ func Verdicts() []Verdict {
 	}
 }
 
-// Failure reports whether the verdict stands for a failed call.
+// Failure reports whether the call failed.
 func (v Verdict) Failure() bool { return v != VerdictClean }
 
-// Certainty says how a verdict was reached.
+// Certainty is how a verdict was reached.
 type Certainty string
 
-// The certainties. What the protocol's own fields say, or Candor's own mark, or a rule made for that server, is certain. What is
-// read from the shape or the words of a payload is suspected, however clear it looks: a tool that reads files may return anything.
+// The certainties. A verdict from the protocol's fields, Candor's own envelope or a rule for that server is certain. A verdict from
+// the shape or the words of a payload is suspected: a tool that reads files may return anything.
 const (
 	Certain   Certainty = "certain"
 	Suspected Certainty = "suspected"

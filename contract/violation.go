@@ -7,13 +7,13 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Violation is something a message does against the protocol or against good manners, whatever the verdict on it.
+// Violation is an error of form: a message breaks the protocol or a convention, with any verdict.
 type Violation struct {
 	Rule    string `json:"rule"`
 	Message string `json:"message"`
 }
 
-// Violations returns what is wrong with the form of the answer, in a fixed order. Values of the peer are not echoed.
+// Violations returns the errors of form of the answer, in a fixed order. They never quote the peer.
 func Violations(x *Exchange) []Violation {
 	if x.Lost || x.silent || x.cutShort() {
 		return nil

@@ -1,15 +1,12 @@
-// Package dialect writes and reads errors in the wire shapes that MCP servers speak. Each shape is one file that does
-// both.
+// Package dialect writes and reads errors in the wire shapes of MCP servers. [Lookup] returns a dialect by name and [Detect] the
+// one that a value is written in; [Dialect.Write] and [Dialect.Read] do the rest.
 //
-// The rules of the room:
-//
-//   - Pure: no I/O, no clock, no randomness. What a shape needs and an error does not hold, such as the time, comes in
-//     through [Options].
-//   - Nothing is lost. What a shape cannot say travels beside it as the canonical error under [MetaKey], so that an error
-//     written in one shape and read back is the same error, whatever shapes it passed through.
-//   - What is visible is what counts. Where somebody changed the visible members and not the canonical error, the visible ones
-//     win and details.disagreement says so.
-//   - All text that is read passes the constructors of the root package: it comes out redacted and bounded.
+//   - The package is pure: no I/O, no clock, no randomness. [Options] has the values that a shape needs and an error does not
+//     hold, such as the time.
+//   - Nothing is lost. The parts of an error that a shape has no member for are beside it in the canonical error under [MetaKey],
+//     so an error that is written in one shape and read back is the same error.
+//   - If the visible members and the canonical error differ, the visible ones win, and details.disagreement lists them.
+//   - All text that is read is redacted and bounded.
 package dialect
 
 import (
@@ -24,7 +21,7 @@ import (
 // MetaKey is the member that holds the canonical error: of a result's _meta, of a JSON-RPC error's data.
 const MetaKey = "dev.candor/error"
 
-// Carrier says what an envelope travels in.
+// Carrier is the kind of message that holds an envelope.
 type Carrier uint8
 
 // The carriers.
@@ -54,7 +51,7 @@ func (c Carrier) String() string {
 type Dialect interface {
 	// Name returns the name that [Lookup] knows.
 	Name() string
-	// Carrier returns what Write makes.
+	// Carrier returns the kind of message that Write makes.
 	Carrier() Carrier
 	// Encode appends the bare envelope: the members of this shape and nothing else.
 	Encode(dst []byte, e *candor.Error, o Options) []byte
@@ -75,13 +72,13 @@ type Pattern uint8
 const (
 	PatternAuto Pattern = iota
 	PatternA            // the call failed
-	PatternB            // the call is called a success and its data describe the failure
+	PatternB            // the call is reported as a success, and its data describe the failure
 )
 
-// Options is what a writer must know besides the error. The zero value shows the least and promises nothing about the tool.
+// Options has what a writer needs besides the error. The zero value shows the least and assumes nothing about the tool.
 type Options struct {
-	// ID is the raw id token of the request that is answered. Nil, or what is no id, leaves the member out; write the
-	// token null where JSON-RPC wants a null.
+	// ID is the raw id token of the request. If it is nil or not an id, the member is left out; use the token null where
+	// JSON-RPC requires a null.
 	ID []byte
 	// Response wraps a result into a JSON-RPC response. The rpc dialect always writes one.
 	Response bool
@@ -97,14 +94,14 @@ type Options struct {
 	Readable bool
 	// Sep3313 adds the members of the sep3313 dialect to a result of any other dialect.
 	Sep3313 bool
-	// Stack says who may see a stack.
+	// Stack decides whether a stack is written.
 	Stack candor.StackPolicy
 	// PlainRoot shows workspace_root as a path. Otherwise it is a digest, except in the system-error dialect, which shows
 	// the path to the session that the error belongs to.
 	PlainRoot bool
 	// Pattern chooses the form of the dual dialect.
 	Pattern Pattern
-	// Now stands in for the time of an error that has none, where a shape demands one.
+	// Now is the time to write for an error that has none, if the shape requires one.
 	Now time.Time
 }
 
@@ -138,10 +135,10 @@ func Lookup(name string) (Dialect, error) {
 			return d, nil
 		}
 	}
-	return nil, fmt.Errorf("no dialect is called %.64q (hint: choose one of %s)", name, strings.Join(Names(), ", "))
+	return nil, fmt.Errorf("dialect %.64q: unknown (hint: choose one of %s)", name, strings.Join(Names(), ", "))
 }
 
-// ReadError says why a value is not an envelope of a dialect, and what would be one.
+// ReadError says why a value is not an envelope of a dialect.
 type ReadError struct {
 	Dialect string // the dialect that was tried
 	Problem string // what is missing or wrong, in lower case

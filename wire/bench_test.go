@@ -1,7 +1,6 @@
 package wire_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -142,38 +141,4 @@ func BenchmarkAppendString(b *testing.B) {
 			}
 		}
 	})
-}
-
-func BenchmarkSetMember(b *testing.B) {
-	data := textReply(1 << 10)
-	m := wire.Parse(data, wire.Limits{})
-	value, err := wire.ParseValue([]byte(`{"code":"X"}`), wire.Limits{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	path := []string{"result", "_meta", "dev.example/error"}
-	dst := make([]byte, 0, 4<<10)
-	b.ReportAllocs()
-	for b.Loop() {
-		if dst, err = m.Value().AppendSet(dst[:0], path, value); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkLineReader(b *testing.B) {
-	stream := bytes.Repeat(wire.AppendLine(nil, textReply(1<<10)), 1000)
-	b.SetBytes(int64(len(stream)))
-	b.ReportAllocs()
-	for b.Loop() {
-		r := wire.NewLineReader(bytes.NewReader(stream), wire.Limits{})
-		for n := 0; ; n++ {
-			if _, err := r.Next(); err != nil {
-				if n != 1000 {
-					b.Fatal(n, err)
-				}
-				break
-			}
-		}
-	}
 }

@@ -2,21 +2,16 @@ package wire_test
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/candor-mcp/candor/wire"
 )
 
-func Example() {
-	lines := wire.NewLineReader(strings.NewReader(`{"jsonrpc":"2.0","id":9007199254740993,"result":{"n":1.50}}
-{"jsonrpc":"2.0","id":"a","result":1,"error":{}}
-`), wire.Limits{})
-	for {
-		line, err := lines.Next()
-		if err != nil {
-			return
-		}
-		m := wire.Parse(line.Bytes, wire.Limits{})
+func ExampleParse() {
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":9007199254740993,"result":{"n":1.50}}`,
+		`{"jsonrpc":"2.0","id":"a","result":1,"error":{}}`,
+	} {
+		m := wire.Parse([]byte(line), wire.Limits{})
 		n, _ := m.ResultMember("n")
 		fmt.Printf("%v %s %s %v\n", m.Kind(), m.ID(), n.Raw(), m.Err())
 	}
@@ -25,10 +20,22 @@ func Example() {
 	// malformed "a"  result_and_error at byte 45: result and error stand together
 }
 
-func ExampleSetMember() {
-	doc := []byte(`{ "id": 1.0, "result": { "content": [ ] } }`)
-	out, err := wire.SetMember(nil, doc, []string{"result", "_meta", "dev.example/seen"}, []byte(`true`))
-	fmt.Println(string(out), err)
+func ExampleParseValue() {
+	v, err := wire.ParseValue([]byte(`{"content": [{"type": "text", "text": "caf\u00e9"}]}`), wire.Limits{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	text, ok := v.Path("content", 0, "text").Str()
+	fmt.Println(text, ok)
+	fmt.Println(v.Path("content", 1).Present())
 	// Output:
-	// { "id": 1.0, "result": { "content": [ ],"_meta":{"dev.example/seen":true} } } <nil>
+	// café true
+	// false
+}
+
+func ExampleMalformation() {
+	_, err := wire.ParseValue([]byte(`{"a": 1, "a": 2}`), wire.Limits{})
+	fmt.Println(err)
+	// Output: duplicate_key at byte 9: an object names a member twice
 }

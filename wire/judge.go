@@ -1,10 +1,12 @@
 package wire
 
+import "github.com/candor-mcp/candor/internal/wireflaw"
+
 // judge decides the shape of a message whose members have been located, and notes what keeps it
 // from being a JSON-RPC 2.0 unit. A scan that did not come to the end gives no shape: what would
 // have followed is unknown.
 func (p *parser) judge() {
-	if p.halt.Flaw != FlawNone && p.halt.Flaw != FlawTrailingData {
+	if p.halt.Flaw != wireflaw.None && p.halt.Flaw != wireflaw.TrailingData {
 		p.judgeID()
 		return
 	}
@@ -14,15 +16,15 @@ func (p *parser) judge() {
 		p.judgeID()
 		p.m.shape = p.judgeShape()
 	case TypeArray:
-		p.note(FlawBatch, int(p.m.root.begin))
+		p.note(wireflaw.Batch, int(p.m.root.begin))
 	default:
-		p.note(FlawNotObject, int(p.m.root.begin))
+		p.note(wireflaw.NotObject, int(p.m.root.begin))
 	}
 }
 
 func (p *parser) judgeVersion() {
 	if !p.m.part(p.m.version).Is("2.0") {
-		p.note(FlawBadVersion, p.placeOf(p.m.version))
+		p.note(wireflaw.BadVersion, p.placeOf(p.m.version))
 	}
 }
 
@@ -31,9 +33,9 @@ func (p *parser) judgeVersion() {
 func (p *parser) judgeID() {
 	switch p.m.part(p.m.id).Type() {
 	case TypeNull:
-		p.note(FlawNullID, int(p.m.id.begin))
+		p.note(wireflaw.NullID, int(p.m.id.begin))
 	case TypeBool, TypeArray, TypeObject:
-		p.note(FlawBadID, int(p.m.id.begin))
+		p.note(wireflaw.BadID, int(p.m.id.begin))
 		p.m.id = span{}
 	case TypeAbsent, TypeNumber, TypeString:
 	}
@@ -44,23 +46,23 @@ func (p *parser) judgeShape() Kind {
 	hasMethod, hasResult, hasError := !p.m.method.empty(), !p.m.result.empty(), !p.m.fault.empty()
 	switch {
 	case hasMethod && (hasResult || hasError):
-		p.note(FlawRequestAndResponse, int(p.m.method.begin))
+		p.note(wireflaw.RequestAndResponse, int(p.m.method.begin))
 		return KindMalformed
 	case hasMethod:
 		return p.judgeRequest()
 	case hasResult && hasError:
-		p.note(FlawResultAndError, int(max(p.m.result.begin, p.m.fault.begin)))
+		p.note(wireflaw.ResultAndError, int(max(p.m.result.begin, p.m.fault.begin)))
 		return KindMalformed
 	case hasResult:
 		if !p.hasID {
-			p.note(FlawMissingID, int(p.m.root.begin))
+			p.note(wireflaw.MissingID, int(p.m.root.begin))
 		}
 		return KindResult
 	case hasError:
 		p.judgeError()
 		return KindError
 	default:
-		p.note(FlawNeitherResultNorError, int(p.m.root.begin))
+		p.note(wireflaw.NeitherResultNorError, int(p.m.root.begin))
 		return KindMalformed
 	}
 }
@@ -79,12 +81,12 @@ func (p *parser) dropNullTwin() {
 
 func (p *parser) judgeRequest() Kind {
 	if p.m.part(p.m.method).Type() != TypeString {
-		p.note(FlawBadMethod, int(p.m.method.begin))
+		p.note(wireflaw.BadMethod, int(p.m.method.begin))
 	}
 	switch p.m.Params().Type() {
 	case TypeObject, TypeArray, TypeAbsent:
 	case TypeNull, TypeBool, TypeNumber, TypeString:
-		p.note(FlawBadParams, int(p.m.params.begin))
+		p.note(wireflaw.BadParams, int(p.m.params.begin))
 	}
 	if p.hasID {
 		return KindRequest
@@ -102,11 +104,11 @@ func (p *parser) judgeError() {
 			message = value
 		case name.Is("data"):
 		case foldedName(unquoted(name.raw), "code", "message", "data") != "":
-			p.note(FlawFoldedName, int(p.m.fault.begin))
+			p.note(wireflaw.FoldedName, int(p.m.fault.begin))
 		}
 	}
 	if !code.IsInteger() || message.Type() != TypeString {
-		p.note(FlawBadError, int(p.m.fault.begin))
+		p.note(wireflaw.BadError, int(p.m.fault.begin))
 	}
 }
 

@@ -1,17 +1,21 @@
 package wire
 
-import "strconv"
+import (
+	"strconv"
 
-// Malformation is a [Flaw] at a place: the error of this package. It is a comparable value;
-// find it in a chain with errors.As. The zero value says that nothing is wrong and is never
-// returned as an error.
+	"github.com/candor-mcp/candor/internal/wireflaw"
+)
+
+// Malformation is the error of this package: what is wrong, and at which byte. Flaw.String returns one of the names in section 10
+// of spec/contract.md, such as "duplicate_key". A Malformation is comparable; find it in a chain with errors.As. The zero value
+// means that nothing is wrong and is never returned as an error.
 type Malformation struct {
-	Flaw   Flaw
+	Flaw   wireflaw.Flaw
 	Offset int // of the byte that shows the flaw, counted from the start of the given bytes
 }
 
-// Error returns the spelling, the place and the reason, as in
-// "duplicate_key at byte 17: an object names a member twice". It never echoes peer data.
+// Error returns the name, the position and the reason, as in
+// "duplicate_key at byte 17: an object names a member twice". It never quotes the peer.
 func (e Malformation) Error() string {
 	return e.Flaw.String() + " at byte " + strconv.Itoa(e.Offset) + ": " + e.Flaw.Reason()
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -77,85 +78,85 @@ func TestIDsAreEqualOnlyIfTheyAreTheSameID(t *testing.T) {
 // flawed has at least one sample of every flaw.
 var flawed = []struct {
 	in     string
-	flaw   wire.Flaw
+	flaw   wireflaw.Flaw
 	offset int
 	id     string // as it can still be read
 	shape  wire.Kind
 }{
-	{``, wire.FlawTruncated, 0, "", wire.KindMalformed},
-	{`  `, wire.FlawTruncated, 2, "", wire.KindMalformed},
-	{`hello world`, wire.FlawNotJSON, 0, "", wire.KindMalformed},
-	{`{'a':1}`, wire.FlawNotJSON, 1, "", wire.KindMalformed},
-	{`{"a":01}`, wire.FlawNotJSON, 6, "", wire.KindMalformed},
-	{`{"a":+1}`, wire.FlawNotJSON, 5, "", wire.KindMalformed},
-	{`{"a":.5}`, wire.FlawNotJSON, 5, "", wire.KindMalformed},
-	{`{"a":1.}`, wire.FlawNotJSON, 7, "", wire.KindMalformed},
-	{`{"a":1e}`, wire.FlawNotJSON, 7, "", wire.KindMalformed},
-	{`{"a":NaN}`, wire.FlawNotJSON, 5, "", wire.KindMalformed},
-	{`{"a":tru}`, wire.FlawNotJSON, 8, "", wire.KindMalformed},
-	{`{"a":1,}`, wire.FlawNotJSON, 7, "", wire.KindMalformed},
-	{`{"a" 1}`, wire.FlawNotJSON, 5, "", wire.KindMalformed},
-	{`{"a":[1 2]}`, wire.FlawNotJSON, 8, "", wire.KindMalformed},
-	{`{"a":[1,]}`, wire.FlawNotJSON, 8, "", wire.KindMalformed},
-	{`{"a":"\x"}`, wire.FlawNotJSON, 7, "", wire.KindMalformed},
-	{`{"a":"\u00g0"}`, wire.FlawNotJSON, 10, "", wire.KindMalformed},
-	{"\x00", wire.FlawNotJSON, 0, "", wire.KindMalformed},
-	{"{\"id\":1,\x00\"method\":\"x\"}", wire.FlawNotJSON, 8, "1", wire.KindMalformed},
-	{`{"jsonrpc":"2.0","id":7,"method":`, wire.FlawTruncated, 33, "7", wire.KindMalformed},
-	{`{"jsonrpc":"2.0","method":"x","id":7`, wire.FlawTruncated, 36, "", wire.KindMalformed},
-	{`{"a":"b`, wire.FlawTruncated, 7, "", wire.KindMalformed},
-	{`{"a":"b\`, wire.FlawTruncated, 8, "", wire.KindMalformed},
-	{`{"a":"b\u00`, wire.FlawTruncated, 11, "", wire.KindMalformed},
-	{`{"a":tr`, wire.FlawTruncated, 7, "", wire.KindMalformed},
-	{`{"jsonrpc":"2.0","id":1,"result":1}{"jsonrpc":"2.0","id":2,"result":1}`, wire.FlawTrailingData, 35, "1", wire.KindResult},
-	{`{"jsonrpc":"2.0","id":1,"result":1}x`, wire.FlawTrailingData, 35, "1", wire.KindResult},
-	{"\xef\xbb\xbf" + `{"jsonrpc":"2.0","id":1,"result":1}`, wire.FlawBOM, 0, "1", wire.KindResult},
-	{`{"jsonrpc":"2.0","result":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `,"id":3}`, wire.FlawTooDeep, 153, "3", wire.KindResult},
-	{"{\"jsonrpc\":\"2.0\",\"result\":\"a\tb\",\"id\":3}", wire.FlawControlCharacter, 28, "3", wire.KindResult},
-	{"{\"jsonrpc\":\"2.0\",\"result\":\"a\xffb\",\"id\":3}", wire.FlawBadUTF8, 28, "3", wire.KindResult},
-	{"{\"jsonrpc\":\"2.0\",\"result\":\"\xed\xa0\x80\",\"id\":3}", wire.FlawBadUTF8, 27, "3", wire.KindResult},
-	{"{\"jsonrpc\":\"2.0\",\"result\":\"\xc0\xaf\",\"id\":3}", wire.FlawBadUTF8, 27, "3", wire.KindResult},
-	{`{"jsonrpc":"2.0","result":"a\ud800b","id":3}`, wire.FlawLoneSurrogate, 28, "3", wire.KindResult},
-	{`{"jsonrpc":"2.0","result":"\udc00\ud800","id":3}`, wire.FlawLoneSurrogate, 27, "3", wire.KindResult},
-	{`{"jsonrpc":"2.0","result":"\ud800\ud800\udc00","id":3}`, wire.FlawLoneSurrogate, 27, "3", wire.KindResult},
-	{`{"jsonrpc":"2.0","id":1,"result":1,"result":2}`, wire.FlawDuplicateKey, 35, "1", wire.KindResult},
-	{`{"jsonrpc":"2.0","id":1,"id":2,"result":1}`, wire.FlawDuplicateKey, 24, "", wire.KindResult},
-	{`{"jsonrpc":"2.0","id":1,"\u0069d":1,"result":1}`, wire.FlawDuplicateKey, 24, "", wire.KindResult},
-	{`{"jsonrpc":"2.0","id":1,"result":{"a":[{"b":{"x":1,"y":2,"\u0078":3}}]}}`, wire.FlawDuplicateKey, 57, "1", wire.KindResult},
-	{`{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1,"a":1}}`, wire.FlawDuplicateKey, 53, "1", wire.KindRequest},
-	{`{"jsonrpc":"2.0","id":1,"error":{"code":1,"code":1,"message":"m"}}`, wire.FlawDuplicateKey, 42, "1", wire.KindError},
-	{`{"jsonrpc":"2.0","id":1,"result":1,"Result":2}`, wire.FlawFoldedName, 35, "1", wire.KindResult},
-	{`{"jsonrpc":"2.0","id":1,"ID":2,"result":2}`, wire.FlawFoldedName, 24, "", wire.KindResult},
-	{`{"jsonrpc":"2.0","id":1,"method":"x","re` + "\u017f" + `ult":2}`, wire.FlawFoldedName, 37, "1", wire.KindRequest},
-	{`{"jsonrpc":"2.0","id":1,"method":"x","\u004dethod":2}`, wire.FlawFoldedName, 37, "1", wire.KindRequest},
-	{`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m","Code":2}}`, wire.FlawFoldedName, 32, "1", wire.KindError},
-	{`[]`, wire.FlawBatch, 0, "", wire.KindMalformed},
-	{` [{"jsonrpc":"2.0","id":1,"method":"m"}]`, wire.FlawBatch, 1, "", wire.KindMalformed},
-	{`"hello"`, wire.FlawNotObject, 0, "", wire.KindMalformed},
-	{`null`, wire.FlawNotObject, 0, "", wire.KindMalformed},
-	{`12`, wire.FlawNotObject, 0, "", wire.KindMalformed},
-	{`{"id":1,"method":"m"}`, wire.FlawBadVersion, 0, "1", wire.KindRequest},
-	{`{"jsonrpc":"1.0","id":1,"method":"m"}`, wire.FlawBadVersion, 11, "1", wire.KindRequest},
-	{`{"jsonrpc":2.0,"id":1,"method":"m"}`, wire.FlawBadVersion, 11, "1", wire.KindRequest},
-	{`{"jsonrpc":"2.0","id":true,"method":"m"}`, wire.FlawBadID, 22, "", wire.KindRequest},
-	{`{"jsonrpc":"2.0","id":{},"method":"m"}`, wire.FlawBadID, 22, "", wire.KindRequest},
-	{`{"jsonrpc":"2.0","id":[1],"result":"m"}`, wire.FlawBadID, 22, "", wire.KindResult},
-	{`{"jsonrpc":"2.0","id":null,"method":"m"}`, wire.FlawNullID, 22, "null", wire.KindRequest},
-	{`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}`, wire.FlawNullID, 22, "null", wire.KindError},
-	{`{"jsonrpc":"2.0","result":1}`, wire.FlawMissingID, 0, "", wire.KindResult},
-	{`{"jsonrpc":"2.0","id":1,"method":5}`, wire.FlawBadMethod, 33, "1", wire.KindRequest},
-	{`{"jsonrpc":"2.0","id":1,"method":null}`, wire.FlawBadMethod, 33, "1", wire.KindRequest},
-	{`{"jsonrpc":"2.0","id":1,"method":"m","params":"x"}`, wire.FlawBadParams, 46, "1", wire.KindRequest},
-	{`{"jsonrpc":"2.0","id":1,"method":"m","params":null}`, wire.FlawBadParams, 46, "1", wire.KindRequest},
-	{`{"jsonrpc":"2.0","id":1,"error":null}`, wire.FlawBadError, 32, "1", wire.KindError},
-	{`{"jsonrpc":"2.0","id":1,"error":"x"}`, wire.FlawBadError, 32, "1", wire.KindError},
-	{`{"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"m"}}`, wire.FlawBadError, 32, "1", wire.KindError},
-	{`{"jsonrpc":"2.0","id":1,"error":{"code":1.5,"message":"m"}}`, wire.FlawBadError, 32, "1", wire.KindError},
-	{`{"jsonrpc":"2.0","id":1,"error":{"code":1}}`, wire.FlawBadError, 32, "1", wire.KindError},
-	{`{"jsonrpc":"2.0","id":1,"result":1,"error":{"code":1,"message":"m"}}`, wire.FlawResultAndError, 43, "1", wire.KindMalformed},
-	{`{"jsonrpc":"2.0","id":1,"method":"m","result":1}`, wire.FlawRequestAndResponse, 33, "1", wire.KindMalformed},
-	{`{"jsonrpc":"2.0","id":1}`, wire.FlawNeitherResultNorError, 0, "1", wire.KindMalformed},
-	{`{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", wire.DefaultMaxBytes) + `"}`, wire.FlawTooLarge, wire.DefaultMaxBytes, "1", wire.KindMalformed},
+	{``, wireflaw.Truncated, 0, "", wire.KindMalformed},
+	{`  `, wireflaw.Truncated, 2, "", wire.KindMalformed},
+	{`hello world`, wireflaw.NotJSON, 0, "", wire.KindMalformed},
+	{`{'a':1}`, wireflaw.NotJSON, 1, "", wire.KindMalformed},
+	{`{"a":01}`, wireflaw.NotJSON, 6, "", wire.KindMalformed},
+	{`{"a":+1}`, wireflaw.NotJSON, 5, "", wire.KindMalformed},
+	{`{"a":.5}`, wireflaw.NotJSON, 5, "", wire.KindMalformed},
+	{`{"a":1.}`, wireflaw.NotJSON, 7, "", wire.KindMalformed},
+	{`{"a":1e}`, wireflaw.NotJSON, 7, "", wire.KindMalformed},
+	{`{"a":NaN}`, wireflaw.NotJSON, 5, "", wire.KindMalformed},
+	{`{"a":tru}`, wireflaw.NotJSON, 8, "", wire.KindMalformed},
+	{`{"a":1,}`, wireflaw.NotJSON, 7, "", wire.KindMalformed},
+	{`{"a" 1}`, wireflaw.NotJSON, 5, "", wire.KindMalformed},
+	{`{"a":[1 2]}`, wireflaw.NotJSON, 8, "", wire.KindMalformed},
+	{`{"a":[1,]}`, wireflaw.NotJSON, 8, "", wire.KindMalformed},
+	{`{"a":"\x"}`, wireflaw.NotJSON, 7, "", wire.KindMalformed},
+	{`{"a":"\u00g0"}`, wireflaw.NotJSON, 10, "", wire.KindMalformed},
+	{"\x00", wireflaw.NotJSON, 0, "", wire.KindMalformed},
+	{"{\"id\":1,\x00\"method\":\"x\"}", wireflaw.NotJSON, 8, "1", wire.KindMalformed},
+	{`{"jsonrpc":"2.0","id":7,"method":`, wireflaw.Truncated, 33, "7", wire.KindMalformed},
+	{`{"jsonrpc":"2.0","method":"x","id":7`, wireflaw.Truncated, 36, "", wire.KindMalformed},
+	{`{"a":"b`, wireflaw.Truncated, 7, "", wire.KindMalformed},
+	{`{"a":"b\`, wireflaw.Truncated, 8, "", wire.KindMalformed},
+	{`{"a":"b\u00`, wireflaw.Truncated, 11, "", wire.KindMalformed},
+	{`{"a":tr`, wireflaw.Truncated, 7, "", wire.KindMalformed},
+	{`{"jsonrpc":"2.0","id":1,"result":1}{"jsonrpc":"2.0","id":2,"result":1}`, wireflaw.TrailingData, 35, "1", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":1,"result":1}x`, wireflaw.TrailingData, 35, "1", wire.KindResult},
+	{"\xef\xbb\xbf" + `{"jsonrpc":"2.0","id":1,"result":1}`, wireflaw.BOM, 0, "1", wire.KindResult},
+	{`{"jsonrpc":"2.0","result":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `,"id":3}`, wireflaw.TooDeep, 153, "3", wire.KindResult},
+	{"{\"jsonrpc\":\"2.0\",\"result\":\"a\tb\",\"id\":3}", wireflaw.ControlCharacter, 28, "3", wire.KindResult},
+	{"{\"jsonrpc\":\"2.0\",\"result\":\"a\xffb\",\"id\":3}", wireflaw.BadUTF8, 28, "3", wire.KindResult},
+	{"{\"jsonrpc\":\"2.0\",\"result\":\"\xed\xa0\x80\",\"id\":3}", wireflaw.BadUTF8, 27, "3", wire.KindResult},
+	{"{\"jsonrpc\":\"2.0\",\"result\":\"\xc0\xaf\",\"id\":3}", wireflaw.BadUTF8, 27, "3", wire.KindResult},
+	{`{"jsonrpc":"2.0","result":"a\ud800b","id":3}`, wireflaw.LoneSurrogate, 28, "3", wire.KindResult},
+	{`{"jsonrpc":"2.0","result":"\udc00\ud800","id":3}`, wireflaw.LoneSurrogate, 27, "3", wire.KindResult},
+	{`{"jsonrpc":"2.0","result":"\ud800\ud800\udc00","id":3}`, wireflaw.LoneSurrogate, 27, "3", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":1,"result":1,"result":2}`, wireflaw.DuplicateKey, 35, "1", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":1,"id":2,"result":1}`, wireflaw.DuplicateKey, 24, "", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":1,"\u0069d":1,"result":1}`, wireflaw.DuplicateKey, 24, "", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":1,"result":{"a":[{"b":{"x":1,"y":2,"\u0078":3}}]}}`, wireflaw.DuplicateKey, 57, "1", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1,"a":1}}`, wireflaw.DuplicateKey, 53, "1", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":1,"error":{"code":1,"code":1,"message":"m"}}`, wireflaw.DuplicateKey, 42, "1", wire.KindError},
+	{`{"jsonrpc":"2.0","id":1,"result":1,"Result":2}`, wireflaw.FoldedName, 35, "1", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":1,"ID":2,"result":2}`, wireflaw.FoldedName, 24, "", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":1,"method":"x","re` + "\u017f" + `ult":2}`, wireflaw.FoldedName, 37, "1", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":1,"method":"x","\u004dethod":2}`, wireflaw.FoldedName, 37, "1", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"m","Code":2}}`, wireflaw.FoldedName, 32, "1", wire.KindError},
+	{`[]`, wireflaw.Batch, 0, "", wire.KindMalformed},
+	{` [{"jsonrpc":"2.0","id":1,"method":"m"}]`, wireflaw.Batch, 1, "", wire.KindMalformed},
+	{`"hello"`, wireflaw.NotObject, 0, "", wire.KindMalformed},
+	{`null`, wireflaw.NotObject, 0, "", wire.KindMalformed},
+	{`12`, wireflaw.NotObject, 0, "", wire.KindMalformed},
+	{`{"id":1,"method":"m"}`, wireflaw.BadVersion, 0, "1", wire.KindRequest},
+	{`{"jsonrpc":"1.0","id":1,"method":"m"}`, wireflaw.BadVersion, 11, "1", wire.KindRequest},
+	{`{"jsonrpc":2.0,"id":1,"method":"m"}`, wireflaw.BadVersion, 11, "1", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":true,"method":"m"}`, wireflaw.BadID, 22, "", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":{},"method":"m"}`, wireflaw.BadID, 22, "", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":[1],"result":"m"}`, wireflaw.BadID, 22, "", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":null,"method":"m"}`, wireflaw.NullID, 22, "null", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}`, wireflaw.NullID, 22, "null", wire.KindError},
+	{`{"jsonrpc":"2.0","result":1}`, wireflaw.MissingID, 0, "", wire.KindResult},
+	{`{"jsonrpc":"2.0","id":1,"method":5}`, wireflaw.BadMethod, 33, "1", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":1,"method":null}`, wireflaw.BadMethod, 33, "1", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":1,"method":"m","params":"x"}`, wireflaw.BadParams, 46, "1", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":1,"method":"m","params":null}`, wireflaw.BadParams, 46, "1", wire.KindRequest},
+	{`{"jsonrpc":"2.0","id":1,"error":null}`, wireflaw.BadError, 32, "1", wire.KindError},
+	{`{"jsonrpc":"2.0","id":1,"error":"x"}`, wireflaw.BadError, 32, "1", wire.KindError},
+	{`{"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"m"}}`, wireflaw.BadError, 32, "1", wire.KindError},
+	{`{"jsonrpc":"2.0","id":1,"error":{"code":1.5,"message":"m"}}`, wireflaw.BadError, 32, "1", wire.KindError},
+	{`{"jsonrpc":"2.0","id":1,"error":{"code":1}}`, wireflaw.BadError, 32, "1", wire.KindError},
+	{`{"jsonrpc":"2.0","id":1,"result":1,"error":{"code":1,"message":"m"}}`, wireflaw.ResultAndError, 43, "1", wire.KindMalformed},
+	{`{"jsonrpc":"2.0","id":1,"method":"m","result":1}`, wireflaw.RequestAndResponse, 33, "1", wire.KindMalformed},
+	{`{"jsonrpc":"2.0","id":1}`, wireflaw.NeitherResultNorError, 0, "1", wire.KindMalformed},
+	{`{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", wire.DefaultMaxBytes) + `"}`, wireflaw.TooLarge, wire.DefaultMaxBytes, "1", wire.KindMalformed},
 }
 
 // Servers that follow JSON-RPC 1.0 send both members, and the one that does not apply is null.
@@ -207,11 +208,11 @@ func TestEveryMalformationHasItsNameAndPlace(t *testing.T) {
 }
 
 func TestEveryFlawHasASample(t *testing.T) {
-	var seen wire.Flaws
+	var seen wireflaw.Set
 	for _, tc := range flawed {
-		seen |= wire.FlawsOf(tc.flaw)
+		seen |= wireflaw.SetOf(tc.flaw)
 	}
-	for _, f := range wire.AllFlaws() {
+	for _, f := range wireflaw.All() {
 		if !seen.Has(f) {
 			t.Errorf("no sample shows %v", f)
 		}
@@ -220,8 +221,8 @@ func TestEveryFlawHasASample(t *testing.T) {
 
 func TestAllFlawsOfAMessageAreNamed(t *testing.T) {
 	m := wire.Parse([]byte(`{"id":true,"x":"\ud800","x":1,"Method":5,"result":1,"error":{}}`), wire.Limits{})
-	want := wire.FlawsOf(wire.FlawLoneSurrogate, wire.FlawDuplicateKey, wire.FlawFoldedName, wire.FlawBadVersion, wire.FlawBadID, wire.FlawResultAndError)
-	if m.Flaws() != want || m.Malformation().Flaw != wire.FlawLoneSurrogate {
+	want := wireflaw.SetOf(wireflaw.LoneSurrogate, wireflaw.DuplicateKey, wireflaw.FoldedName, wireflaw.BadVersion, wireflaw.BadID, wireflaw.ResultAndError)
+	if m.Flaws() != want || m.Malformation().Flaw != wireflaw.LoneSurrogate {
 		t.Errorf("found %b, worst %v; want %b", m.Flaws(), m.Err(), want)
 	}
 }

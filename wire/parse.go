@@ -1,6 +1,10 @@
 package wire
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/candor-mcp/candor/internal/wireflaw"
+)
 
 // Parse reads one JSON-RPC unit. It always returns a message, malformed or not, which keeps data
 // and changes nothing in it; the caller must not change data while the message is in use.
@@ -31,10 +35,10 @@ func Parse(data []byte, lim Limits) (m Message) {
 
 // scanHead reads only the start of a text that is too large, for the sake of an id in it.
 func (s *scanner) scanHead(most int, root *index) {
-	s.data = s.data[:min(most, headSize)]
+	s.data = s.data[:min(most, peekSize)]
 	s.text(s.begin(), root)
-	s.halt = Malformation{Flaw: FlawTooLarge, Offset: most}
-	s.found = FlawsOf(FlawTooLarge)
+	s.halt = Malformation{Flaw: wireflaw.TooLarge, Offset: most}
+	s.found = wireflaw.SetOf(wireflaw.TooLarge)
 }
 
 // parser turns the members that a scan has found into a message.
@@ -90,7 +94,7 @@ func (p *parser) placeFolded(name []byte, at int) {
 	if known == "" {
 		return
 	}
-	p.note(FlawFoldedName, at)
+	p.note(wireflaw.FoldedName, at)
 	p.unsureID = p.unsureID || known == "id"
 }
 

@@ -1,6 +1,10 @@
 package wire
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/candor-mcp/candor/internal/wireflaw"
+)
 
 // scanner walks one JSON text once, from left to right, and checks all of the grammar on the
 // way. Its rules:
@@ -16,7 +20,7 @@ type scanner struct {
 	maxDepth  int
 	allowLone bool
 	depth     int
-	found     Flaws
+	found     wireflaw.Set
 	noted     Malformation // the first flaw that did not end the scan
 	halt      Malformation // the flaw that did
 	marks     markStack
@@ -33,7 +37,7 @@ func (s *scanner) init(data []byte, lim Limits) {
 // begin steps over a byte order mark and notes it.
 func (s *scanner) begin() int {
 	if bytes.HasPrefix(s.data, bom) {
-		s.note(FlawBOM, 0)
+		s.note(wireflaw.BOM, 0)
 		return len(bom)
 	}
 	return 0
@@ -43,27 +47,27 @@ var bom = []byte("\xef\xbb\xbf")
 
 // verdict returns the gravest flaw: the one that ended the scan, else the first that was noted.
 func (s *scanner) verdict() Malformation {
-	if s.halt.Flaw != FlawNone {
+	if s.halt.Flaw != wireflaw.None {
 		return s.halt
 	}
 	return s.noted
 }
 
 // note remembers a flaw at which the scan goes on.
-func (s *scanner) note(f Flaw, at int) {
-	if s.noted.Flaw == FlawNone {
+func (s *scanner) note(f wireflaw.Flaw, at int) {
+	if s.noted.Flaw == wireflaw.None {
 		s.noted = Malformation{Flaw: f, Offset: at}
 	}
-	s.found = s.found.with(f)
+	s.found = s.found.With(f)
 }
 
 // fail ends the scan. A text that ends early is truncated, whatever was expected there.
-func (s *scanner) fail(f Flaw, at int) int {
+func (s *scanner) fail(f wireflaw.Flaw, at int) int {
 	if at >= len(s.data) {
-		f, at = FlawTruncated, len(s.data)
+		f, at = wireflaw.Truncated, len(s.data)
 	}
 	s.halt = Malformation{Flaw: f, Offset: at}
-	s.found = s.found.with(f)
+	s.found = s.found.With(f)
 	return stop
 }
 
@@ -81,7 +85,7 @@ func (s *scanner) text(i int, root *index) span {
 	}
 	end := i
 	if i = s.space(i); i < len(s.data) {
-		s.fail(FlawTrailingData, i)
+		s.fail(wireflaw.TrailingData, i)
 	}
 	return spanOf(begin, end)
 }
@@ -99,7 +103,7 @@ func isSpace(c byte) bool { return c <= ' ' && (c == ' ' || c == '\n' || c == '\
 // value scans the value that begins at i. An object writes to idx, and so does an object that a list begins with.
 func (s *scanner) value(i int, idx *index) int {
 	if i >= len(s.data) {
-		return s.fail(FlawTruncated, i)
+		return s.fail(wireflaw.Truncated, i)
 	}
 	switch c := s.data[i]; c {
 	case '"':
@@ -123,7 +127,7 @@ func (s *scanner) value(i int, idx *index) int {
 func (s *scanner) literal(i int, word string) int {
 	for j := range len(word) {
 		if i+j >= len(s.data) || s.data[i+j] != word[j] {
-			return s.fail(FlawNotJSON, i+j)
+			return s.fail(wireflaw.NotJSON, i+j)
 		}
 	}
 	return i + len(word)
@@ -161,7 +165,7 @@ func (s *scanner) digits(i int) int {
 		i++
 	}
 	if i == begin {
-		return s.fail(FlawNotJSON, i)
+		return s.fail(wireflaw.NotJSON, i)
 	}
 	return i
 }
@@ -194,7 +198,7 @@ func (s *scanner) array(i int, idx *index) int {
 			s.depth--
 			return i + 1
 		default:
-			return s.fail(FlawNotJSON, i)
+			return s.fail(wireflaw.NotJSON, i)
 		}
 	}
 }
@@ -232,7 +236,7 @@ func (s *scanner) object(i int, idx *index) int {
 // ends it.
 func (s *scanner) member(i int, names *nameSet, idx *index) int {
 	if i >= len(s.data) || s.data[i] != '"' {
-		return s.fail(FlawNotJSON, i)
+		return s.fail(wireflaw.NotJSON, i)
 	}
 	nameEnd, escaped := s.str(i)
 	if nameEnd == stop {
@@ -240,11 +244,11 @@ func (s *scanner) member(i int, names *nameSet, idx *index) int {
 	}
 	name := spanOf(i, nameEnd)
 	if !s.addName(names, name, escaped) {
-		s.note(FlawDuplicateKey, i)
+		s.note(wireflaw.DuplicateKey, i)
 	}
 	i = s.space(nameEnd)
 	if i >= len(s.data) || s.data[i] != ':' {
-		return s.fail(FlawNotJSON, i)
+		return s.fail(wireflaw.NotJSON, i)
 	}
 	begin := s.space(i + 1)
 	end := s.value(begin, idx.child(s.data, name, begin))
@@ -253,7 +257,7 @@ func (s *scanner) member(i int, names *nameSet, idx *index) int {
 	}
 	i = s.space(end)
 	if i >= len(s.data) || (s.data[i] != ',' && s.data[i] != '}') {
-		return s.fail(FlawNotJSON, i)
+		return s.fail(wireflaw.NotJSON, i)
 	}
 	if idx != nil {
 		idx.add(name, spanOf(begin, end))
@@ -264,7 +268,7 @@ func (s *scanner) member(i int, names *nameSet, idx *index) int {
 // tooDeep notes the flaw and steps over the value without recursion, so that the rest of the
 // text is still read. What it steps over is only checked for balance.
 func (s *scanner) tooDeep(i int) int {
-	s.note(FlawTooDeep, i)
+	s.note(wireflaw.TooDeep, i)
 	for level := 0; i < len(s.data); {
 		switch s.data[i] {
 		case '"':
@@ -281,5 +285,5 @@ func (s *scanner) tooDeep(i int) int {
 		}
 		i++
 	}
-	return s.fail(FlawTruncated, i)
+	return s.fail(wireflaw.Truncated, i)
 }

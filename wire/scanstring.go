@@ -1,6 +1,10 @@
 package wire
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
+
+	"github.com/candor-mcp/candor/internal/wireflaw"
+)
 
 // str scans the string that opens at i. It returns the index after its closing quote, or stop,
 // and whether the string holds an escape.
@@ -61,7 +65,7 @@ func (s *scanner) strTail(i int, escaped bool) (int, bool) {
 		}
 	}
 	if i >= len(s.data) {
-		return s.fail(FlawTruncated, i), escaped
+		return s.fail(wireflaw.Truncated, i), escaped
 	}
 	return i + 1, escaped
 }
@@ -76,7 +80,7 @@ func (s *scanner) oddity(i int) int {
 	case c == '\\':
 		return s.escape(i)
 	case c < ' ':
-		s.note(FlawControlCharacter, i)
+		s.note(wireflaw.ControlCharacter, i)
 		return i + 1
 	default:
 		return s.runes(i)
@@ -89,7 +93,7 @@ func (s *scanner) runes(i int) int {
 	for i < len(s.data) && s.data[i] >= utf8.RuneSelf {
 		r, size := utf8.DecodeRune(s.data[i:])
 		if r == utf8.RuneError && size == 1 {
-			s.note(FlawBadUTF8, i)
+			s.note(wireflaw.BadUTF8, i)
 		}
 		i += size
 	}
@@ -99,7 +103,7 @@ func (s *scanner) runes(i int) int {
 // escape scans the escape at i and returns the index after it.
 func (s *scanner) escape(i int) int {
 	if i+1 >= len(s.data) {
-		return s.fail(FlawTruncated, i+1)
+		return s.fail(wireflaw.Truncated, i+1)
 	}
 	c := s.data[i+1]
 	if shortEscapes[c] {
@@ -108,7 +112,7 @@ func (s *scanner) escape(i int) int {
 	if c == 'u' {
 		return s.unicodeEscape(i)
 	}
-	return s.fail(FlawNotJSON, i+1)
+	return s.fail(wireflaw.NotJSON, i+1)
 }
 
 var shortEscapes = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
@@ -117,7 +121,7 @@ var shortEscapes = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': t
 func (s *scanner) unicodeEscape(i int) int {
 	unit, bad := hex4(s.data, i+2)
 	if bad >= 0 {
-		return s.fail(FlawNotJSON, bad)
+		return s.fail(wireflaw.NotJSON, bad)
 	}
 	if !isSurrogate(unit) {
 		return i + 6
@@ -126,7 +130,7 @@ func (s *scanner) unicodeEscape(i int) int {
 		return i + 12
 	}
 	if !s.allowLone {
-		s.note(FlawLoneSurrogate, i)
+		s.note(wireflaw.LoneSurrogate, i)
 	}
 	return i + 6
 }

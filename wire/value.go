@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"iter"
 	"strconv"
+
+	"github.com/candor-mcp/candor/internal/wireflaw"
 )
 
 // Type is the JSON type of a [Value].
@@ -59,12 +61,12 @@ type Value struct{ raw []byte }
 // scalars and arrays too. One pass, linear time; no allocation unless an object is large.
 func ParseValue(data []byte, lim Limits) (Value, error) {
 	if len(data) > lim.maxBytes() {
-		return Value{}, Malformation{Flaw: FlawTooLarge, Offset: lim.maxBytes()}
+		return Value{}, Malformation{Flaw: wireflaw.TooLarge, Offset: lim.maxBytes()}
 	}
 	var s scanner
 	s.init(data, lim)
 	root := s.text(s.begin(), nil)
-	if bad := s.verdict(); bad.Flaw != FlawNone {
+	if bad := s.verdict(); bad.Flaw != wireflaw.None {
 		return Value{}, bad
 	}
 	return Value{raw: root.in(data)}, nil

@@ -25,6 +25,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -138,7 +139,7 @@ func (s *Server) complete(result json.RawMessage, asked *wire.Message) json.RawM
 	if version < newEra {
 		return result
 	}
-	out, err := wire.SetMember(nil, result, []string{"resultType"}, []byte(`"complete"`))
+	out, err := splice.SetMember(nil, result, []string{"resultType"}, []byte(`"complete"`))
 	if err != nil {
 		return result
 	}

@@ -15,6 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -97,7 +98,7 @@ func (p *pump) inward(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		line = wire.AppendLine(nil, line)
+		line = framing.AppendLine(nil, line)
 		if _, err := p.toServer.Write(line); err != nil {
 			return err
 		}
@@ -164,7 +165,7 @@ func (p *pump) answerStats(ctx context.Context, r *jsonrpc.Request) (bool, error
 
 // outward passes on what mcp-go says, until it says no more.
 func (p *pump) outward(ctx context.Context, r io.Reader) {
-	lines := wire.NewLineReader(r, wire.Limits{MaxBytes: maxAnswer})
+	lines := framing.NewLineReader(r, wire.Limits{MaxBytes: maxAnswer})
 	for {
 		line, err := lines.Next()
 		if err != nil {

@@ -1,6 +1,6 @@
 // Code generated from spec/catalogue.json by internal/catalogue/gen. DO NOT EDIT.
 
-// Package common has the codes of the domain common: failures that any server of the numeric taxonomy may meet, whatever it is about.
+// Package common has the codes of the domain common: failures that any server of the numeric taxonomy may have.
 package common
 
 import (

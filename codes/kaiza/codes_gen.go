@@ -1,6 +1,6 @@
 // Code generated from spec/catalogue.json by internal/catalogue/gen. DO NOT EDIT.
 
-// Package kaiza has the codes of the domain kaiza: the governed workspace: sessions, roles, approved plans, policies and an unbroken trail.
+// Package kaiza has the codes of the domain kaiza: the governed workspace with sessions, roles, approved plans, policies and an audit trail.
 package kaiza
 
 import (

@@ -1,6 +1,6 @@
 // Code generated from spec/catalogue.json by internal/catalogue/gen. DO NOT EDIT.
 
-// Package misc has the codes of the domain misc: room the taxonomy keeps free for later.
+// Package misc has the codes of the domain misc: failures without a more exact code.
 package misc
 
 import (

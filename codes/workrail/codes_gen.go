@@ -1,6 +1,6 @@
 // Code generated from spec/catalogue.json by internal/catalogue/gen. DO NOT EDIT.
 
-// Package workrail has the codes of the domain workrail: step-by-step workflows that are moved on by opaque tokens.
+// Package workrail has the codes of the domain workrail: step-by-step workflows that advance by opaque tokens.
 package workrail
 
 import (

@@ -1,6 +1,5 @@
-// Package catalogue reads spec/catalogue.json, the list of every code Candor knows, and checks that it keeps
-// its promises: identities are unique, numbers lie in their ranges, texts agree with the retry advice, and
-// nothing that was ever released is renamed or removed.
+// Package catalogue reads spec/catalogue.json, the list of all codes, and checks it: identities are unique, numbers
+// lie in their ranges, texts agree with the retry advice, and no released code is renamed or removed.
 //
 // It does not import package candor, because candor is generated from it.
 package catalogue
@@ -14,7 +13,7 @@ type Catalogue struct {
 	Codes   []Code
 }
 
-// Domain is one vocabulary and the numbers it owns, both ends included.
+// Domain is one vocabulary and its range of numbers, both ends included.
 type Domain struct {
 	Name  string `json:"name"`
 	From  int    `json:"from"`
@@ -22,7 +21,7 @@ type Domain struct {
 	Title string `json:"title"`
 	About string `json:"about"`
 
-	Line int `json:"-"` // where it stands in the file
+	Line int `json:"-"` // line number in the file
 }
 
 // Code is one failure. Its identity is (Domain, Symbol); its Number is unique as well.
@@ -42,7 +41,7 @@ type Code struct {
 	Action    string   `json:"action"`
 	Note      string   `json:"note,omitempty"`
 
-	Line int `json:"-"` // where it stands in the file
+	Line int `json:"-"` // line number in the file
 }
 
 // The kinds of retry advice, as package candor spells them. A test keeps the two in step.
@@ -71,9 +70,9 @@ func Classes() []Class {
 		{"conflict", "read again, then redo"},
 		{"precondition", "do something else first"},
 		{"rate_limited", "wait"},
-		{"unavailable", "the service is away"},
+		{"unavailable", "the service cannot be reached now"},
 		{"timeout", "no answer came in time"},
-		{"cancelled", "somebody called it off"},
+		{"cancelled", "the caller cancelled it"},
 		{"too_large", "send less"},
 		{"unsupported", "not offered here"},
 		{"corrupt", "stop, the state is damaged"},

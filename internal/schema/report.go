@@ -7,13 +7,14 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
 // maxIssues bounds a report.
 const maxIssues = 50
 
-// Rules that are not keywords of JSON Schema. For text that is not JSON the rule is the name of its [wire.Flaw].
+// Rules that are not keywords of JSON Schema. For text that is not JSON the rule is the name of its [wireflaw.Flaw].
 const (
 	// RuleUnknownKey names a key that the schema does not know.
 	RuleUnknownKey = "unknown_key"
@@ -75,7 +76,7 @@ func (s *Schema) whole(rule, message string) Report {
 func flawOf(err error) (rule, message string) {
 	var bad wire.Malformation
 	if !errors.As(err, &bad) {
-		bad.Flaw = wire.FlawNotJSON
+		bad.Flaw = wireflaw.NotJSON
 	}
 	return bad.Flaw.String(), "this is not JSON that can be read safely: " + bad.Flaw.Reason()
 }

@@ -2,6 +2,7 @@ package teach
 
 import (
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -11,15 +12,15 @@ func Flaw(flaw wire.Malformation, by candor.Party) *candor.Error {
 		candor.WithDetails(map[string]any{"flaw": flaw.Flaw.String(), "offset": flaw.Offset, "reason": flaw.Flaw.Reason()}))
 }
 
-func flawCode(f wire.Flaw) candor.Code {
+func flawCode(f wireflaw.Flaw) candor.Code {
 	switch f {
-	case wire.FlawTooLarge:
+	case wireflaw.TooLarge:
 		return candor.CodeMessageTooLarge
-	case wire.FlawTooDeep:
+	case wireflaw.TooDeep:
 		return candor.CodeMessageTooDeep
-	case wire.FlawBatch:
+	case wireflaw.Batch:
 		return candor.CodeBatchUnsupported
-	case wire.FlawNotJSON, wire.FlawTruncated, wire.FlawTrailingData, wire.FlawBOM, wire.FlawControlCharacter, wire.FlawBadUTF8:
+	case wireflaw.NotJSON, wireflaw.Truncated, wireflaw.TrailingData, wireflaw.BOM, wireflaw.ControlCharacter, wireflaw.BadUTF8:
 		return candor.CodeParseError
 	default:
 		return candor.CodeInvalidRequest

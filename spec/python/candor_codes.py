@@ -26,9 +26,9 @@ class Class(str, Enum):
     CONFLICT = "conflict"  # read again, then redo
     PRECONDITION = "precondition"  # do something else first
     RATE_LIMITED = "rate_limited"  # wait
-    UNAVAILABLE = "unavailable"  # the service is away
+    UNAVAILABLE = "unavailable"  # the service cannot be reached now
     TIMEOUT = "timeout"  # no answer came in time
-    CANCELLED = "cancelled"  # somebody called it off
+    CANCELLED = "cancelled"  # the caller cancelled it
     TOO_LARGE = "too_large"  # send less
     UNSUPPORTED = "unsupported"  # not offered here
     CORRUPT = "corrupt"  # stop, the state is damaged
@@ -52,7 +52,7 @@ class Status(str, Enum):
 
 
 class Party(str, Enum):
-    """Who a failure comes from."""
+    """The party that failed."""
 
     TOOL = "tool"
     SERVER = "server"
@@ -300,7 +300,7 @@ Symbol = Literal[
 
 @dataclass(frozen=True)
 class Domain:
-    """One vocabulary and the numbers it owns, both ends included."""
+    """One vocabulary and its range of numbers, both ends included."""
 
     name: str
     first: int
@@ -369,7 +369,7 @@ CODES: tuple[Code, ...] = (
         "E_LIMIT_EXCEEDED", "common", 1002, 1002, Class.TOO_LARGE,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "A limit of the server was exceeded.",
-        "Stay below the limit named in the details: close what is no longer needed, or send less.",
+        "Stay below the limit named in the details: close sessions that are no longer needed, or send less.",
     ),
     Code(
         "E_NOT_INSTALLED", "common", 1003, 1003, Class.PRECONDITION,
@@ -1125,7 +1125,7 @@ CODES: tuple[Code, ...] = (
         "DB_FULL", "dual", 3518, 3518, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_AFTER_MS, 5000, Status.ACTIVE, "0.1.0", (),
         "The database has no room left.",
-        "Wait as long as the retry advice says and send the same call again; if it persists, ask the operator to make room.",
+        "Wait as long as the retry advice says and send the same call again; if it persists, ask the operator to free space.",
     ),
     Code(
         "UNIQUE_VIOLATION", "dual", 3519, 3519, Class.CONFLICT,
@@ -1227,7 +1227,7 @@ CODES: tuple[Code, ...] = (
         "EMPTY_RESULT", "candor", 4016, 4016, Class.INTERNAL,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The tool returned neither a result nor an error.",
-        "Look whether the tool had its effect, and report it to the author of the server.",
+        "Check whether the tool took effect, and report it to the author of the server.",
     ),
     Code(
         "MESSAGE_TOO_LARGE", "candor", 4017, -32600, Class.TOO_LARGE,
@@ -1304,13 +1304,13 @@ CODES: tuple[Code, ...] = (
     Code(
         "NOT_FOUND", "candor", 4032, 4032, Class.NOT_FOUND,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "What was asked for does not exist.",
+        "The requested object does not exist.",
         "Look up what exists, and name one of those.",
     ),
     Code(
         "ALREADY_EXISTS", "candor", 4033, 4033, Class.CONFLICT,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "What was to be created exists already.",
+        "The object to create exists already.",
         "Use what exists, or choose another name.",
     ),
     Code(
@@ -1359,12 +1359,12 @@ CODES: tuple[Code, ...] = (
         "TIMEOUT", "candor", 4041, 4041, Class.TIMEOUT,
         RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", (),
         "No answer came in time.",
-        "Wait as long as the retry advice says and send the same call again; if it may have changed something, look first.",
+        "Wait as long as the retry advice says and send the same call again; if it may have changed something, check that first.",
     ),
     Code(
         "CANCELLED", "candor", 4042, 4042, Class.CANCELLED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
-        "The call was called off.",
+        "The call was cancelled.",
         "Go on without the result; make a new call only if it is still wanted.",
     ),
     Code(
@@ -1395,7 +1395,7 @@ CODES: tuple[Code, ...] = (
         "DISK_FULL", "candor", 4047, 4047, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_AFTER_MS, 5000, Status.ACTIVE, "0.1.0", (),
         "There is no space left to store the data.",
-        "Wait as long as the retry advice says and send the same call again; if it persists, ask the operator to make room.",
+        "Wait as long as the retry advice says and send the same call again; if it persists, ask the operator to free space.",
     ),
     Code(
         "UPSTREAM_UNREACHABLE", "candor", 4050, 4050, Class.UNAVAILABLE,
@@ -1407,7 +1407,7 @@ CODES: tuple[Code, ...] = (
         "UPSTREAM_TIMEOUT", "candor", 4051, 4051, Class.TIMEOUT,
         RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", (),
         "The service behind the tool did not answer in time.",
-        "Wait as long as the retry advice says and send the same call again; if it may have changed something, look first.",
+        "Wait as long as the retry advice says and send the same call again; if it may have changed something, check that first.",
     ),
     Code(
         "UPSTREAM_UNAUTHENTICATED", "candor", 4052, 4052, Class.DENIED,
@@ -1449,12 +1449,12 @@ CODES: tuple[Code, ...] = (
         "UPSTREAM_ERROR", "candor", 4058, 4058, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", (),
         "The service behind the tool failed.",
-        "Wait as long as the retry advice says and send the same call again; if it may have changed something, look first.",
+        "Wait as long as the retry advice says and send the same call again; if it may have changed something, check that first.",
     ),
     Code(
         "UPSTREAM_UNAVAILABLE", "candor", 4059, 4059, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_AFTER_MS, 1000, Status.ACTIVE, "0.1.0", (),
-        "The service behind the tool is away.",
+        "The service behind the tool is not available.",
         "Wait as long as the retry advice says, then send the same call again.",
     ),
     Code(
@@ -1467,24 +1467,24 @@ CODES: tuple[Code, ...] = (
         "UPSTREAM_GONE", "candor", 4065, 4065, Class.UNAVAILABLE,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The server went away while the call was open.",
-        "Look whether the call had its effect before making a new one.",
+        "Check whether the call took effect before making a new one.",
     ),
     Code(
         "UPSTREAM_MALFORMED", "candor", 4066, 4066, Class.INTERNAL,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The server answered with an invalid message.",
-        "Look whether the call had its effect, and report the server to its author.",
+        "Check whether the call took effect, and report the server to its author.",
     ),
     Code(
         "CALL_TIMEOUT", "candor", 4067, 4067, Class.TIMEOUT,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The call did not finish before its deadline.",
-        "Look whether the call had its effect before making a new one; ask for less work per call.",
+        "Check whether the call took effect before making a new one; ask for less work per call.",
     ),
     Code(
         "CIRCUIT_OPEN", "candor", 4068, 4068, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_AFTER_MS, 5000, Status.ACTIVE, "0.1.0", (),
-        "What was called failed too often and is being given a rest.",
+        "The server failed too often and is not called for a while.",
         "Wait as long as the retry advice says, then send the same call again, or use another tool meanwhile.",
     ),
     Code(
@@ -1584,7 +1584,7 @@ BY_NUMBER: Mapping[int, Code] = MappingProxyType({c.number: c for c in CODES})
 
 
 class NotRetryable(TypedDict):
-    """The same call is not to be repeated unchanged."""
+    """The same call would fail again."""
 
     kind: Literal["not_retryable"]
 
@@ -1606,7 +1606,7 @@ Retry = Union[NotRetryable, RetryableImmediate, RetryableAfterMs]
 
 
 class Origin(TypedDict):
-    """Who says so, and whether it was said or inferred."""
+    """The party that failed, and whether the code was inferred."""
 
     by: Literal["tool", "server", "gateway", "transport", "client"]
     inferred: bool
@@ -1651,7 +1651,7 @@ def find_code(domain: str, symbol: str) -> Optional[Code]:
 
 
 def is_retry(value: object) -> TypeGuard[Retry]:
-    """Tell whether a value is one of the three forms of retry advice."""
+    """Report whether a value is one of the three forms of retry advice."""
     if not isinstance(value, dict):
         return False
     kind = value.get("kind")
@@ -1662,7 +1662,7 @@ def is_retry(value: object) -> TypeGuard[Retry]:
 
 
 def is_candor_error(value: object) -> TypeGuard[CandorError]:
-    """Tell whether a value is a canonical error: all required members, and a code registered as it says."""
+    """Report whether a value is a canonical error: all required members, and a code registered as it says."""
     if not isinstance(value, dict) or not isinstance(value.get("origin"), dict):
         return False
     code = find_code(str(value.get("domain")), str(value.get("code")))

@@ -8,9 +8,9 @@ export type Class =
   | "conflict" // read again, then redo
   | "precondition" // do something else first
   | "rate_limited" // wait
-  | "unavailable" // the service is away
+  | "unavailable" // the service cannot be reached now
   | "timeout" // no answer came in time
-  | "cancelled" // somebody called it off
+  | "cancelled" // the caller cancelled it
   | "too_large" // send less
   | "unsupported" // not offered here
   | "corrupt" // stop, the state is damaged
@@ -74,7 +74,7 @@ export const codes = [
     symbol: "E_LIMIT_EXCEEDED", domain: "common", number: 1002, rpc: 1002, class: "too_large",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "A limit of the server was exceeded.",
-    action: "Stay below the limit named in the details: close what is no longer needed, or send less.",
+    action: "Stay below the limit named in the details: close sessions that are no longer needed, or send less.",
   },
   {
     symbol: "E_NOT_INSTALLED", domain: "common", number: 1003, rpc: 1003, class: "precondition",
@@ -830,7 +830,7 @@ export const codes = [
     symbol: "DB_FULL", domain: "dual", number: 3518, rpc: 3518, class: "unavailable",
     retry: { kind: "retryable_after_ms", afterMs: 5000 }, status: "active", since: "0.1.0", aliases: [],
     message: "The database has no room left.",
-    action: "Wait as long as the retry advice says and send the same call again; if it persists, ask the operator to make room.",
+    action: "Wait as long as the retry advice says and send the same call again; if it persists, ask the operator to free space.",
   },
   {
     symbol: "UNIQUE_VIOLATION", domain: "dual", number: 3519, rpc: 3519, class: "conflict",
@@ -932,7 +932,7 @@ export const codes = [
     symbol: "EMPTY_RESULT", domain: "candor", number: 4016, rpc: 4016, class: "internal",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The tool returned neither a result nor an error.",
-    action: "Look whether the tool had its effect, and report it to the author of the server.",
+    action: "Check whether the tool took effect, and report it to the author of the server.",
   },
   {
     symbol: "MESSAGE_TOO_LARGE", domain: "candor", number: 4017, rpc: -32600, class: "too_large",
@@ -1009,13 +1009,13 @@ export const codes = [
   {
     symbol: "NOT_FOUND", domain: "candor", number: 4032, rpc: 4032, class: "not_found",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "What was asked for does not exist.",
+    message: "The requested object does not exist.",
     action: "Look up what exists, and name one of those.",
   },
   {
     symbol: "ALREADY_EXISTS", domain: "candor", number: 4033, rpc: 4033, class: "conflict",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "What was to be created exists already.",
+    message: "The object to create exists already.",
     action: "Use what exists, or choose another name.",
   },
   {
@@ -1064,12 +1064,12 @@ export const codes = [
     symbol: "TIMEOUT", domain: "candor", number: 4041, rpc: 4041, class: "timeout",
     retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [],
     message: "No answer came in time.",
-    action: "Wait as long as the retry advice says and send the same call again; if it may have changed something, look first.",
+    action: "Wait as long as the retry advice says and send the same call again; if it may have changed something, check that first.",
   },
   {
     symbol: "CANCELLED", domain: "candor", number: 4042, rpc: 4042, class: "cancelled",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
-    message: "The call was called off.",
+    message: "The call was cancelled.",
     action: "Go on without the result; make a new call only if it is still wanted.",
   },
   {
@@ -1100,7 +1100,7 @@ export const codes = [
     symbol: "DISK_FULL", domain: "candor", number: 4047, rpc: 4047, class: "unavailable",
     retry: { kind: "retryable_after_ms", afterMs: 5000 }, status: "active", since: "0.1.0", aliases: [],
     message: "There is no space left to store the data.",
-    action: "Wait as long as the retry advice says and send the same call again; if it persists, ask the operator to make room.",
+    action: "Wait as long as the retry advice says and send the same call again; if it persists, ask the operator to free space.",
   },
   {
     symbol: "UPSTREAM_UNREACHABLE", domain: "candor", number: 4050, rpc: 4050, class: "unavailable",
@@ -1112,7 +1112,7 @@ export const codes = [
     symbol: "UPSTREAM_TIMEOUT", domain: "candor", number: 4051, rpc: 4051, class: "timeout",
     retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [],
     message: "The service behind the tool did not answer in time.",
-    action: "Wait as long as the retry advice says and send the same call again; if it may have changed something, look first.",
+    action: "Wait as long as the retry advice says and send the same call again; if it may have changed something, check that first.",
   },
   {
     symbol: "UPSTREAM_UNAUTHENTICATED", domain: "candor", number: 4052, rpc: 4052, class: "denied",
@@ -1154,12 +1154,12 @@ export const codes = [
     symbol: "UPSTREAM_ERROR", domain: "candor", number: 4058, rpc: 4058, class: "unavailable",
     retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [],
     message: "The service behind the tool failed.",
-    action: "Wait as long as the retry advice says and send the same call again; if it may have changed something, look first.",
+    action: "Wait as long as the retry advice says and send the same call again; if it may have changed something, check that first.",
   },
   {
     symbol: "UPSTREAM_UNAVAILABLE", domain: "candor", number: 4059, rpc: 4059, class: "unavailable",
     retry: { kind: "retryable_after_ms", afterMs: 1000 }, status: "active", since: "0.1.0", aliases: [],
-    message: "The service behind the tool is away.",
+    message: "The service behind the tool is not available.",
     action: "Wait as long as the retry advice says, then send the same call again.",
   },
   {
@@ -1172,24 +1172,24 @@ export const codes = [
     symbol: "UPSTREAM_GONE", domain: "candor", number: 4065, rpc: 4065, class: "unavailable",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The server went away while the call was open.",
-    action: "Look whether the call had its effect before making a new one.",
+    action: "Check whether the call took effect before making a new one.",
   },
   {
     symbol: "UPSTREAM_MALFORMED", domain: "candor", number: 4066, rpc: 4066, class: "internal",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The server answered with an invalid message.",
-    action: "Look whether the call had its effect, and report the server to its author.",
+    action: "Check whether the call took effect, and report the server to its author.",
   },
   {
     symbol: "CALL_TIMEOUT", domain: "candor", number: 4067, rpc: 4067, class: "timeout",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The call did not finish before its deadline.",
-    action: "Look whether the call had its effect before making a new one; ask for less work per call.",
+    action: "Check whether the call took effect before making a new one; ask for less work per call.",
   },
   {
     symbol: "CIRCUIT_OPEN", domain: "candor", number: 4068, rpc: 4068, class: "unavailable",
     retry: { kind: "retryable_after_ms", afterMs: 5000 }, status: "active", since: "0.1.0", aliases: [],
-    message: "What was called failed too often and is being given a rest.",
+    message: "The server failed too often and is not called for a while.",
     action: "Wait as long as the retry advice says, then send the same call again, or use another tool meanwhile.",
   },
   {

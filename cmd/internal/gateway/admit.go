@@ -6,6 +6,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/teach"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -66,7 +67,7 @@ func (u *Upstream) Malformed(ctx context.Context, m *wire.Message, session strin
 	e := teach.Flaw(m.Malformation(), candor.PartyGateway)
 	c := &Call{up: u, request: m.Clone(), session: session, method: contract.Bound(string(m.Method()), maxMethod), began: u.Options.Now(), attempt: 1}
 	c.id = teach.AnswerID(&c.request, e.Code())
-	if m.Shape() == wire.KindNotification && m.Malformation().Flaw != wire.FlawBadMethod || m.Shape() == wire.KindResult || m.Shape() == wire.KindError {
+	if m.Shape() == wire.KindNotification && m.Malformation().Flaw != wireflaw.BadMethod || m.Shape() == wire.KindResult || m.Shape() == wire.KindError {
 		c.suppress(ctx, e, contract.VerdictMalformed)
 		return nil
 	}

@@ -46,7 +46,7 @@ func (b *Breaker) enter(c *Call) *candor.Error {
 	}
 	if b.troubled.Load() {
 		if wait := b.remaining(); wait > 0 {
-			return candor.RetryableAfter(candor.CodeCircuitOpen, wait, "The server failed too often and is being given a rest.",
+			return candor.RetryableAfter(candor.CodeCircuitOpen, wait, "The server failed too often and is not called for a while.",
 				candor.WithOrigin(candor.PartyGateway, false))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -84,7 +85,7 @@ func (c *Call) withClientID(answer []byte, m *wire.Message) []byte {
 	if bytes.Equal(id, c.id) || !id.Equal(c.id) || c.up.Options.Mode == ModeObserve {
 		return answer
 	}
-	out, err := m.Value().AppendSet(nil, []string{"id"}, c.id.Value())
+	out, err := splice.Set(nil, m.Value(), []string{"id"}, c.id.Value())
 	if err != nil {
 		return answer
 	}
@@ -144,7 +145,7 @@ func asFailure(x *contract.Exchange) *candor.Error {
 	if e := contract.Read(x).Error; e != nil {
 		return e
 	}
-	flipped, err := wire.SetMember(nil, x.Response.Bytes(), []string{"result", "isError"}, []byte("true"))
+	flipped, err := splice.SetMember(nil, x.Response.Bytes(), []string{"result", "isError"}, []byte("true"))
 	if err != nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/internal/tail"
 	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
@@ -126,7 +127,7 @@ func (c *Call) withheldError(e *candor.Error, m *wire.Message) []byte {
 	shown := c.withheld(e, c.departures.own())
 	out := rpc.Write(nil, shown, dialect.Options{ID: c.id, Response: true, Now: e.Time()})
 	number := m.Error().Path("code")
-	out, err := wire.SetMember(nil, out, []string{"error", "code"}, number.Raw())
+	out, err := splice.SetMember(nil, out, []string{"error", "code"}, number.Raw())
 	if err != nil {
 		return c.made(shown)
 	}
@@ -136,7 +137,7 @@ func (c *Call) withheldError(e *candor.Error, m *wire.Message) []byte {
 	case data.Type() == wire.TypeObject && (n == -32042 || n <= -32020 && n >= -32022):
 		own, _ := wire.ParseValue(shown.AppendJSON(nil, candor.JSONOptions{}), wire.Limits{})
 		cleaned := cleanValue(data)
-		if kept, err := wire.SetMember(nil, cleaned, []string{dialect.MetaKey}, own.Raw()); err == nil {
+		if kept, err := splice.SetMember(nil, cleaned, []string{dialect.MetaKey}, own.Raw()); err == nil {
 			return c.withData(out, kept)
 		}
 		return out
@@ -154,7 +155,7 @@ func (c *Call) isMissingResource(data wire.Value) bool {
 }
 
 func (c *Call) withData(answer, data []byte) []byte {
-	if out, err := wire.SetMember(nil, answer, []string{"error", "data"}, data); err == nil {
+	if out, err := splice.SetMember(nil, answer, []string{"error", "data"}, data); err == nil {
 		return out
 	}
 	return answer

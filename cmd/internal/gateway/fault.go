@@ -34,7 +34,7 @@ func TimeoutError(c *Call) *candor.Error {
 // OversizeError is the error for an answer that is too large to be passed on. It is no fault of the server's: less may have to be asked for.
 func OversizeError(most int) *candor.Error {
 	return NewError(candor.CodeTooLarge, "maxBytes", most).With(candor.WithMessage("The server's answer is larger than the gateway passes on."),
-		candor.WithSuggestion("Look whether the call had its effect, then ask for less: fewer items, a smaller range, a shorter text."))
+		candor.WithSuggestion("Check whether the call took effect, then ask for less: fewer items, a smaller range, a shorter text."))
 }
 
 // maxLastLine bounds the line of the server's standard error that the message of [notReady] quotes.

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -12,7 +13,7 @@ import (
 
 // MayPass reports an answer that observe passes on though something is wrong with it.
 func (c *Call) MayPass(m *wire.Message) bool {
-	grave := m.Flaws().Without(wire.FlawBadVersion, wire.FlawBadError, wire.FlawResultAndError, wire.FlawDuplicateKey, wire.FlawFoldedName)
+	grave := m.Flaws().Without(wireflaw.BadVersion, wireflaw.BadError, wireflaw.ResultAndError, wireflaw.DuplicateKey, wireflaw.FoldedName)
 	return c.up.Options.Mode == ModeObserve && grave.Empty() && m.ID().Equal(c.id) && m.Method() == nil &&
 		(m.Result().Present() || m.Error().Present())
 }

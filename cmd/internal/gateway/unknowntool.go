@@ -5,6 +5,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/redact"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -78,7 +79,7 @@ func (c *Call) withToolNames(answer []byte, e *candor.Error) []byte {
 		return answer
 	}
 	message := teach.UnknownToolMessage(said, c.tool, c.listedNames())
-	out, err := wire.SetMember(nil, answer, []string{"error", "message"}, wire.AppendString(nil, message))
+	out, err := splice.SetMember(nil, answer, []string{"error", "message"}, wire.AppendString(nil, message))
 	if err != nil {
 		return answer
 	}

@@ -13,10 +13,11 @@ import (
 type page struct {
 	catalogue.Code
 	Title    string // of the domain
-	Do       string // what its class asks for
+	Do       string // the action of its class
 	Advice   string // its retry advice in words
 	Envelope string
 	Wire     string // where the envelope travels
+	Go       string // its Go name
 	Related  []catalogue.Code
 }
 
@@ -27,7 +28,7 @@ func pages(in Input, out Files) error {
 		titles[d.Name] = d.Title
 	}
 	for _, c := range in.Catalogue.Codes {
-		p := page{Code: c, Title: titles[c.Domain], Do: doOf(c.Class), Advice: advice(c), Wire: wire(c), Related: related(in.Catalogue, c)}
+		p := page{Code: c, Title: titles[c.Domain], Do: doOf(c.Class), Advice: advice(c), Wire: wire(c), Go: goPackageName(c.Domain) + "." + GoName(c), Related: related(in.Catalogue, c)}
 		var err error
 		if p.Envelope, err = envelope(c); err != nil {
 			return err
@@ -67,7 +68,7 @@ func advice(c catalogue.Code) string {
 	case catalogue.RetryAfterMs:
 		return fmt.Sprintf("the same call may be sent again after %d ms, unless the error names another delay", c.AfterMs)
 	default:
-		return "the same call is not to be repeated unchanged"
+		return "the same call would fail again"
 	}
 }
 
@@ -113,7 +114,7 @@ func envelope(c catalogue.Code) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// party returns who typically says it, for the example. The gateway's own codes begin at 4065.
+// party returns the typical origin, for the example. The gateway's own codes begin at 4065.
 func party(c catalogue.Code) string {
 	switch {
 	case c.Domain == "candor" && c.Number >= 4065 && c.Number < 4080:

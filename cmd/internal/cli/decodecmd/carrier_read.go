@@ -5,6 +5,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -33,7 +34,7 @@ func at(v wire.Value, path []string) wire.Value {
 }
 
 func less(v wire.Value, path []string) wire.Value {
-	text, err := v.AppendRemove(nil, path)
+	text, err := splice.Remove(nil, v, path)
 	if err != nil {
 		return v
 	}

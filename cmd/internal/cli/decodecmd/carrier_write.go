@@ -6,6 +6,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/splice"
 )
 
 // options adds the options that follow from the earlier carriers.
@@ -115,7 +116,7 @@ func (g *graft) add(text []byte, path []string, bracket byte) {
 	}
 	value, err := Parse(append(append(grown, text...), bracket))
 	if err == nil {
-		grown, err = doc.AppendSet(nil, path, value)
+		grown, err = splice.Set(nil, doc, path, value)
 	}
 	if err == nil {
 		_, err = Parse(grown)

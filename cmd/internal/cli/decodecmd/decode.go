@@ -16,6 +16,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -191,13 +192,13 @@ func (c *decodeCommand) readLine(src source, l line, asJSON bool) error {
 // exchangeOf parses a line. It returns both results for bad input that can be classified nevertheless.
 func exchangeOf(l line) (*contract.Exchange, error) {
 	if l.tooLong {
-		return nil, wire.Malformation{Flaw: wire.FlawTooLarge, Offset: maxLine}
+		return nil, wire.Malformation{Flaw: wireflaw.TooLarge, Offset: maxLine}
 	}
 	x, err := contract.ParseExchange(l.bytes)
 	if err != nil {
 		return nil, err
 	}
-	if x.Lost || x.Response.Malformation().Flaw == wire.FlawNone {
+	if x.Lost || x.Response.Malformation().Flaw == wireflaw.None {
 		return x, nil
 	}
 	return x, lineError(l.bytes)

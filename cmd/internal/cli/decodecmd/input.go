@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -61,13 +62,13 @@ func whyNotJSON(err error, text []byte) (why, hint string) {
 		return err.Error(), "give a JSON-RPC response, or {\"request\":…,\"response\":…}"
 	}
 	switch flaw.Flaw {
-	case wire.FlawTooLarge:
+	case wireflaw.TooLarge:
 		return fmt.Sprintf("longer than %d MiB", maxLine>>20), "split it into smaller values"
-	case wire.FlawTruncated:
+	case wireflaw.Truncated:
 		hint = "put each value on one line, for example with jq -c ."
-	case wire.FlawTrailingData:
+	case wireflaw.TrailingData:
 		return fmt.Sprintf("more than one value: %s at byte %d", flaw.Flaw.Reason(), flaw.Offset), hint
-	case wire.FlawBOM, wire.FlawTooDeep, wire.FlawControlCharacter, wire.FlawBadUTF8, wire.FlawLoneSurrogate, wire.FlawDuplicateKey:
+	case wireflaw.BOM, wireflaw.TooDeep, wireflaw.ControlCharacter, wireflaw.BadUTF8, wireflaw.LoneSurrogate, wireflaw.DuplicateKey:
 		return fmt.Sprintf("not valid JSON: %s at byte %d", flaw.Flaw.Reason(), flaw.Offset), "JSON parsers disagree about such a value, so it is rejected"
 	default:
 	}

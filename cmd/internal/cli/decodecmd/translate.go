@@ -12,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -161,7 +162,7 @@ func (c *translateCommand) one(src source, v value) error {
 		c.env.Report(c.cmd, c.explain(src, v, err))
 		return nil
 	}
-	c.env.Out.Write(wire.AppendLine(nil, text)) //nolint:errcheck // EndLine returns the error
+	c.env.Out.Write(framing.AppendLine(nil, text)) //nolint:errcheck // EndLine returns the error
 	return c.env.Out.EndLine()
 }
 

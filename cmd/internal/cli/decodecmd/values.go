@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -57,7 +58,7 @@ func (v *values) take() (line, bool) {
 // gather adds lines to the first one until they are one value or cannot become one.
 func (v *values) gather(first line) value {
 	if first.tooLong {
-		return value{raw: first.bytes, line: first.number, err: wire.Malformation{Flaw: wire.FlawTooLarge, Offset: maxLine}}
+		return value{raw: first.bytes, line: first.number, err: wire.Malformation{Flaw: wireflaw.TooLarge, Offset: maxLine}}
 	}
 	used := []line{first}
 	text := bytes.Clone(first.bytes)
@@ -91,9 +92,9 @@ func (v *values) try(text []byte, used []line) (got value, done bool) {
 	switch {
 	case err == nil:
 		return value{raw: text, json: json, line: used[0].number}, true
-	case errors.As(err, &flaw) && flaw.Flaw == wire.FlawTruncated:
+	case errors.As(err, &flaw) && flaw.Flaw == wireflaw.Truncated:
 		return value{}, false
-	case errors.As(err, &flaw) && flaw.Flaw == wire.FlawTrailingData:
+	case errors.As(err, &flaw) && flaw.Flaw == wireflaw.TrailingData:
 		return v.split(text, used, flaw.Offset), true
 	default:
 		return v.giveUp(used), true
@@ -129,7 +130,7 @@ func (v *values) giveUp(used []line) value {
 	_, err := Parse(text[:len(text)-1])
 	got := value{raw: text, line: used[0].number, err: err}
 	var flaw wire.Malformation
-	if errors.As(err, &flaw) && flaw.Flaw != wire.FlawTruncated {
+	if errors.As(err, &flaw) && flaw.Flaw != wireflaw.Truncated {
 		at, inside := locate(used, flaw.Offset)
 		got.line, got.err = at.number, wire.Malformation{Flaw: flaw.Flaw, Offset: inside}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
 	"github.com/candor-mcp/candor/cmd/internal/testing/badserver"
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -161,7 +162,7 @@ func (h heard) messages() []string {
 		return []string{h.body}
 	}
 	var all []string
-	events := wire.NewEventReader(bytes.NewReader([]byte(h.body)), wire.Limits{})
+	events := framing.NewEventReader(bytes.NewReader([]byte(h.body)), wire.Limits{})
 	for {
 		e, err := events.Next()
 		if err != nil {
@@ -174,7 +175,7 @@ func (h heard) messages() []string {
 // stream reads the events of a GET one by one.
 type stream struct {
 	t      *testing.T
-	events *wire.EventReader
+	events *framing.EventReader
 	close  func()
 }
 
@@ -185,7 +186,7 @@ func (c *client) listen() *stream {
 	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream" {
 		c.t.Fatalf("GET: %d", res.StatusCode)
 	}
-	return &stream{c.t, wire.NewEventReader(res.Body, wire.Limits{}), func() { cancel(); _ = res.Body.Close() }}
+	return &stream{c.t, framing.NewEventReader(res.Body, wire.Limits{}), func() { cancel(); _ = res.Body.Close() }}
 }
 
 func (s *stream) next() string {
@@ -214,8 +215,8 @@ func missing(command string) stdio.Child {
 	return stdio.Child{Command: fmt.Sprintf("%s-%d", command, os.Getpid())}
 }
 
-func newEvents(res *http.Response) *wire.EventReader {
-	return wire.NewEventReader(res.Body, wire.Limits{})
+func newEvents(res *http.Response) *framing.EventReader {
+	return framing.NewEventReader(res.Body, wire.Limits{})
 }
 
 // brokenServer is the bad server behind a guard.

@@ -11,6 +11,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -166,9 +167,9 @@ func (c *call) key() string { return gateway.IDKey(c.request.ID()) }
 // rekeyed returns a request with a unique id and progress token, because several clients may use the same.
 func (h *host) rekeyed(m *wire.Message, number uint64) wire.Message {
 	ours := strconv.AppendUint(nil, number, 10)
-	out, err := wire.SetMember(nil, m.Bytes(), []string{"id"}, ours)
+	out, err := splice.SetMember(nil, m.Bytes(), []string{"id"}, ours)
 	if err == nil && m.Params().Path("_meta", "progressToken").Present() {
-		out, err = wire.SetMember(nil, out, []string{"params", "_meta", "progressToken"}, ours)
+		out, err = splice.SetMember(nil, out, []string{"params", "_meta", "progressToken"}, ours)
 	}
 	if err != nil { // a request has an id, so this cannot be
 		return *m
@@ -250,9 +251,9 @@ func (c *call) restored(answer []byte) []byte {
 		return bytes.Clone(answer)
 	}
 	m := wire.Parse(answer, c.h.b.up.Options.Limits.Message)
-	out, err := wire.SetMember(nil, answer, []string{"id"}, c.id)
+	out, err := splice.SetMember(nil, answer, []string{"id"}, c.id)
 	if err == nil && m.Result().Path("_meta", subscriptionKey).Present() {
-		out, err = wire.SetMember(nil, out, []string{"result", "_meta", subscriptionKey}, c.id)
+		out, err = splice.SetMember(nil, out, []string{"result", "_meta", subscriptionKey}, c.id)
 	}
 	if err != nil { // it has come to this call by its id
 		return bytes.Clone(answer)

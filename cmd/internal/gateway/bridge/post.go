@@ -10,6 +10,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
 	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -144,7 +145,7 @@ func (x *exchange) deliverLast(c *call, answer []byte) {
 
 // event sends one message on a stream.
 func (x *exchange) event(message []byte) error {
-	out, err := wire.AppendEvent(nil, wire.Event{Type: []byte("message"), Data: message, HasData: true})
+	out, err := framing.AppendEvent(nil, framing.Event{Type: []byte("message"), Data: message, HasData: true})
 	if err != nil {
 		return err
 	}

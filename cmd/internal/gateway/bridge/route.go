@@ -7,6 +7,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -98,7 +99,7 @@ func (h *host) callNamedBy(m *wire.Message) (c *call, words []byte, ok bool) {
 	if !byToken {
 		theirs = known.id
 	}
-	words, err := wire.SetMember(nil, m.Bytes(), path, theirs)
+	words, err := splice.SetMember(nil, m.Bytes(), path, theirs)
 	return known, words, err == nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -129,7 +130,7 @@ func (x *exchange) joinSession(s *session, m *wire.Message) {
 
 // initializeServer initializes a server with the request of its first client, and returns the answer.
 func (x *exchange) initializeServer(h *host, m *wire.Message) ([]byte, error) {
-	plain, err := wire.SetMember(nil, m.Bytes(), []string{"params", "capabilities"}, []byte("{}"))
+	plain, err := splice.SetMember(nil, m.Bytes(), []string{"params", "capabilities"}, []byte("{}"))
 	if err != nil {
 		plain = m.Bytes()
 	}
@@ -157,7 +158,7 @@ func (x *exchange) answerInitialize(s *session, m *wire.Message, answer []byte) 
 			x.Respond(http.StatusOK, refusal)
 			return
 		}
-		again, err := wire.SetMember(nil, s.host.initAnswer, []string{"id"}, m.ID())
+		again, err := splice.SetMember(nil, s.host.initAnswer, []string{"id"}, m.ID())
 		if err == nil {
 			answer = c.Close(x.Context, again).Bytes
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/http1"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -68,7 +69,7 @@ func (x *Exchange) addressed(m *wire.Message) []byte {
 	if m.Kind() != wire.KindError || len(m.ID()) > 0 && !m.ID().IsNull() || x.Handler.up.Options.Mode == gateway.ModeObserve {
 		return m.Bytes()
 	}
-	out, err := wire.SetMember(nil, m.Bytes(), []string{"id"}, x.call.ID())
+	out, err := splice.SetMember(nil, m.Bytes(), []string{"id"}, x.call.ID())
 	if err != nil {
 		return m.Bytes()
 	}

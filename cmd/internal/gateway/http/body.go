@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
-	"github.com/candor-mcp/candor/wire"
+	"github.com/candor-mcp/candor/internal/framing"
 )
 
 // bodyBudget limits the memory of messages. A quarter is for messages up to midsize. An eighth is for messages of up
@@ -179,7 +179,7 @@ func (x *Exchange) failUnheld() gateway.Reply {
 
 // heldEvents accounts for the buffer of a reader of events, which lies between it and the body.
 type heldEvents struct {
-	*wire.EventReader
+	*framing.EventReader
 	x    *Exchange
 	body io.Reader
 	size int64 // size of the reader's buffer
@@ -187,7 +187,7 @@ type heldEvents struct {
 
 func (x *Exchange) heldEvents(body io.Reader) *heldEvents {
 	s := &heldEvents{x: x, body: body}
-	s.EventReader = wire.NewEventReader(s, x.Handler.up.Options.Limits.Message)
+	s.EventReader = framing.NewEventReader(s, x.Handler.up.Options.Limits.Message)
 	return s
 }
 

@@ -8,8 +8,9 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/internal/ref"
-	"github.com/candor-mcp/candor/wire"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 )
 
 // legacyKey is the parameter that names a legacy session in the address which we give out for messages.
@@ -20,20 +21,20 @@ const maxEndpoint = 8 << 10
 
 // isEndpoint reports an event by which a legacy server names the address for messages. Its type is compared loosely, because clients
 // may do so too: one that passed unchanged would send their calls, with their credentials, wherever the server likes.
-func isEndpoint(e *wire.Event) bool {
+func isEndpoint(e *framing.Event) bool {
 	return bytes.EqualFold(bytes.TrimSpace(e.Type), []byte("endpoint"))
 }
 
 // handleEndpoint returns what the client gets of an endpoint event. The first begins a legacy session. Another one with the same address
 // is dropped. Any other ends the stream with an error.
-func (o *stream) handleEndpoint(e *wire.Event) []byte {
+func (o *stream) handleEndpoint(e *framing.Event) []byte {
 	switch {
-	case e.Unended, e.Flaw == wire.FlawNone && len(e.Data) == 0:
+	case e.Unended, e.Flaw == wireflaw.None && len(e.Data) == 0:
 		return nil // clients do not act on it
 	case o.legacy == "" && o.s != nil, string(e.Type) != "endpoint":
 		o.x.logEndpoint(e, "not the endpoint event of a legacy session")
 		return nil
-	case e.Flaw != wire.FlawNone, len(e.Data) > maxEndpoint:
+	case e.Flaw != wireflaw.None, len(e.Data) > maxEndpoint:
 		return o.refuseEndpoint(e, "the address is too long")
 	}
 	endpoint, reason := o.x.Handler.endpoint(string(e.Data))
@@ -80,7 +81,7 @@ func portOf(u *url.URL) string {
 
 // beginLegacy replaces the address that a legacy server gave with one of this gateway. It is relative, so it works
 // behind any proxy.
-func (o *stream) beginLegacy(e *wire.Event, endpoint *url.URL) []byte {
+func (o *stream) beginLegacy(e *framing.Event, endpoint *url.URL) []byte {
 	d := o.x.Handler
 	key := ref.New()
 	d.legacy.makeSpace(d.Options.Rest)
@@ -98,7 +99,7 @@ func (o *stream) beginLegacy(e *wire.Event, endpoint *url.URL) []byte {
 }
 
 // refuseEndpoint ends the stream with an error. Without an address the client would wait forever.
-func (o *stream) refuseEndpoint(e *wire.Event, reason string) []byte {
+func (o *stream) refuseEndpoint(e *framing.Event, reason string) []byte {
 	o.x.logEndpoint(e, reason)
 	return o.end(candor.New(candor.CodeUpstreamBadResponse, "The server named an address for messages that the gateway does not use.",
 		candor.WithOrigin(candor.PartyGateway, false), candor.WithRetry(candor.Retry{}), candor.WithDetails(map[string]any{"reason": reason}),
@@ -106,7 +107,7 @@ func (o *stream) refuseEndpoint(e *wire.Event, reason string) []byte {
 }
 
 // logEndpoint logs an endpoint event that does not pass, the first few times on a stream.
-func (x *Exchange) logEndpoint(e *wire.Event, reason string) {
+func (x *Exchange) logEndpoint(e *framing.Event, reason string) {
 	if x.strays++; x.strays > maxHTTPStrays {
 		return
 	}
@@ -119,7 +120,7 @@ func (x *Exchange) logEndpoint(e *wire.Event, reason string) {
 func (o *stream) end(e *candor.Error) []byte {
 	o.over = true
 	answer := o.x.Handler.up.RejectUnread(o.x.Context, o.x.Session, e)
-	out, err := wire.AppendEvent(nil, wire.Event{Type: []byte("error"), Data: answer, HasData: true})
+	out, err := framing.AppendEvent(nil, framing.Event{Type: []byte("error"), Data: answer, HasData: true})
 	if err != nil {
 		return nil
 	}

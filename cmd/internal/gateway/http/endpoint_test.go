@@ -14,6 +14,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -58,7 +59,7 @@ func streamOf(events string, end <-chan struct{}) http.Handler {
 }
 
 // rest returns the events up to the end of the stream.
-func (s stream) rest(t *testing.T) (all []wire.Event) {
+func (s stream) rest(t *testing.T) (all []framing.Event) {
 	t.Helper()
 	for {
 		e, err := s.Next()
@@ -68,12 +69,12 @@ func (s stream) rest(t *testing.T) (all []wire.Event) {
 		if err != nil {
 			t.Fatalf("the stream did not end in order: %v", err)
 		}
-		all = append(all, wire.Event{Raw: bytes.Clone(e.Raw), Type: bytes.Clone(e.Type), Data: bytes.Clone(e.Data)})
+		all = append(all, framing.Event{Raw: bytes.Clone(e.Raw), Type: bytes.Clone(e.Type), Data: bytes.Clone(e.Data)})
 	}
 }
 
 // refusal checks that a stream ended with an error event and no other address.
-func refusal(t *testing.T, name string, events []wire.Event, code string) {
+func refusal(t *testing.T, name string, events []framing.Event, code string) {
 	t.Helper()
 	for _, e := range events {
 		if strings.Contains(strings.ToLower(string(e.Type)), "endpoint") {

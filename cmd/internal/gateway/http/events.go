@@ -10,6 +10,8 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/http1"
+	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -63,7 +65,7 @@ func (x *Exchange) beginStream(res *http.Response) {
 }
 
 // handleEvent returns the bytes that the client gets for an event: unchanged, unless it is a failing answer to the call.
-func (x *Exchange) handleEvent(e *wire.Event) ([]byte, gateway.Reply) {
+func (x *Exchange) handleEvent(e *framing.Event) ([]byte, gateway.Reply) {
 	if isEndpoint(e) {
 		x.logEndpoint(e, "not on the stream of a legacy session")
 		return nil, gateway.Reply{}
@@ -71,7 +73,7 @@ func (x *Exchange) handleEvent(e *wire.Event) ([]byte, gateway.Reply) {
 	if out, settled := handleNonMessage(e); settled {
 		return out, gateway.Reply{}
 	}
-	if e.Flaw != wire.FlawNone {
+	if e.Flaw != wireflaw.None {
 		if id := wire.PeekID(e.Head, e.Tail); id != nil && !id.Equal(x.call.ID()) {
 			return nil, gateway.Reply{}
 		}
@@ -101,11 +103,11 @@ const maxHTTPStrays = 16
 
 // handleNonMessage handles an event that is not a message: it passes unchanged. An event that is too large, or empty and cut
 // off, is dropped.
-func handleNonMessage(e *wire.Event) (out []byte, settled bool) {
-	if e.Flaw != wire.FlawNone && !isMessage(e.Type) {
+func handleNonMessage(e *framing.Event) (out []byte, settled bool) {
+	if e.Flaw != wireflaw.None && !isMessage(e.Type) {
 		return nil, true
 	}
-	if e.Flaw != wire.FlawNone || len(e.Data) > 0 && isMessage(e.Type) {
+	if e.Flaw != wireflaw.None || len(e.Data) > 0 && isMessage(e.Type) {
 		return nil, false
 	}
 	if e.Unended {
@@ -125,11 +127,11 @@ func isHeartbeat(m *wire.Message) bool {
 
 // heartbeat returns what the client gets in place of one: a comment, because some clients give up on an event that they cannot parse.
 // The fields by which a stream is resumed are kept. In observe mode it passes as it came.
-func (d *Handler) heartbeat(e *wire.Event) []byte {
+func (d *Handler) heartbeat(e *framing.Event) []byte {
 	if d.up.Options.Mode == gateway.ModeObserve {
 		return e.Raw
 	}
-	out, err := wire.AppendEvent([]byte(":\n"), wire.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry, HasRetry: e.HasRetry})
+	out, err := framing.AppendEvent([]byte(":\n"), framing.Event{ID: e.ID, HasID: e.HasID, Retry: e.Retry, HasRetry: e.HasRetry})
 	if err != nil {
 		return nil
 	}
@@ -148,14 +150,14 @@ func (x *Exchange) isAnswer(m *wire.Message) bool {
 }
 
 // onStream writes an answer in the place of the event that it came in.
-func onStream(e *wire.Event, reply gateway.Reply) ([]byte, gateway.Reply) {
+func onStream(e *framing.Event, reply gateway.Reply) ([]byte, gateway.Reply) {
 	switch {
 	case reply.Bytes == nil:
 		return nil, reply
 	case !e.Unended && e.Raw != nil && gateway.SameBytes(reply.Bytes, e.Data):
 		return e.Raw, reply
 	case e.Unended:
-		e = &wire.Event{Type: e.Type, ID: e.ID, HasID: e.HasID}
+		e = &framing.Event{Type: e.Type, ID: e.ID, HasID: e.HasID}
 	}
 	out, err := e.AppendWithData(nil, reply.Bytes)
 	if err != nil {

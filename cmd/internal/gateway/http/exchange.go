@@ -13,6 +13,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -314,7 +315,7 @@ func (x *Exchange) sendAnswer(answer []byte) {
 	switch {
 	case answer == nil:
 	case x.stream:
-		out, err := wire.AppendEvent(nil, wire.Event{Type: []byte("message"), Data: answer, HasData: true})
+		out, err := framing.AppendEvent(nil, framing.Event{Type: []byte("message"), Data: answer, HasData: true})
 		if err == nil {
 			_ = x.Write(out)
 		}

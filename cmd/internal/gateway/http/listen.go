@@ -10,6 +10,8 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -39,7 +41,7 @@ func (o *stream) sendAnswer(answer []byte) {
 	if answer == nil {
 		return
 	}
-	event, err := wire.AppendEvent(nil, wire.Event{Type: []byte("message"), Data: answer, HasData: true})
+	event, err := framing.AppendEvent(nil, framing.Event{Type: []byte("message"), Data: answer, HasData: true})
 	if err == nil {
 		_ = o.write(event) // the client may have gone
 	}
@@ -135,14 +137,14 @@ func (o *stream) leave() {
 }
 
 // handleEvent returns the bytes that the client gets for an event.
-func (o *stream) handleEvent(e *wire.Event) []byte {
+func (o *stream) handleEvent(e *framing.Event) []byte {
 	if isEndpoint(e) {
 		return o.handleEndpoint(e)
 	}
 	if out, settled := handleNonMessage(e); settled {
 		return out
 	}
-	if e.Flaw != wire.FlawNone {
+	if e.Flaw != wireflaw.None {
 		return o.answered(e, wire.PeekID(e.Head, e.Tail), func(c *gateway.Call) gateway.Reply {
 			return c.Lose(o.x.Context, gateway.OversizeError(o.x.Handler.up.MaxBytes()), nil, true)
 		})
@@ -165,7 +167,7 @@ func (o *stream) handleEvent(e *wire.Event) []byte {
 
 // answered ends the call that an event answers. An answer to no open call is dropped from a legacy stream; on others it may
 // be one that is sent again to a client which has missed it.
-func (o *stream) answered(e *wire.Event, id wire.ID, end func(*gateway.Call) gateway.Reply) []byte {
+func (o *stream) answered(e *framing.Event, id wire.ID, end func(*gateway.Call) gateway.Reply) []byte {
 	var call *gateway.Call
 	if o.s != nil {
 		call = o.s.take(id)
@@ -174,7 +176,7 @@ func (o *stream) answered(e *wire.Event, id wire.ID, end func(*gateway.Call) gat
 		out, _ := onStream(e, end(call))
 		return out
 	}
-	if o.legacy == "" && e.Flaw == wire.FlawNone {
+	if o.legacy == "" && e.Flaw == wireflaw.None {
 		out, _ := onStream(e, gateway.Reply{Bytes: o.x.Handler.up.Resend(o.x.Context, e.Data, o.x.Session, func() bool {
 			o.x.strays++
 			return o.x.strays <= maxHTTPStrays

@@ -17,12 +17,13 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
 // stream is a stream that a test follows.
 type stream struct {
-	*wire.EventReader
+	*framing.EventReader
 	res *http.Response
 }
 
@@ -43,11 +44,11 @@ func open(t *testing.T, method, address, body string, header ...string) stream {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = res.Body.Close() })
-	return stream{wire.NewEventReader(res.Body, wire.Limits{}), res}
+	return stream{framing.NewEventReader(res.Body, wire.Limits{}), res}
 }
 
 // next returns the next event with data.
-func (s stream) next(t *testing.T) wire.Event {
+func (s stream) next(t *testing.T) framing.Event {
 	t.Helper()
 	for {
 		e, err := s.Next()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/testing/load"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -34,8 +35,8 @@ func BenchmarkPump(b *testing.B) {
 			speak := func(request string) {
 				line := []byte(request)
 				m := wire.Parse(line, wire.Limits{})
-				p.fromClient(wire.Line{Bytes: line})
-				l.fromServer(wire.Line{Bytes: load.Answer(nil, &m)})
+				p.fromClient(framing.Line{Bytes: line})
+				l.fromServer(framing.Line{Bytes: load.Answer(nil, &m)})
 			}
 			speak(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{}}`)
 			speak(`{"jsonrpc":"2.0","id":"tools","method":"tools/list"}`)
@@ -44,8 +45,8 @@ func BenchmarkPump(b *testing.B) {
 			answer := load.Answer(nil, &m)
 			b.ReportAllocs()
 			for b.Loop() {
-				p.fromClient(wire.Line{Bytes: request})
-				l.fromServer(wire.Line{Bytes: answer})
+				p.fromClient(framing.Line{Bytes: request})
+				l.fromServer(framing.Line{Bytes: answer})
 			}
 		})
 	}

@@ -13,7 +13,9 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/internal/ref"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -59,7 +61,7 @@ func newClientConn(ctx context.Context, u *gateway.Upstream, out io.Writer) *cli
 
 // readClient moves what the client says to the server until the client hangs up.
 func (p *clientConn) readClient(client io.Reader) {
-	lines := wire.NewLineReader(flushingReader{client, p.flush}, p.up.Options.Limits.Message)
+	lines := framing.NewLineReader(flushingReader{client, p.flush}, p.up.Options.Limits.Message)
 	for {
 		line, err := lines.Next()
 		if err != nil {
@@ -74,7 +76,7 @@ func (p *clientConn) readClient(client io.Reader) {
 }
 
 // handle handles one line of the client, unless the pump is closed.
-func (p *clientConn) handle(line wire.Line) bool {
+func (p *clientConn) handle(line framing.Line) bool {
 	p.reading.Lock()
 	defer p.reading.Unlock()
 	if !p.closed {
@@ -91,8 +93,8 @@ func (p *clientConn) close() {
 }
 
 // fromClient handles one line of the client.
-func (p *clientConn) fromClient(line wire.Line) {
-	if line.Flaw != wire.FlawNone {
+func (p *clientConn) fromClient(line framing.Line) {
+	if line.Flaw != wireflaw.None {
 		p.client.queue(p.up.Oversize(p.ctx, line.Size, line.Head, line.Tail, p.session))
 		return
 	}

@@ -11,7 +11,8 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
-	"github.com/candor-mcp/candor/wire"
+	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 )
 
 // scribe writes random messages as a careless but correct peer would: any order, any white space, any spelling.
@@ -153,7 +154,7 @@ func TestBadLinesOfAClientAreAnsweredAndTheSessionGoesOn(t *testing.T) {
 			d.wantTold(code)
 			d.wantHeard()
 		}
-		d.pump.fromClient(wire.Line{Size: 32 << 20, Flaw: wire.FlawTooLarge, Head: []byte(`{"jsonrpc":"2.0","id":77,"method":"tools/call"`)})
+		d.pump.fromClient(framing.Line{Size: 32 << 20, Flaw: wireflaw.TooLarge, Head: []byte(`{"jsonrpc":"2.0","id":77,"method":"tools/call"`)})
 		d.pump.flush()
 		if told := d.told(); len(told) != 1 || gatewaytest.CodeOf(told[0]) != "MESSAGE_TOO_LARGE" || !strings.Contains(told[0], `"id":77`) {
 			t.Error(told)

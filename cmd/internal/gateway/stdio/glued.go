@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -42,10 +43,10 @@ func gluedMessages(line []byte, limits wire.Limits) (messages [][]byte, noise []
 		i += next
 		m := wire.Parse(line[i:], limits)
 		switch m.Malformation().Flaw {
-		case wire.FlawNone:
+		case wireflaw.None:
 			budget = 0
-		case wire.FlawTrailingData:
-		case wire.FlawTruncated, wire.FlawTooLarge: // all that follows is part of this value
+		case wireflaw.TrailingData:
+		case wireflaw.Truncated, wireflaw.TooLarge: // all that follows is part of this value
 			return nil, line
 		default:
 			budget -= m.Malformation().Offset + 1

@@ -8,6 +8,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/internal/ref"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -74,7 +75,7 @@ func (h *Host) Notify(m *wire.Message) {
 
 // Send forwards any message of a client.
 func (h *Host) Send(message []byte) {
-	h.w.client.fromClient(wire.Line{Bytes: message})
+	h.w.client.fromClient(framing.Line{Bytes: message})
 	h.w.client.flush()
 }
 

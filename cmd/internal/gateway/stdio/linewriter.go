@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/candor-mcp/candor/wire"
+	"github.com/candor-mcp/candor/internal/framing"
 )
 
 // lineWriter writes messages to a peer, one per line. Lines are never interleaved. It is safe for concurrent use.
@@ -82,7 +82,7 @@ func (o *lineWriter) put(message []byte) {
 		return
 	}
 	if bytes.IndexByte(message, '\n') >= 0 {
-		message = wire.AppendLine(nil, message)
+		message = framing.AppendLine(nil, message)
 		message = message[:len(message)-1]
 	}
 	if o.w.Available() <= len(message) {

@@ -11,6 +11,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -42,14 +43,14 @@ func (d *desk) client(lines ...string) {
 // say is client without waiting for what follows from it.
 func (d *desk) say(lines ...string) {
 	for _, line := range lines {
-		d.pump.fromClient(wire.Line{Bytes: []byte(line), Size: int64(len(line))})
+		d.pump.fromClient(framing.Line{Bytes: []byte(line), Size: int64(len(line))})
 	}
 	d.pump.flush()
 }
 
 func (d *desk) server(lines ...string) {
 	for _, line := range lines {
-		d.link.fromServer(wire.Line{Bytes: []byte(line), Size: int64(len(line))})
+		d.link.fromServer(framing.Line{Bytes: []byte(line), Size: int64(len(line))})
 	}
 	d.pump.flush()
 	synctest.Wait()
@@ -350,7 +351,7 @@ func TestACallThatCameAfterADeathIsNotSaidToHaveHadAnEffect(t *testing.T) {
 		time.Sleep(lingerQuiet / 2)
 		d.client(gatewaytest.ToolCall(1, "work", `{}`))
 		told := strings.Join(d.told(), "")
-		if gatewaytest.CodeOf(told) != "UPSTREAM_GONE" || !strings.Contains(told, "The call had no effect.") || strings.Contains(told, "Look whether") {
+		if gatewaytest.CodeOf(told) != "UPSTREAM_GONE" || !strings.Contains(told, "The call had no effect.") || strings.Contains(told, "Check whether") {
 			t.Errorf("told %s", told)
 		}
 		time.Sleep(lingerQuiet * lingerTimes) // until it is over

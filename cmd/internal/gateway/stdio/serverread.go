@@ -10,12 +10,14 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
 // read moves what the server says to the client until the stream ends, and returns why it did.
 func (l *serverConn) read(server io.Reader) error {
-	lines := wire.NewLineReader(flushingReader{server, l.client.flush}, l.up.Options.Limits.Message)
+	lines := framing.NewLineReader(flushingReader{server, l.client.flush}, l.up.Options.Limits.Message)
 	for {
 		line, err := lines.Next()
 		if err != nil {
@@ -31,10 +33,10 @@ func (l *serverConn) read(server io.Reader) error {
 }
 
 // fromServer handles one line of the server.
-func (l *serverConn) fromServer(line wire.Line) {
+func (l *serverConn) fromServer(line framing.Line) {
 	first := !l.spoken
 	l.spoken = true
-	if line.Flaw != wire.FlawNone {
+	if line.Flaw != wireflaw.None {
 		l.oversize(line)
 		return
 	}
@@ -170,7 +172,7 @@ func (l *serverConn) malformed(m *wire.Message) {
 	if units, ok := m.SplitBatch(); ok {
 		for _, unit := range units {
 			part := wire.Parse(unit, l.up.Options.Limits.Message)
-			l.spoil(&part, malformedError(wire.FlawBatch))
+			l.spoil(&part, malformedError(wireflaw.Batch))
 		}
 		return
 	}
@@ -209,7 +211,7 @@ func (l *serverConn) closeBadly(p *pending, m *wire.Message) {
 }
 
 // oversize handles a line that was too long to be kept.
-func (l *serverConn) oversize(line wire.Line) {
+func (l *serverConn) oversize(line framing.Line) {
 	id := wire.PeekID(line.Head, line.Tail)
 	if id == nil {
 		l.noise.add(l.ctx, line.Head, false)
@@ -244,7 +246,7 @@ func (l *serverConn) fail(p *pending, e *candor.Error) {
 }
 
 // malformedError is the error for an answer that cannot be delivered.
-func malformedError(flaw wire.Flaw) *candor.Error {
+func malformedError(flaw wireflaw.Flaw) *candor.Error {
 	return candor.New(candor.CodeUpstreamMalformed, "", candor.WithOrigin(candor.PartyGateway, false),
 		candor.WithDetails(map[string]any{"flaw": flaw.String(), "reason": flaw.Reason()}))
 }

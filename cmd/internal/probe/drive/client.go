@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -73,7 +75,7 @@ func body(r *http.Response) (arrival, error) {
 
 // events passes the messages of an event stream to pass, and events of another type, such as an endpoint, to other.
 func events(r io.Reader, pass func(arrival) bool, other func(kind string, data []byte)) error {
-	stream := wire.NewEventReader(r, wire.Limits{MaxBytes: maxMessage})
+	stream := framing.NewEventReader(r, wire.Limits{MaxBytes: maxMessage})
 	for {
 		e, err := stream.Next()
 		switch {
@@ -81,7 +83,7 @@ func events(r io.Reader, pass func(arrival) bool, other func(kind string, data [
 			return nil
 		case err != nil:
 			return err
-		case e.Flaw != wire.FlawNone:
+		case e.Flaw != wireflaw.None:
 			if !pass(arrival{message: bytes.Clone(e.Head), tail: bytes.Clone(e.Tail), size: e.Size}) {
 				return nil
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -158,7 +159,7 @@ func (d *driver) addMeta(params []byte) []byte {
 		params = []byte(`{}`)
 	}
 	for _, member := range metaMembers {
-		if signed, err := wire.SetMember(nil, params, []string{"_meta", member[0]}, []byte(member[1])); err == nil {
+		if signed, err := splice.SetMember(nil, params, []string{"_meta", member[0]}, []byte(member[1])); err == nil {
 			params = signed
 		}
 	}

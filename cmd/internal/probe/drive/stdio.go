@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -40,14 +42,14 @@ func (s *stdio) send(_ context.Context, _ int, message []byte) error {
 // read passes the lines on one by one. It holds only one line, so a server that floods has to wait.
 func (s *stdio) read() {
 	defer close(s.came)
-	lines := wire.NewLineReader(s.out, wire.Limits{MaxBytes: maxMessage})
+	lines := framing.NewLineReader(s.out, wire.Limits{MaxBytes: maxMessage})
 	for {
 		line, err := lines.Next()
 		if err != nil {
 			return
 		}
 		a := arrival{message: bytes.Clone(line.Bytes), size: line.Size}
-		if line.Flaw != wire.FlawNone {
+		if line.Flaw != wireflaw.None {
 			a.message, a.tail = bytes.Clone(line.Head), bytes.Clone(line.Tail)
 		}
 		select {

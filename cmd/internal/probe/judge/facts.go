@@ -6,7 +6,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/dialect"
-	"github.com/candor-mcp/candor/dialect/foreign"
+	"github.com/candor-mcp/candor/internal/foreign"
 	"github.com/candor-mcp/candor/wire"
 )
 

@@ -159,7 +159,7 @@ func (s *caseResult) asksForError() bool {
 
 // inJSON reports whether a program can read the masked failure: it is in the JSON of the first text, or in members of the result.
 func (s *caseResult) inJSON() bool {
-	return s.payload().Present() || s.reading.Rule == contract.RuleLegacyResult
+	return s.payload().Present() || s.reading.Rule == "legacy-tool-result"
 }
 
 // page matches an HTML page in an answer, with or without JSON escapes.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -30,7 +31,7 @@ var protocolRules = []rule{
 		Clause: "JSON-RPC 2.0, 5.1: code is a number that indicates the error type that occurred, and MUST be an integer",
 		Fix:    "Use a standard number, or one outside -32768 to -32000."},
 		each: func(s *caseResult) (string, bool) {
-			return "sends a JSON-RPC error without a valid code", !s.isBareHTTP() && s.violates("number-zero", wire.FlawBadError.String())
+			return "sends a JSON-RPC error without a valid code", !s.isBareHTTP() && s.violates("number-zero", wireflaw.BadError.String())
 		}},
 	{Rule: probe.Rule{ID: "EC007", Title: "Reserved number in a JSON-RPC error", Severity: probe.SeverityMinor, Sets: everySet,
 		Reason: "The number may come to mean something else.",
@@ -126,8 +127,8 @@ func malforms(name string) bool {
 	case "bad-is-error", "null-result", "legacy-tool-result":
 		return true
 	}
-	flaw, ok := wire.ParseFlaw(name)
-	return ok && flaw != wire.FlawNone && flaw != wire.FlawBadError && flaw != wire.FlawNullID && flaw != wire.FlawMissingID && flaw != wire.FlawBatch
+	flaw, ok := wireflaw.Parse(name)
+	return ok && flaw != wireflaw.None && flaw != wireflaw.BadError && flaw != wireflaw.NullID && flaw != wireflaw.MissingID && flaw != wireflaw.Batch
 }
 
 func statusMismatch(s *caseResult) (string, bool) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -106,7 +107,7 @@ func quote(text string) string { return string(wire.AppendString(nil, text)) }
 
 // edited is a frame with one member set. A path that leads nowhere leaves it as it is.
 func edited(frame []byte, value string, path ...string) []byte {
-	out, err := wire.SetMember(nil, frame, path, []byte(value))
+	out, err := splice.SetMember(nil, frame, path, []byte(value))
 	if err != nil {
 		return frame
 	}
@@ -115,7 +116,7 @@ func edited(frame []byte, value string, path ...string) []byte {
 
 // without is a frame less one member.
 func without(frame []byte, path ...string) []byte {
-	out, err := wire.RemoveMember(nil, frame, path)
+	out, err := splice.RemoveMember(nil, frame, path)
 	if err != nil {
 		return frame
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/cmd/internal/probe/cases"
 	"github.com/candor-mcp/candor/cmd/internal/probe/zoo"
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -124,7 +125,7 @@ func (c *client) died() error {
 // request writes a request of an era.
 func request(era, id, method, params string) string {
 	if era == era2026 {
-		if with, err := wire.SetMember(nil, []byte(params), []string{"_meta"},
+		if with, err := splice.SetMember(nil, []byte(params), []string{"_meta"},
 			[]byte(`{"io.modelcontextprotocol/protocolVersion":"`+era2026+`","io.modelcontextprotocol/clientCapabilities":{}}`)); err == nil {
 			params = string(with)
 		}

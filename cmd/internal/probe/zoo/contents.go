@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor/cmd/internal/probe"
-	"github.com/candor-mcp/candor/wire"
+	"github.com/candor-mcp/candor/internal/splice"
 )
 
 // What leaks. None of it is real; the secrets carry the mark of the recorded servers' dummies.
@@ -46,7 +46,7 @@ func contents() []cage {
 		{Defect: defect("second-block", "the error behind another block", "A missing record is told in the second block; the first is a link.", "EC017"),
 			on: whenMissing, show: func(c *call) answer {
 				frame := c.candid(c.err)
-				out, err := wire.InsertElement(nil, frame, []string{"result", "content"}, 0, []byte(`{"type":"resource_link","uri":"`+resourceURI+`","name":"alpha"}`))
+				out, err := splice.InsertElement(nil, frame, []string{"result", "content"}, 0, []byte(`{"type":"resource_link","uri":"`+resourceURI+`","name":"alpha"}`))
 				if err != nil {
 					return one(frame)
 				}

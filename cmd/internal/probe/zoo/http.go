@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -199,9 +200,9 @@ func (h *hall) send(w http.ResponseWriter, a answer) {
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(a.status)
-	events := wire.NewEventWriter(w)
+	events := framing.NewEventWriter(w)
 	for _, f := range a.frames {
-		if events.WriteEvent(wire.Event{Type: []byte("message"), Data: f, HasData: true}) != nil {
+		if events.WriteEvent(framing.Event{Type: []byte("message"), Data: f, HasData: true}) != nil {
 			return
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor/cmd/internal/probe/zoo"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -116,7 +117,7 @@ func TestHeadersThatDisagreeAreRefused(t *testing.T) {
 
 // events returns what an event stream holds.
 func events(body string) (out []string) {
-	r := wire.NewEventReader(strings.NewReader(body), wire.Limits{})
+	r := framing.NewEventReader(strings.NewReader(body), wire.Limits{})
 	for {
 		e, err := r.Next()
 		if err != nil {
@@ -161,7 +162,7 @@ func TestTheOlderEventStreamCarriesTheAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	stream := wire.NewEventReader(res.Body, wire.Limits{})
+	stream := framing.NewEventReader(res.Body, wire.Limits{})
 	endpoint, err := stream.Next()
 	if err != nil || string(endpoint.Type) != "endpoint" {
 		t.Fatalf("the first event is %q %q, %v", endpoint.Type, endpoint.Data, err)

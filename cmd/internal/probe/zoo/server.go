@@ -7,6 +7,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/teach"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -47,7 +48,7 @@ func (z *zoo) receive(ctx context.Context, s *session, data []byte) (answer, *ca
 // tooLarge answers a line of which only the ends are known.
 func (z *zoo) tooLarge(s *session, head, tail []byte) answer {
 	c := &call{zoo: z, session: s, message: wire.Parse([]byte(`{"jsonrpc":"2.0","id":0,"method":""}`), wire.Limits{})}
-	frame := c.refuse(teach.Flaw(wire.Malformation{Flaw: wire.FlawTooLarge}, candor.PartyServer))
+	frame := c.refuse(teach.Flaw(wire.Malformation{Flaw: wireflaw.TooLarge}, candor.PartyServer))
 	if id := wire.PeekID(head, tail); id != nil {
 		return one(edited(frame, string(id), "id"))
 	}

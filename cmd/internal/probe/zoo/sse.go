@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/candor-mcp/candor/wire"
+	"github.com/candor-mcp/candor/internal/framing"
 )
 
 // maxQueued bounds the messages that wait for a client who does not read its events.
@@ -20,8 +20,8 @@ func (h *hall) stream(w http.ResponseWriter, r *http.Request) {
 	v := &visitor{session: newSession(), events: make(chan []byte, maxQueued)}
 	id := h.admit(v)
 	w.Header().Set("Content-Type", "text/event-stream")
-	events, control := wire.NewEventWriter(w), http.NewResponseController(w)
-	next := wire.Event{Type: []byte("endpoint"), Data: []byte(r.URL.Path + "/message?session=" + id), HasData: true}
+	events, control := framing.NewEventWriter(w), http.NewResponseController(w)
+	next := framing.Event{Type: []byte("endpoint"), Data: []byte(r.URL.Path + "/message?session=" + id), HasData: true}
 	for {
 		if events.WriteEvent(next) != nil || control.Flush() != nil {
 			return
@@ -32,7 +32,7 @@ func (h *hall) stream(w http.ResponseWriter, r *http.Request) {
 		case <-v.alive:
 			return
 		case data := <-v.events:
-			next = wire.Event{Type: []byte("message"), Data: data, HasData: true}
+			next = framing.Event{Type: []byte("message"), Data: data, HasData: true}
 		}
 	}
 }

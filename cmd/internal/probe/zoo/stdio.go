@@ -7,6 +7,8 @@ import (
 	"io"
 	"sync"
 
+	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -22,7 +24,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	d := &desk{zoo: z, session: newSession(), held: make(chan struct{}, maxHeld), out: make(chan [][]byte), written: make(chan error, 1)}
-	go d.writeAll(ctx, wire.NewLineWriter(out))
+	go d.writeAll(ctx, framing.NewLineWriter(out))
 	defer d.waiting.Wait()
 	defer stop() // before the waiting: it ends them
 	if z.wide["banner"] {
@@ -61,7 +63,7 @@ type desk struct {
 
 // frame is a line that was read, with memory of its own, or why there is none.
 type frame struct {
-	line wire.Line
+	line framing.Line
 	err  error
 }
 
@@ -69,7 +71,7 @@ type frame struct {
 func lines(ctx context.Context, in io.Reader) <-chan frame {
 	out := make(chan frame)
 	go func() {
-		reader := wire.NewLineReader(in, wire.Limits{})
+		reader := framing.NewLineReader(in, wire.Limits{})
 		for {
 			line, err := reader.Next()
 			line.Bytes, line.Head, line.Tail = bytes.Clone(line.Bytes), bytes.Clone(line.Head), bytes.Clone(line.Tail)
@@ -88,7 +90,7 @@ func lines(ctx context.Context, in io.Reader) <-chan frame {
 
 // take answers a line, at once or later.
 func (d *desk) take(ctx context.Context, f frame) error {
-	if f.line.Flaw != wire.FlawNone {
+	if f.line.Flaw != wireflaw.None {
 		return d.write(ctx, d.zoo.tooLarge(d.session, f.line.Head, f.line.Tail).frames)
 	}
 	a, c := d.zoo.receive(ctx, d.session, f.line.Bytes)
@@ -130,7 +132,7 @@ func (d *desk) write(ctx context.Context, frames [][]byte) error {
 }
 
 // writeAll writes until ctx is done.
-func (d *desk) writeAll(ctx context.Context, out *wire.LineWriter) {
+func (d *desk) writeAll(ctx context.Context, out *framing.LineWriter) {
 	for {
 		select {
 		case frames := <-d.out:

@@ -4,7 +4,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/internal/teach"
-	"github.com/candor-mcp/candor/wire"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 )
 
 // oversizeDeath is the length of a message that kills a server with the defect oversize-dies.
@@ -63,7 +63,7 @@ func (c *call) malformed() answer {
 	if id := teach.AnswerID(&c.message, e.Code()); id != nil {
 		frame = edited(frame, string(id), "id")
 	}
-	switch unread := flaw.Flaw == wire.FlawNotJSON || flaw.Flaw == wire.FlawTruncated; {
+	switch unread := flaw.Flaw == wireflaw.NotJSON || flaw.Flaw == wireflaw.Truncated; {
 	case unread && c.zoo.wide["malformed-silent"]:
 		return answer{}
 	case unread && c.zoo.wide["malformed-null-id"]:

@@ -16,6 +16,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -149,7 +150,7 @@ func (r Reply) Messages(t *testing.T) []wire.Message {
 		return []wire.Message{wire.Parse(r.Body, wire.Limits{})}
 	}
 	var all []wire.Message
-	events := wire.NewEventReader(bytes.NewReader(r.Body), wire.Limits{})
+	events := framing.NewEventReader(bytes.NewReader(r.Body), wire.Limits{})
 	for {
 		e, err := events.Next()
 		if err != nil {

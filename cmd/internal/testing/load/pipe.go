@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -31,7 +32,7 @@ func NewPipe(in io.Reader, out io.WriteCloser, callers int) (*Pipe, error) {
 	for i := range p.seat {
 		p.seat[i].answer, p.seat[i].wanted = make(chan error, 1), make(chan string, 1)
 	}
-	lines := wire.NewLineReader(in, wire.Limits{})
+	lines := framing.NewLineReader(in, wire.Limits{})
 	if _, err := io.WriteString(out, initialize+"\n"); err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func (p *Pipe) write(id uint64, tool string) error {
 }
 
 // read passes each answer to its caller until the stream ends, and then fails the remaining calls.
-func (p *Pipe) read(lines *wire.LineReader) {
+func (p *Pipe) read(lines *framing.LineReader) {
 	for {
 		line, err := lines.Next()
 		if err != nil {

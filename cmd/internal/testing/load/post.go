@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -132,7 +133,7 @@ func (l *phone) close() error {
 func (l *phone) message(header http.Header) (*wire.Message, error) {
 	data := l.answer.Bytes()
 	if strings.HasPrefix(header.Get("Content-Type"), "text/event-stream") {
-		events := wire.NewEventReader(bytes.NewReader(data), wire.Limits{})
+		events := framing.NewEventReader(bytes.NewReader(data), wire.Limits{})
 		for {
 			e, err := events.Next()
 			if errors.Is(err, io.EOF) {

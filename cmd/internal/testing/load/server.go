@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -89,7 +90,7 @@ type response struct {
 
 // Serve does the same without decoding. Each answer is one write, as in other servers.
 func Serve(in io.Reader, out io.Writer) error {
-	lines := wire.NewLineReader(in, wire.Limits{})
+	lines := framing.NewLineReader(in, wire.Limits{})
 	var answer []byte
 	for {
 		line, err := lines.Next()

@@ -6,7 +6,7 @@ import (
 
 	"github.com/candor-mcp/candor/internal/pointer"
 	"github.com/candor-mcp/candor/internal/schema"
-	"github.com/candor-mcp/candor/wire"
+	"github.com/candor-mcp/candor/internal/splice"
 )
 
 // Case is one request to a server.
@@ -77,7 +77,7 @@ func (t tool) badArguments(careful bool) []Case {
 	good := []byte(compiled.Explain(nil).Template.String())
 	for _, name := range known.Required {
 		if p := known.Properties[name]; p.wrong() != "" {
-			if bad, err := wire.SetMember(nil, good, []string{name}, []byte(p.wrong())); err == nil {
+			if bad, err := splice.SetMember(nil, good, []string{name}, []byte(p.wrong())); err == nil {
 				cases = append(cases, callCase("wrong type", t.Name, bad, pointer.Of(name)))
 			}
 			break
@@ -85,7 +85,7 @@ func (t tool) badArguments(careful bool) []Case {
 	}
 	for _, name := range known.Required {
 		if p := known.Properties[name]; len(p.Enum) > 0 {
-			if bad, err := wire.SetMember(nil, good, []string{name}, []byte(`"zz_no_such_choice"`)); err == nil {
+			if bad, err := splice.SetMember(nil, good, []string{name}, []byte(`"zz_no_such_choice"`)); err == nil {
 				cases = append(cases, callCase("no such choice", t.Name, bad, pointer.Of(name)))
 			}
 			break

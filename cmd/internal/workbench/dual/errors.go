@@ -10,6 +10,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/store"
 	dualcode "github.com/candor-mcp/candor/codes/dual"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -70,7 +71,7 @@ func checkText(arguments json.RawMessage) error {
 	}
 	_, err := wire.ParseValue(arguments, wire.Limits{MaxBytes: len(arguments)})
 	var at wire.Malformation
-	if !errors.As(err, &at) || at.Flaw != wire.FlawLoneSurrogate {
+	if !errors.As(err, &at) || at.Flaw != wireflaw.LoneSurrogate {
 		return nil
 	}
 	return failure(dualcode.InvalidParams, "The arguments hold half of a surrogate pair, which is not a character.",

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -41,7 +42,7 @@ func (c *client) call(tool string, args any) answer {
 		c.t.Fatal(err)
 	}
 	if c.session != "" && bytes.HasPrefix(raw, []byte("{")) {
-		raw, err = wire.SetMember(nil, raw, []string{"session_id"}, []byte(`"`+c.session+`"`))
+		raw, err = splice.SetMember(nil, raw, []string{"session_id"}, []byte(`"`+c.session+`"`))
 		if err != nil {
 			c.t.Fatal(err)
 		}

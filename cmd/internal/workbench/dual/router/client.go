@@ -16,6 +16,7 @@ import (
 	"github.com/candor-mcp/candor/client"
 	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -128,7 +129,7 @@ const maxDepth = wire.DefaultMaxDepth - 16
 
 func checkDepth(a Answer) error {
 	for _, raw := range []json.RawMessage{a.Result, a.Content} {
-		if _, err := wire.ParseValue(raw, wire.Limits{MaxBytes: len(raw), MaxDepth: maxDepth}); errors.Is(err, wire.Malformation{Flaw: wire.FlawTooDeep}) {
+		if _, err := wire.ParseValue(raw, wire.Limits{MaxBytes: len(raw), MaxDepth: maxDepth}); errors.Is(err, wire.Malformation{Flaw: wireflaw.TooDeep}) {
 			return candor.New(candor.CodeUpstreamMalformed, fmt.Sprintf("The answer of the server is nested more than %d levels deep.", maxDepth),
 				candor.WithOrigin(candor.PartyServer, false))
 		}

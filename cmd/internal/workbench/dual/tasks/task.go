@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -68,7 +69,7 @@ func (t *Task) Check() []FieldError {
 	if len(t.Context) > MaxContext {
 		add("context", "has %d bytes, at most %d are accepted", len(t.Context), MaxContext)
 	}
-	if _, err := wire.ParseValue(t.Context, wire.Limits{MaxDepth: MaxContextDepth}); errors.Is(err, wire.Malformation{Flaw: wire.FlawTooDeep}) {
+	if _, err := wire.ParseValue(t.Context, wire.Limits{MaxDepth: MaxContextDepth}); errors.Is(err, wire.Malformation{Flaw: wireflaw.TooDeep}) {
 		add("context", "is nested more than %d levels deep", MaxContextDepth)
 	}
 	return wrong

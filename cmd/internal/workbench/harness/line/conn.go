@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/wire"
+	"github.com/candor-mcp/candor/internal/framing"
 )
 
 // conn is one stream that is served.
@@ -18,7 +18,7 @@ import (
 type conn struct {
 	s     *Server
 	ctx   context.Context // of the calls
-	lines *wire.LineReader
+	lines *framing.LineReader
 	out   *output
 	begun bool        // the first line has been read; used by the reader
 	ended chan error  // gets the end of the stream
@@ -34,7 +34,7 @@ type conn struct {
 	wake    chan struct{} // has room for one
 }
 
-func newConn(ctx context.Context, s *Server, lines *wire.LineReader, out *output) *conn {
+func newConn(ctx context.Context, s *Server, lines *framing.LineReader, out *output) *conn {
 	c := &conn{s: s, ctx: ctx, lines: lines, out: out, ended: make(chan error, 1), idle: make(chan struct{}), wake: make(chan struct{}, 1)}
 	c.freed.L = &c.mu
 	c.reader = &runner{c: c}

@@ -8,6 +8,7 @@ import (
 	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/teach"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -43,7 +44,7 @@ func (c *conn) limits() wire.Limits { return wire.Limits{MaxBytes: c.s.o.MaxLine
 
 // inspect reads a message. The request shares its memory.
 func (c *conn) inspect(m *wire.Message) request {
-	flaws := m.Flaws().Without(wire.FlawNullID) // JSON-RPC allows a null id in requests
+	flaws := m.Flaws().Without(wireflaw.NullID) // JSON-RPC allows a null id in requests
 	switch shape := m.Shape(); {
 	case shape == wire.KindResult || shape == wire.KindError:
 		return request{silent: true, verdict: contract.VerdictStray, err: candor.New(candor.CodeStrayAnswer, "", byServer)}
@@ -62,8 +63,8 @@ func (c *conn) inspect(m *wire.Message) request {
 }
 
 // worst returns the flaw to report, which is not that the id is null.
-func worst(m *wire.Message, flaws wire.Flaws) wire.Malformation {
-	if found := m.Malformation(); found.Flaw != wire.FlawNullID {
+func worst(m *wire.Message, flaws wireflaw.Set) wire.Malformation {
+	if found := m.Malformation(); found.Flaw != wireflaw.NullID {
 		return found
 	}
 	for flaw := range flaws.All() {
@@ -74,7 +75,7 @@ func worst(m *wire.Message, flaws wire.Flaws) wire.Malformation {
 
 // unreadable reports flaws that leave nothing of a batch to be answered on its own.
 func unreadable(m *wire.Message) bool {
-	return teach.Flaw(m.Malformation(), candor.PartyServer).Code() == candor.CodeParseError || m.Flaws().Has(wire.FlawTooDeep)
+	return teach.Flaw(m.Malformation(), candor.PartyServer).Code() == candor.CodeParseError || m.Flaws().Has(wireflaw.TooDeep)
 }
 
 // tooLong is the request of a line that was dropped because of its length.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -56,7 +57,7 @@ func (s *Server) encode(value any) (text json.RawMessage, err error) {
 			candor.WithDetails(fmt.Sprintf("the result has %d bytes, more than the limit of %d", len(text), s.o.MaxResult)))
 	}
 	if raw && bytes.ContainsAny(text, "\r\n") {
-		text = bytes.TrimSuffix(wire.AppendLine(nil, text), []byte("\n"))
+		text = bytes.TrimSuffix(framing.AppendLine(nil, text), []byte("\n"))
 	}
 	return text, nil
 }

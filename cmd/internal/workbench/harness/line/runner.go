@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -91,13 +93,13 @@ func (r *runner) flush() bool {
 }
 
 // serve starts what a line asks for.
-func (r *runner) serve(line wire.Line) bool {
-	if line.Flaw == wire.FlawTooLarge {
+func (r *runner) serve(line framing.Line) bool {
+	if line.Flaw == wireflaw.TooLarge {
 		return r.run(r.c.tooLong(line.Size))
 	}
 	r.line = append(r.line[:0], line.Bytes...)
 	m := wire.Parse(r.line, r.c.limits())
-	if m.Flaws().Has(wire.FlawBatch) && !unreadable(&m) {
+	if m.Flaws().Has(wireflaw.Batch) && !unreadable(&m) {
 		batch := m.Clone()
 		return r.c.startBatch(&batch)
 	}

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -18,7 +19,7 @@ import (
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	c := newConn(calls, s, wire.NewLineReader(in, wire.Limits{MaxBytes: s.o.MaxLine}), newOutput(out))
+	c := newConn(calls, s, framing.NewLineReader(in, wire.Limits{MaxBytes: s.o.MaxLine}), newOutput(out))
 	c.out.add(s.ready)
 	go c.reader.loop()
 	go c.watch(calls.Done())

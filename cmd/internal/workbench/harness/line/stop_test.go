@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -15,7 +16,7 @@ func TestFlushAfterStopStartsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newConn(t.Context(), s, wire.NewLineReader(strings.NewReader(""), wire.Limits{}), newOutput(io.Discard))
+	c := newConn(t.Context(), s, framing.NewLineReader(strings.NewReader(""), wire.Limits{}), newOutput(io.Discard))
 	c.stop()
 	if c.reader.flush() {
 		t.Error("the reader goes on after the stop")

@@ -1,3 +1,0 @@
-package candor
-
-//go:generate go run ./internal/catalogue/gen

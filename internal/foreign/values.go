@@ -1,0 +1,197 @@
+package foreign
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Bounds of the argument values that are looked for in a text.
+const (
+	maxValues     = 64
+	minValue      = 3
+	maxValueDepth = 4
+)
+
+// Values returns the texts among the arguments that are long enough to be recognised in an answer, the longest first.
+func Values(args wire.Value) []string {
+	var out []string
+	collectValues(args, 0, &out)
+	sort.SliceStable(out, func(i, k int) bool { return len(out[i]) > len(out[k]) })
+	return out
+}
+
+func collectValues(v wire.Value, depth int, out *[]string) {
+	if depth > maxValueDepth || len(*out) >= maxValues {
+		return
+	}
+	switch v.Type() {
+	case wire.TypeString:
+		if s := strings.TrimSpace(str(v)); len(s) >= minValue {
+			*out = append(*out, s)
+		}
+	case wire.TypeArray:
+		for e := range v.Elements() {
+			collectValues(e, depth+1, out)
+		}
+	case wire.TypeObject:
+		for _, e := range v.Members() {
+			collectValues(e, depth+1, out)
+		}
+	case wire.TypeAbsent, wire.TypeNull, wire.TypeBool, wire.TypeNumber:
+	}
+}
+
+// TakeOut replaces each of the values in text by mark, where it stands as a whole: a caller's word is not the server's. A value that is one
+// plain word, such as "file", is only taken out where it is set apart by quotes, brackets or a colon: elsewhere it may be the server's own.
+func TakeOut(text string, values []string, mark string) string {
+	for _, value := range values {
+		text = takeOut(text, value, mark)
+	}
+	return text
+}
+
+func takeOut(text, value, mark string) string {
+	i := strings.Index(text, value)
+	if i < 0 {
+		return text
+	}
+	plain := isPlainWord(value)
+	var b strings.Builder
+	for i >= 0 {
+		end := i + len(value)
+		if standsAlone(text, i, end) && (!plain || isSetApart(text, i, end)) {
+			b.WriteString(text[:i])
+			b.WriteString(mark)
+		} else {
+			b.WriteString(text[:end])
+		}
+		text = text[end:]
+		i = strings.Index(text, value)
+	}
+	b.WriteString(text)
+	return b.String()
+}
+
+// standsAlone reports that text[i:end] is not a part of a longer word.
+func standsAlone(text string, i, end int) bool {
+	return (i == 0 || !isAlnum(text[i]) || !isAlnum(text[i-1])) && (end == len(text) || !isAlnum(text[end-1]) || !isAlnum(text[end]))
+}
+
+func isAlnum(c byte) bool { return isLetter(c) || isDigit(c) }
+
+// isPlainWord reports letters only, as words of a sentence are.
+func isPlainWord(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if !isLetter(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// isSetApart reports that text[i:end] is quoted, in brackets, or behind a colon.
+func isSetApart(text string, i, end int) bool {
+	before := strings.TrimRight(text[:i], " ")
+	if before == "" {
+		return false
+	}
+	switch last := before[len(before)-1]; last {
+	case ':', '=', '\'', '"', '`', '(', '[', '<':
+		return true
+	default:
+		return end < len(text) && strings.IndexByte("'\"`)]>", text[end]) >= 0
+	}
+}
+
+// takenOut returns the text without the values of the arguments.
+func (a *arguments) takenOut(text string) string {
+	if !a.known {
+		return text
+	}
+	if a.values == nil {
+		a.values = append([]string{}, Values(a.value)...)
+	}
+	return TakeOut(text, a.values, " ")
+}
+
+// arguments are the names in the request, for telling the name of an argument from another word.
+type arguments struct {
+	known bool // the caller passed arguments
+	value wire.Value
+	keys  map[string]string // folded name to its spelling
+
+	values []string // by takenOut; nil until they are needed
+}
+
+const maxKeys = 256
+
+func argumentsOf(v wire.Value) arguments {
+	a := arguments{known: v.Type() == wire.TypeObject, value: v}
+	if !a.known {
+		return a
+	}
+	a.keys = make(map[string]string)
+	a.collect(v, 2)
+	return a
+}
+
+// collect takes the names of two levels: nested fields are named as often as top ones.
+func (a *arguments) collect(v wire.Value, levels int) {
+	for name, value := range v.Members() {
+		if len(a.keys) == maxKeys {
+			return
+		}
+		key := clip(str(name), maxPath)
+		if _, ok := a.keys[fold(key)]; !ok {
+			a.keys[fold(key)] = key
+		}
+		if levels > 1 {
+			a.collect(value, levels-1)
+		}
+	}
+}
+
+// empty reports that no argument is known to have been sent.
+func (a *arguments) empty() bool { return len(a.keys) == 0 }
+
+// has reports an argument of exactly that name.
+func (a *arguments) has(name string) bool { return a.keys[fold(name)] == name && name != "" }
+
+// spelling returns the argument that the word names, however it is written.
+func (a *arguments) spelling(word string) (string, bool) {
+	key, ok := a.keys[fold(word)]
+	return key, ok
+}
+
+// holds reports whether the top-level argument is a string or a number of that text.
+func (a *arguments) holds(name, text string) bool {
+	v, ok := a.value.Get(name)
+	return ok && (v.Is(text) || v.Type() == wire.TypeNumber && string(v.Raw()) == text)
+}
+
+// sent reports whether some top-level argument is a string of that text.
+func (a *arguments) sent(text string) bool {
+	for _, v := range a.value.Members() {
+		if v.Is(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// fold makes names comparable: retry-after, Retry_After and retryAfter are one.
+func fold(name string) string {
+	clean := true
+	for i := 0; i < len(name) && clean; i++ {
+		c := name[i]
+		clean = c != '_' && c != '-' && c != ' ' && (c < 'A' || c > 'Z')
+	}
+	if clean {
+		return name
+	}
+	return strings.ToLower(foldNames.Replace(name))
+}
+
+var foldNames = strings.NewReplacer("_", "", "-", "", " ", "")

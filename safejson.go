@@ -1,0 +1,302 @@
+package candor
+
+import (
+	"encoding/json"
+	"iter"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/internal/redact"
+)
+
+// safeWriter turns any Go value into bounded JSON. Every method writes at most its budget in bytes, closers and cut marks
+// included. A value and the JSON written for it get the same budgets, so writing that JSON again gives the same bytes.
+//
+// reflect.go has the methods for Go values that need reflection.
+type safeWriter struct {
+	out   []byte
+	depth int
+	path  map[visit]bool // the values that contain the current one
+
+	issues bool // inside details.issues
+	asPath bool // the value is the path of an issue
+}
+
+// field is a member of an object. Its value may be a reflect.Value that holds the value.
+type field struct {
+	name  string
+	value any
+}
+
+// object is a JSON object with an order, for callers inside the package.
+type object []field
+
+// The marks of things that were cut. Every container reserves space for one.
+const (
+	cutElement = `"…"`
+	cutMember  = `"…":true`
+	minBudget  = len(cutElement)
+)
+
+func appendSafe(dst []byte, v any) []byte {
+	w := safeWriter{out: dst}
+	w.any(v, MaxDetails)
+	return w.out
+}
+
+// any writes the types that need no reflection itself, and the rest by kind.
+func (w *safeWriter) any(v any, budget int) {
+	switch v := v.(type) {
+	case nil:
+		w.literal("null", budget)
+	case string:
+		w.text(v, budget)
+	case bool:
+		w.literal(strconv.FormatBool(v), budget)
+	case json.Number:
+		w.number(string(v), budget)
+	case validJSON:
+		w.raw(v, budget)
+	case json.RawMessage:
+		w.foreign(v, budget)
+	case Details:
+		w.raw(validJSON(v.json), budget)
+	case object:
+		w.object(slices.Values(v), budget)
+	case error:
+		w.text(textOf(v), budget)
+	default:
+		w.reflected(reflect.ValueOf(v), budget)
+	}
+}
+
+// element writes one value of a container: a reflect.Value, or anything that [safeWriter.any] takes.
+func (w *safeWriter) element(v any, budget int) {
+	if r, ok := v.(reflect.Value); ok {
+		w.reflectedElement(r, budget)
+		return
+	}
+	w.any(v, budget)
+}
+
+func (w *safeWriter) literal(s string, budget int) {
+	if len(s) > budget {
+		s = cutElement
+	}
+	w.out = append(w.out, s...)
+}
+
+// text writes a redacted string whose encoded form fits the budget.
+func (w *safeWriter) text(s string, budget int) {
+	if w.asPath && strings.HasPrefix(s, "/") {
+		w.out = jsontext.AppendString(w.out, fitPointer(s, budget))
+		return
+	}
+	w.out = jsontext.AppendString(w.out, fitText(s, MaxText, budget))
+}
+
+// number keeps the spelling. Text that is not a number, or very long, is written as a string.
+func (w *safeWriter) number(s string, budget int) {
+	if len(s) > 64 || !isNumber(s) {
+		w.text(s, budget)
+		return
+	}
+	w.literal(s, budget)
+}
+
+// isNumber is exact: a json.Number may hold any text, and numbers are not redacted.
+func isNumber(s string) bool {
+	digit := func(c byte) bool { return '0' <= c && c <= '9' }
+	return s != "" && (s[0] == '-' || digit(s[0])) && digit(s[len(s)-1]) && json.Valid([]byte(s))
+}
+
+func (w *safeWriter) float(f float64, bits, budget int) {
+	switch {
+	case math.IsNaN(f):
+		w.text("NaN", budget)
+	case math.IsInf(f, 1):
+		w.text("Infinity", budget)
+	case math.IsInf(f, -1):
+		w.text("-Infinity", budget)
+	default:
+		w.literal(strconv.FormatFloat(f, 'g', -1, bits), budget)
+	}
+}
+
+// array writes elements until they end or the budget is used up.
+func (w *safeWriter) array(elements iter.Seq[any], budget int) {
+	if !w.enter(budget) {
+		return
+	}
+	start, n := len(w.out), 0
+	w.out = append(w.out, '[')
+	for v := range elements {
+		if n > 0 {
+			w.out = append(w.out, ',')
+		}
+		left := budget - (len(w.out) - start) - len(`,]`) - len(cutElement)
+		if n == MaxItems || left < minBudget {
+			w.out = append(w.out, cutElement...)
+			break
+		}
+		w.element(v, left)
+		n++
+	}
+	w.out = append(w.out, ']')
+	w.depth--
+}
+
+// object writes members until they end or the budget is used up. Of two members with one name it writes the first.
+func (w *safeWriter) object(fields iter.Seq[field], budget int) {
+	if !w.enter(budget) {
+		return
+	}
+	start := len(w.out)
+	seen := make(map[string]bool)
+	w.out = append(w.out, '{')
+	for f := range fields {
+		name := publicText(f.name, MaxKey)
+		if seen[name] {
+			continue
+		}
+		comma := min(len(seen), 1)
+		head := comma + jsontext.EncodedLen(name) + len(`:`)
+		left := budget - (len(w.out) - start) - head - len(`,}`) - len(cutMember)
+		if len(seen) == MaxItems || left < minBudget {
+			if !seen[cutMark] { // a member that happens to have this name keeps it
+				w.out = append(append(w.out, `,`[:comma]...), cutMember...)
+			}
+			break
+		}
+		seen[name] = true
+		w.out = append(jsontext.AppendString(append(w.out, `,`[:comma]...), name), ':')
+		w.member(f, name, left)
+	}
+	w.out = append(w.out, '}')
+	w.depth--
+}
+
+// member writes one value. If its name, in full or as it is written, names a secret, the value is not read.
+func (w *safeWriter) member(f field, written string, budget int) {
+	if (redact.Key(f.name) || redact.Key(written)) && maySecret(f.value) {
+		w.text(redact.Placeholder, budget)
+		return
+	}
+	// An issue's path is a JSON Pointer into the arguments: /tmp/x names an argument there, not a file.
+	issues, asPath := w.issues, w.asPath
+	w.issues = issues || written == "issues" && w.depth == 1
+	w.asPath = issues && written == "path" && w.depth == 3
+	w.element(f.value, budget)
+	w.issues, w.asPath = issues, asPath
+}
+
+// maySecret is false for null, true and false, which are never the secret itself.
+func maySecret(v any) bool {
+	switch v := v.(type) {
+	case nil, bool:
+		return false
+	case validJSON:
+		return v != "null" && v != "true" && v != "false"
+	case reflect.Value:
+		for v.Kind() == reflect.Interface {
+			v = v.Elem()
+		}
+		switch v.Kind() {
+		case reflect.Invalid, reflect.Bool:
+			return false
+		case reflect.Pointer, reflect.Map, reflect.Slice:
+			return !v.IsNil()
+		default:
+			return true
+		}
+	default:
+		return true
+	}
+}
+
+// enter opens a container, or writes the cut mark if the depth or the budget does not allow one.
+func (w *safeWriter) enter(budget int) bool {
+	if w.depth == MaxDepth || budget < len(`{}`)+len(cutMember) {
+		w.literal(cutElement, budget)
+		return false
+	}
+	w.depth++
+	return true
+}
+
+// validJSON is text that is known to be one JSON value.
+type validJSON string
+
+// foreign writes JSON text that may be invalid. An invalid text is replaced as a whole: the readable part of it would look
+// complete.
+func (w *safeWriter) foreign(text []byte, budget int) {
+	switch {
+	case len(text) == 0:
+		w.literal("null", budget)
+	case !json.Valid(text):
+		w.text(unencodable, budget)
+	default:
+		w.raw(validJSON(text), budget)
+	}
+}
+
+// raw rewrites JSON text within the bounds. It decodes only the parts that it keeps.
+func (w *safeWriter) raw(text validJSON, budget int) {
+	dec := text.decoder()
+	token, err := dec.Token()
+	if err != nil { // no text at all
+		w.literal("null", budget)
+		return
+	}
+	switch token {
+	case json.Delim('['):
+		w.array(rawElements(dec), budget)
+	case json.Delim('{'):
+		w.object(rawFields(dec), budget)
+	default:
+		w.any(token, budget)
+	}
+}
+
+// decoder keeps the spelling of numbers.
+func (t validJSON) decoder() *json.Decoder {
+	dec := json.NewDecoder(strings.NewReader(string(t)))
+	dec.UseNumber()
+	return dec
+}
+
+// rawElements yields the elements of the array that dec has entered.
+func rawElements(dec *json.Decoder) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		var v json.RawMessage
+		for dec.More() && dec.Decode(&v) == nil && yield(validJSON(v)) {
+		}
+	}
+}
+
+// rawFields yields the members of the object that dec has entered.
+func rawFields(dec *json.Decoder) iter.Seq[field] {
+	return func(yield func(field) bool) {
+		for dec.More() {
+			token, err := dec.Token()
+			name, ok := token.(string)
+			var v json.RawMessage
+			if err != nil || !ok || dec.Decode(&v) != nil || !yield(field{name, validJSON(v)}) {
+				return
+			}
+		}
+	}
+}
+
+// fields yields the members of an object, in order. Anything else has none.
+func (t validJSON) fields() iter.Seq[field] {
+	dec := t.decoder()
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return func(func(field) bool) {}
+	}
+	return rawFields(dec)
+}
