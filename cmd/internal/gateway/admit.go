@@ -10,9 +10,9 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Admit opens a call for a request of a client, or refuses it: then the answer to send is returned, recorded and counted, and
-// nothing is to be forwarded. The message must be a request; it is copied. The first call of a tool waits until the tool's schema is
-// compiled, but not long.
+// Admit opens a call for a request of a client, or refuses it: the refusal is then recorded and counted, and returned
+// as the answer to send. The message must be a request; it is copied. The first call of a tool waits for a short time
+// until the tool's schema is compiled.
 func (u *Upstream) Admit(ctx context.Context, m *wire.Message, session string) (*Call, []byte) {
 	return u.AdmitFrom(ctx, m, u.inSession(session), true)
 }
@@ -62,7 +62,8 @@ func (c *Call) Objection() *candor.Error {
 	return misfit
 }
 
-// Malformed answers bytes of a client that are no message. The answer is nil if nobody may be answered: what is wrong was recorded.
+// Malformed answers a malformed message of a client. The failure is recorded. The answer is nil if the message must
+// not be answered.
 func (u *Upstream) Malformed(ctx context.Context, m *wire.Message, session string) []byte {
 	e := teach.Flaw(m.Malformation(), candor.PartyGateway)
 	c := &Call{up: u, request: m.Clone(), session: session, method: contract.Bound(string(m.Method()), maxMethod), began: u.Options.Now(), attempt: 1}

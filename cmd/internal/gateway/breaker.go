@@ -8,12 +8,12 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Breaker refuses the calls of one server for a while after it has failed several times in a row. Only failures of the server itself
-// count: it died, could not be reached, did not answer in time or answered with something unreadable. A failure that a tool reports is
-// an answer. One tool that hangs or answers badly does not open the breaker either, because the others may work.
+// Breaker is a circuit breaker for one server. It opens after several consecutive failures of the server: it ended,
+// could not be reached, did not answer in time or answered with something unreadable. A failure that a tool reports is
+// an answer and does not count. A single tool that hangs or answers badly does not open it, because others may work.
 //
-// While it is open, one call is let through as a trial after each rest, whether the trial before it has ended or not, so that the delay
-// in a refusal is true. Any answer of the server closes it.
+// While it is open, one trial call is let through after each rest, whether the trial before it has ended or not, so
+// that the delay in a refusal is correct. Any answer of the server closes it.
 type Breaker struct {
 	policy BreakerPolicy
 	now    func() time.Time

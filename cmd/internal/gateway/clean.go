@@ -25,12 +25,12 @@ func clean(dst []byte, m *wire.Message) []byte {
 	return out
 }
 
-// maxCleanedAsValue bounds the words that are read as JSON to be recorded. Of longer ones the ledger keeps the beginning only, which
-// it cleans as text.
+// maxCleanedAsValue bounds the texts that are parsed as JSON to be recorded. The ledger keeps only the beginning of
+// longer ones, redacted as text.
 const maxCleanedAsValue = 256 << 10
 
-// recordable returns the words of an upstream as the ledger may keep them: without the secrets that the server was started with, and
-// without values that only a name or a label beside them gives away.
+// recordable returns the text of an upstream as the ledger may keep it: without the secrets that the server was
+// started with, and without values that a name beside them marks as secret.
 func (u *Upstream) recordable(said []byte) []byte {
 	said = u.Secrets.Load().Redact(said)
 	if len(said) == 0 || len(said) > maxCleanedAsValue {
@@ -48,7 +48,7 @@ func cleanValue(v wire.Value) []byte {
 	return out
 }
 
-// CleanText is clean for words of an upstream that are not JSON-RPC, and may be JSON or not.
+// CleanText redacts a text of an upstream that is not JSON-RPC.
 func CleanText(words []byte, limits wire.Limits) []byte {
 	v, err := wire.ParseValue(words, limits)
 	if err != nil {
@@ -58,7 +58,7 @@ func CleanText(words []byte, limits wire.Limits) []byte {
 }
 
 const (
-	MaxNoiseBytes = 256 // of unexpected output that is logged
+	MaxNoiseBytes = 256 // logged bytes of unexpected output
 	MaxNoiseScan  = 4 << 10
 )
 

@@ -90,7 +90,7 @@ func (c *Call) uncompiled(tools *toolSet) *tool {
 	return t
 }
 
-// AwaitSchema waits until the call can be checked, for as long as it may.
+// AwaitSchema waits until the call can be checked, up to [Call.CheckTimeout].
 func (c *Call) AwaitSchema(ctx context.Context) {
 	t := c.uncompiled(c.tools)
 	if t == nil {

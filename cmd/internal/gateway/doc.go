@@ -1,16 +1,16 @@
-// Package gateway stands between an MCP client and an MCP server of any language and makes the server honest about failure
-// without touching it. It moves raw bytes: a clean message leaves as the bytes it came in.
+// Package gateway decides what becomes of the calls between an MCP client and an MCP server of any language: it admits a call or refuses
+// it, and classifies, records and rewrites failing answers. A clean message is forwarded as the same bytes.
 //
 //	client ──► read ─► admit ─► write ──► upstream
 //	upstream ─► read ─► close ─► write ──► client
 //
-// Admit opens a [Call], or refuses it with an answer; close classifies the answer, normalises, records and counts a failure,
-// and returns the bytes to send. A death, a timeout, an oversize or unreadable answer is closed in the same way, by [Call.Fail].
-// So every call has one end, and all bookkeeping is in one place; doors only move frames.
+// [Upstream.Admit] opens a [Call], or refuses it with an answer. [Call.Close] classifies the answer, normalises, records and counts a
+// failure, and returns the bytes to send. A lost call, a timeout, and an oversize or unreadable answer end in the same way with
+// [Call.Fail]. So every call ends once, and all bookkeeping is here. The packages stdio, http and bridge only move messages.
 //
-// # The rules of the room
+// Rules for changes:
 //
-//   - Record, count, then write. What was received is never what is edited.
-//   - Nothing a peer says changes what is executed.
-//   - It declares the two small interfaces it needs, [Ledger] and [Meter]; whoever builds the binary plugs them in.
+//   - Record, count, then write. Never edit the received bytes.
+//   - No message of a peer decides what is executed.
+//   - The package declares the interfaces [Ledger] and [Meter]; the program plugs them in.
 package gateway

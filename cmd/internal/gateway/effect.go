@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
-// mayRepeat reports a call of a tool that is declared read-only or idempotent, so that a second call does no harm.
+// mayRepeat reports a call of a tool that is declared read-only or idempotent.
 func (c *Call) mayRepeat() bool {
 	t := c.tools.tool(c.tool)
 	return t != nil && (t.readOnly || t.again)

@@ -31,7 +31,7 @@ func TimeoutError(c *Call) *candor.Error {
 	return NewError(candor.CodeCallTimeout, "timeoutMs", c.Timeout().Milliseconds())
 }
 
-// OversizeError is the error for an answer that is too large to be passed on. It is no fault of the server's: less may have to be asked for.
+// OversizeError is the error for an answer that exceeds the message limit. The caller may have to request less.
 func OversizeError(most int) *candor.Error {
 	return NewError(candor.CodeTooLarge, "maxBytes", most).With(candor.WithMessage("The server's answer is larger than the gateway passes on."),
 		candor.WithSuggestion("Check whether the call took effect, then ask for less: fewer items, a smaller range, a shorter text."))
@@ -40,7 +40,8 @@ func OversizeError(most int) *candor.Error {
 // maxLastLine bounds the line of the server's standard error that the message of [notReady] quotes.
 const maxLastLine = 200
 
-// notReady is the error for an initialize whose server has gone. There is no effect to look for: the server did not start.
+// notReady is the error for an initialize whose server ended. The call cannot have taken effect, because the server
+// did not start.
 func notReady(e *candor.Error) *candor.Error {
 	text := "The server went away before it was ready."
 	var seen struct{ Status, Stderr string }
@@ -61,7 +62,7 @@ func slowStart(e *candor.Error, limit time.Duration) *candor.Error {
 		candor.WithSuggestion("Check that the command or the address is that of an MCP server. If it only takes long to start, raise --start-timeout, or startTimeout in candor.yaml."))
 }
 
-// CancelNotification is the notification that a request is called off.
+// CancelNotification returns the notification that cancels a request.
 func CancelNotification(id wire.ID, reason string) []byte {
 	line := append([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), id...)
 	line = wire.AppendString(append(line, `,"reason":`...), reason)

@@ -16,24 +16,25 @@ type listBudget struct {
 	mu    sync.Mutex                      // guards all below, and the fields of toolSets that say so
 	used  int                             // bytes
 	lists map[[sha256.Size]byte]*toolList // complete ones
-	sets  list.List                       // of *toolSet, the newest in front
+	sets  list.List                       // of *toolSet, newest first
 }
 
 // toolLists is shared by all upstreams and connections.
 var toolLists = newListBudget(maxListBytes)
 
-// maxListBytes is room for two lists of the largest kind, or for hundreds of the usual.
+// maxListBytes is enough for two lists of the largest kind, or for hundreds of usual ones.
 const maxListBytes = 32 << 20
 
-// setOverhead is what a set takes beside its lists and the name of its session.
+// setOverhead is the memory of a set without its lists and the name of its session.
 const setOverhead = 512
 
 func newListBudget(most int) *listBudget {
 	return &listBudget{most: most, lists: map[[sha256.Size]byte]*toolList{}}
 }
 
-// learn takes a page of a list. The list counts when its last page has come. A page that does not follow the one before is left out:
-// clients may list at the same time, or ask for a page twice, and with a list with holes calls of existing tools would be refused.
+// learn adds a page of a list. The list is used when its last page has arrived. A page that does not follow the one
+// before is ignored: clients may list at the same time, or request a page twice, and with an incomplete list calls of
+// existing tools would be refused.
 func (b *listBudget) learn(s *toolSet, result wire.Value, cursor string) {
 	page, ok := result.Get("tools")
 	if !ok || page.Type() != wire.TypeArray {
@@ -165,7 +166,7 @@ func (b *listBudget) enter(s *toolSet) {
 func (b *listBudget) fit(s *toolSet) bool {
 	for b.used > b.most {
 		last := b.sets.Back()
-		other := last.Value.(*toolSet) //nolint:errcheck,forcetypeassert // the list holds nothing else
+		other := last.Value.(*toolSet) //nolint:errcheck,forcetypeassert // the list holds only sets
 		switch {
 		case b.sets.Len() == 1:
 			b.dropSet(s)

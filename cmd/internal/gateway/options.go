@@ -34,7 +34,7 @@ type Options struct {
 	Mode Mode   // "" is annotate
 	// Dialect is the shape of answers that the gateway makes itself; nil is candor.
 	Dialect dialect.Dialect
-	// Speaks is the dialect the upstream speaks, "" if unknown: what it calls a failure is one.
+	// Speaks is the dialect of the upstream, "" if unknown. Its errors are always failures.
 	Speaks string
 	// Rules are made for this upstream: which answers are failures in disguise, and what codes its errors mean.
 	Rules *Rules
@@ -60,10 +60,10 @@ type Options struct {
 	NewRef func() string
 }
 
-// DefaultTimeout is the deadline of a call where nobody says otherwise.
+// DefaultTimeout is the default timeout of a call.
 const DefaultTimeout = 5 * time.Minute
 
-// DefaultStartTimeout is the deadline of initialize where nothing else is set.
+// DefaultStartTimeout is the default timeout of initialize.
 const DefaultStartTimeout = 2 * time.Minute
 
 // Limits bounds what peers may make the gateway hold. A zero field stands for its default.

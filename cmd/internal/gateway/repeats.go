@@ -44,7 +44,7 @@ type callStreak struct {
 	next   time.Time     // when a trial is let through; zero while nothing is refused
 	gap    time.Duration // between the last trial and the next
 	codes  []candor.Code // that were seen: a failure with another one is not a repetition
-	code   candor.Code   // of the last one, as are all below
+	code   candor.Code   // fields below are of the last failure
 	ref    string
 	retry  candor.Retry
 	advice string
@@ -60,9 +60,9 @@ type toolStreak struct {
 
 const (
 	maxStreaks      = 10_000 // entries of all sessions; when that is reached all are forgotten
-	maxSessionCalls = 64     // of one session; then the oldest makes way
+	maxSessionCalls = 64     // per session; then the oldest is dropped
 	maxRepeated     = 256    // is the longest name of a tool whose failures are counted
-	maxCodes        = 16     // of one call; a failure with yet another code counts
+	maxCodes        = 16     // per call; failures with further codes count
 	firstGapShare   = 12     // the first trial is let through after this part of the window
 )
 
@@ -82,8 +82,8 @@ func newRepeats(p RepeatPolicy) repeats {
 	return repeats{policy: p, sessions: map[string]*sessionRepeats{}}
 }
 
-// ignores reports a call whose failures are not counted. Without a session clients cannot be told apart, and the mistakes of one would
-// stop the others. Names that are too long are not remembered, so that they cannot fill the memory.
+// ignores reports a call whose failures are not counted. Without a session clients cannot be distinguished, and the
+// mistakes of one would stop the others. Calls with overlong names are not remembered, to bound the memory.
 func (r *repeats) ignores(c *Call) bool {
 	return r.policy.Off || c.session == "" || len(c.session) > MaxSessionID || len(c.tool) > maxRepeated
 }
@@ -190,7 +190,7 @@ func (r *repeats) noteTool(s *sessionRepeats, c *Call, e *candor.Error, now time
 	return streak.count
 }
 
-// fail keeps the part of a failure that a later refusal speaks of.
+// fail keeps the part of a failure that a later refusal mentions.
 func (s *callStreak) fail(e *candor.Error, now time.Time) {
 	s.noted, s.due = now, time.Time{}
 	if !slices.Contains(s.codes, e.Code()) && len(s.codes) < maxCodes {
@@ -238,7 +238,7 @@ func (s *callStreak) opens() time.Time {
 	return s.next
 }
 
-// dropOldest makes room for another call.
+// dropOldest drops the call whose last failure is oldest.
 func (s *sessionRepeats) dropOldest() {
 	var oldest callKey
 	var at time.Time
@@ -336,7 +336,7 @@ func (s *callStreak) refusal(c *Call, misfit bool, now time.Time) *candor.Error 
 		message = fmt.Sprintf("This call has failed %d times with the same arguments. The next one is let through in %d s.", s.count, (wait.AfterMs()+999)/1000)
 		if s.retry.Retryable() {
 			options = append(options, candor.WithRetry(wait),
-				candor.WithSuggestion("Wait as long as the retry advice says before sending the same call again, or use another tool."))
+				candor.WithSuggestion("Wait for the delay in the retry advice before sending the same call again, or use another tool."))
 		}
 	}
 	return candor.New(candor.CodeRepeatedFailure, message, append(options, candor.WithDetails(details))...)

@@ -11,8 +11,8 @@ import (
 // minRest is the shortest pause that is asked for.
 const minRest = 100 * time.Millisecond
 
-// mayRetry reports whether the call may be made once more: the error says that it may, attempts are left, and a second call can do
-// no harm: the tool says that it only reads, or that twice is as good as once.
+// mayRetry reports whether the call may be sent again: the error is retryable, attempts are left, and the tool is
+// declared read-only or idempotent.
 func (c *Call) mayRetry(e *candor.Error) bool {
 	if c.final || c.attempt >= c.up.Options.Retry.Attempts || !e.Retry().Retryable() || !c.IsTool() || c.up.Options.Mode == ModeObserve {
 		return false
@@ -56,8 +56,8 @@ func (b *budget) earn() {
 	b.tokens = min(b.tokens+b.policy.Budget, maxTokens)
 }
 
-// spend takes a retry from the budget and returns how long to wait first: what the error asks for, and at random up to half as
-// much again. If more is asked for than the policy waits there is no retry: the client may wait itself.
+// spend takes a retry from the budget and returns the delay before it: the delay in the error, plus a random part of
+// up to half of it. If that exceeds the policy's limit there is no retry; the client may wait.
 func (b *budget) spend(c *Call, e *candor.Error) (time.Duration, bool) {
 	wait := time.Duration(e.Retry().AfterMs()) * time.Millisecond
 	if wait == 0 {

@@ -43,8 +43,9 @@ type CodeRule struct {
 	text *regexp.Regexp
 }
 
-// ResultRule names tools whose failures the upstream tells as JSON-RPC errors, which many clients never show to their model. They are
-// told as results that say isError, with the upstream's words as the message. What the protocol itself gives a number stays an error.
+// ResultRule names tools whose failures the upstream reports as JSON-RPC errors, which many clients do not show to
+// their model. They are returned as results with isError and the upstream's text. Errors with a number of the protocol
+// stay errors.
 type ResultRule struct {
 	Tool string // a name, or a pattern as in path.Match
 }
@@ -115,7 +116,7 @@ func matches(pattern, name string) bool {
 // unmasked is the rule that an answer falls under.
 type unmasked struct{ mask *Mask }
 
-// unmask returns the rule that calls a successful answer a failure, nil if there is none.
+// unmask returns the rule by which a successful answer is a failure, or nil.
 func (r *Rules) unmask(c *Call, x *contract.Exchange) *unmasked {
 	if r == nil || !c.IsTool() || x.Response.Shape() != wire.KindResult {
 		return nil
@@ -173,14 +174,14 @@ func (c *CodeRule) applies(call *Call, e *candor.Error) bool {
 	return c.Said == "" || said(e, c.Said)
 }
 
-// asResult reports a JSON-RPC error that is a failure of the tool's own, and is to be told as its result.
+// asResult reports a JSON-RPC error of a tool that is returned as a result.
 func (r *Rules) asResult(c *Call, m *wire.Message) bool {
 	if r == nil || !c.IsTool() || m.Kind() != wire.KindError {
 		return false
 	}
 	switch n, _ := m.Error().Path("code").Int64(); {
 	case n == -32700, n == -32600, n == -32601, n >= -32099 && n <= -32020:
-		return false // the protocol says what it means, and a client may know what to do about it by the number alone
+		return false // the number has a meaning in the protocol, and clients may act on it
 	}
 	for i := range r.Results {
 		if matches(r.Results[i].Tool, c.tool) {

@@ -24,7 +24,7 @@ type Tolerance struct {
 // Bounds of what is remembered of one upstream: callers choose names of keys.
 const (
 	maxTolerances    = 1024
-	MaxToolTolerance = 32 // of one tool
+	MaxToolTolerance = 32 // per tool
 )
 
 // tolerances remembers the departures with which calls have succeeded. The zero value is ready.
@@ -76,8 +76,8 @@ func anyIndex(path string) string {
 	return strings.Join(steps, "/")
 }
 
-// Tolerances returns the departures from the tools' schemas with which calls have succeeded, by tool, path and rule. What is remembered
-// is bounded.
+// Tolerances returns the departures from the tools' schemas with which calls have succeeded, by tool, path and rule.
+// Their number is bounded.
 func (u *Upstream) Tolerances() []Tolerance {
 	u.tolerances.mu.Lock()
 	defer u.tolerances.mu.Unlock()

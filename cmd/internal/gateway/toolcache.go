@@ -12,7 +12,7 @@ import (
 // Caller identifies those whose calls may be held against the same tool list. The zero caller is unknown: no list is kept for it.
 type Caller struct {
 	Session string
-	Digest  [sha256.Size]byte // of what the server can tell callers apart by; zero where the session is enough
+	Digest  [sha256.Size]byte // of all by which the server can distinguish callers; zero if the session is enough
 }
 
 func (c Caller) known() bool { return c != Caller{} }

@@ -14,12 +14,12 @@ type tool struct {
 	promises bool // it has an outputSchema
 	readOnly bool
 	again    bool   // idempotent: a second call does no more than the first
-	input    string // the text of inputSchema, "" if there is none that can be used
+	input    string // text of inputSchema, "" if it is missing or too large
 
 	compiled atomic.Pointer[schema.Entry]
 }
 
-// schemas is shared by all upstreams: one bound holds for everything that is compiled.
+// schemas caches compiled schemas of all upstreams, within one bound.
 var schemas schema.Cache
 
 // maxInputSchema bounds the schemas that are compiled. A larger one is not checked against.
@@ -39,14 +39,14 @@ func (t *tool) schema() (s *schema.Schema, ready bool) {
 // Bounds of one list. A list that is larger is not kept at all, because with a part of it calls of existing tools would be refused.
 const (
 	maxTools     = 10_000
-	maxToolBytes = 16 << 20 // of the list as it is written
+	maxToolBytes = 16 << 20 // size of the list as written
 )
 
-// toolList is a complete list of tools. It is shared by all callers who were sent the same bytes, and does not change.
+// toolList is a complete list of tools. It is shared by all callers that were sent the same bytes, and immutable.
 type toolList struct {
 	digest [sha256.Size]byte
 	tools  map[string]*tool
-	bytes  int // what it takes, by the measure of a listBudget
+	bytes  int // memory, as a listBudget counts it
 
 	holders int // toolSets that refer to it, guarded by the budget
 }
@@ -60,7 +60,7 @@ func (l *toolList) names() []string {
 	return names
 }
 
-// What a list, and each tool in it, takes beside its texts.
+// Memory of a list, and of each tool in it, without the texts.
 const (
 	listOverhead = 1 << 10
 	toolOverhead = 256

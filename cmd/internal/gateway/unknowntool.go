@@ -21,8 +21,8 @@ func (c *Call) listedNames() []string {
 	return nil
 }
 
-// isListed reports a tool that is in the list. A failure that speaks of an unknown tool means another one then, or the list is wrong: it is left
-// as it is.
+// isListed reports a tool that is in the list. A failure that mentions an unknown tool then means another one, or the
+// list is wrong: it is not changed.
 func (c *Call) isListed() bool {
 	list := c.tools.current()
 	return list != nil && list.tools[c.tool] != nil
@@ -67,8 +67,8 @@ func (c *Call) namedIn(message string) bool {
 	return name != "" && strings.Contains(message, name[:min(len(name), enough)])
 }
 
-// withToolNames returns a JSON-RPC error that says that there is no such tool with the names in its message: many clients show
-// their model nothing else of it.
+// withToolNames adds the similar names to the message of a JSON-RPC error for an unknown tool: many clients show their
+// model only the message.
 func (c *Call) withToolNames(answer []byte, e *candor.Error) []byte {
 	if !c.IsTool() || e.Code() != candor.CodeToolNotFound || c.isListed() {
 		return answer

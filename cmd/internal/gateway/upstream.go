@@ -12,9 +12,9 @@ import (
 // shared by all connections to that server.
 type Upstream struct {
 	Options    Options
-	Tools      ToolCache // of callers over HTTP
+	Tools      ToolCache // tools of HTTP callers
 	compiles   compiler
-	Breaker    *Breaker // of a server over HTTP; one on standard input and output has its own
+	Breaker    *Breaker // of an HTTP server; stdio connections have separate ones
 	repeats    repeats
 	budget     budget
 	settled    settledFailures
@@ -23,7 +23,7 @@ type Upstream struct {
 
 	ending atomic.Bool   // no call is admitted any more
 	calls  atomic.Uint64 // that were made so far
-	open   atomic.Int64  // of these, those that have no end yet
+	open   atomic.Int64  // number of calls that have not ended
 	late   atomic.Uint64 // answers to calls that had ended
 }
 
@@ -41,7 +41,7 @@ func New(o Options) *Upstream {
 // Name returns the name it was given.
 func (u *Upstream) Name() string { return u.Options.Name }
 
-// Drain lets open calls finish and refuses new ones with GATEWAY_DRAINING. There is no way back.
+// Drain lets open calls finish and refuses new ones with GATEWAY_DRAINING. It cannot be undone.
 func (u *Upstream) Drain() { u.ending.Store(true) }
 
 // Calls returns how many calls clients have made so far, refused ones included.
@@ -56,7 +56,7 @@ func (u *Upstream) Late() uint64 { return u.late.Load() }
 // CountLate counts an answer that came after its call had ended.
 func (u *Upstream) CountLate() { u.late.Add(1) }
 
-// Timeout returns how long a call of a tool may take, 0 for ever.
+// Timeout returns the timeout of calls of a tool; 0 is unlimited.
 func (u *Upstream) Timeout(tool string) time.Duration {
 	limit, ok := u.Options.Timeouts[tool]
 	if !ok {

@@ -92,8 +92,8 @@ type departures struct {
 
 func departuresOf(r *schema.Report) *departures { return &departures{issues: r.Issues, more: r.More} }
 
-// explain adds to the error of a failed call what did not fit the schema, beside issues that the error has already. The code stays:
-// whether the arguments are the reason is not known.
+// explain adds the schema issues of a forwarded call to the error of its failure. The code stays, because the
+// arguments may not be the reason.
 func (d *departures) explain(e *candor.Error) *candor.Error {
 	if d == nil || e == nil {
 		return e
@@ -115,7 +115,7 @@ func (d *departures) explain(e *candor.Error) *candor.Error {
 	return e.With(candor.WithDetails(details))
 }
 
-// own returns the details that remain where the upstream's words are withheld, nil if there are none.
+// own returns the details to keep when the upstream's text is withheld, or nil.
 func (d *departures) own() any {
 	if d == nil {
 		return nil

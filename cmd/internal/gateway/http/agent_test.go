@@ -34,6 +34,7 @@ var effectFailures = []string{
 
 // The upstream of the tool records each effect. Every tool is a write tool, by its annotations or because it has none.
 func TestAgentThatFollowsTheAdviceNeverCausesASecondEffect(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []gateway.Mode{gateway.ModeAnnotate, gateway.ModeStrict} {
 		for _, retries := range []int{0, 4} {
 			var effects atomic.Int32

@@ -98,7 +98,7 @@ func (x *Exchange) ReadBody() (body []byte, ok bool) {
 		x.Respond(http.StatusRequestEntityTooLarge, x.Handler.up.Oversize(x.Context, max(said, int64(len(body))), head, tail, x.Session))
 	case errors.Is(err, errMemoryBudget):
 		x.Writer.Header().Set("Connection", "close")
-		x.Reject(NewRejection(http.StatusServiceUnavailable, candor.CodeTooManyCalls))
+		x.Reject(NewRejection(http.StatusServiceUnavailable, candor.CodeUnavailable, candor.WithMessage("Too many large requests are under way.")))
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		x.Writer.Header().Set("Connection", "close")
 		x.Reject(NewRejection(http.StatusRequestTimeout, candor.CodeTimeout))

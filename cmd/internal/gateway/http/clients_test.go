@@ -58,6 +58,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 var hostile = flag.Int("hostile", 1, "how many times as many hostile clients there are; make crash has 25, which is what R10 asks")
 
 func TestR10EqualIDsOfManyClientsAreNeverMixedUp(t *testing.T) {
+	t.Parallel()
 	g := httpgatetest.NewGate(t, http.HandlerFunc(echo), gateway.Options{Breaker: gateway.BreakerPolicy{Off: true}, Repeats: gateway.RepeatPolicy{Off: true}},
 		httpgate.Options{})
 	ids := []string{"1", `"1"`, "1.0", "9007199254740993", "9223372036854775808", `"\u0031a"`}

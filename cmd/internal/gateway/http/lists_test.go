@@ -123,6 +123,7 @@ func TestOneCallersListDoesNotBindAnother(t *testing.T) {
 
 // Arguments that take too long to check may be valid: they are forwarded.
 func TestArgumentsThatCannotBeCheckedAreForwarded(t *testing.T) {
+	t.Parallel()
 	rows := `{"items":{"anyOf":[` + strings.Repeat(`{"type":"object","required":["x"],"properties":{"k":{"const":1}}},`, 7) + `{"type":"object"}]}}`
 	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

@@ -335,6 +335,7 @@ func TestARetryOverHTTPIsMadeBeforeTheClientSeesAnything(t *testing.T) {
 }
 
 func TestEveryTenthOfManyCallsFailsAndTheBooksAgree(t *testing.T) {
+	t.Parallel()
 	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		m := wire.Parse(body, wire.Limits{})

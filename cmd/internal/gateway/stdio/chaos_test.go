@@ -11,6 +11,7 @@ import (
 
 // Messages written + suppressed = entries = counts, and one answer to each call, whatever the server and the client do meanwhile.
 func TestTheBooksBalanceThroughChaos(t *testing.T) {
+	t.Parallel()
 	const calls, together = 5000, 64
 	child := badChild()
 	child.Restart = RestartPolicy{Tries: calls, Wait: time.Millisecond, MaxWait: time.Millisecond}

@@ -12,6 +12,7 @@ import (
 
 // The process behind wrap dies, hangs or answers with rubbish while it has a call. Each call is made once.
 func TestAgentDoesNotRepeatACallThatAProcessHasLost(t *testing.T) {
+	t.Parallel()
 	for _, fault := range []string{"exit", "crash", "killed", "half", "hang", "mute", "fail"} {
 		s := wrapped(t, gateway.Options{Timeouts: map[string]time.Duration{"hang": 50 * time.Millisecond}}, restarting())
 		s.greet()

@@ -58,6 +58,7 @@ func TestNothingOutlivesASessionThatEnds(t *testing.T) {
 
 // R9's bound for the whole process, with lines of 32 MiB and a million notifications.
 func TestMemoryStaysBoundedWhateverTheServerSends(t *testing.T) {
+	t.Parallel()
 	const most = 128 << 10 // KiB
 	cmd, stdin, stdout := gatewayProcess(t)
 	for id, call := range []string{gatewaytest.ToolCall(0, "huge", `{}`), gatewaytest.ToolCall(1, "hugenoise", `{}`), gatewaytest.ToolCall(2, "flood", fmt.Sprintf(`{"n":%d}`, gatewaytest.Flood))} {

@@ -17,6 +17,7 @@ func restarting() Child {
 }
 
 func TestAClientNeedNotNoticeThatTheServerWasStartedAgain(t *testing.T) {
+	t.Parallel()
 	s := wrapped(t, gateway.Options{Validate: gateway.ValidationStrict}, restarting())
 	s.greet()
 	s.call(1, "hang", `{}`)
@@ -46,6 +47,7 @@ func TestAClientNeedNotNoticeThatTheServerWasStartedAgain(t *testing.T) {
 
 // Calls that one crash has lost were made before anybody could know of it: none of them repeats another.
 func TestOneCrashIsOneFailureHoweverManyCallsItLoses(t *testing.T) {
+	t.Parallel()
 	o := gateway.Options{Repeats: gateway.RepeatPolicy{After: 3}, Breaker: gateway.BreakerPolicy{Off: true}}
 	s := wrappedAs(t, o, restarting())
 	s.greet()
@@ -94,6 +96,7 @@ func TestAnAnswerToTheOldServerIsNotGivenToTheNewOne(t *testing.T) {
 }
 
 func TestAServerThatClosesItsInputIsReplaced(t *testing.T) {
+	t.Parallel()
 	s := wrapped(t, gateway.Options{Timeouts: map[string]time.Duration{"echo": 300 * time.Millisecond}}, restarting())
 	s.greet()
 	s.call(1, "closed", `{}`)
@@ -105,6 +108,7 @@ func TestAServerThatClosesItsInputIsReplaced(t *testing.T) {
 }
 
 func TestAServerThatKeepsDyingIsGivenUp(t *testing.T) {
+	t.Parallel()
 	s := wrapped(t, gateway.Options{}, restarting())
 	s.greet()
 	for id := range 4 {
@@ -120,6 +124,7 @@ func TestAServerThatKeepsDyingIsGivenUp(t *testing.T) {
 }
 
 func TestAServerThatDoesNotReadIsKilledInTime(t *testing.T) {
+	t.Parallel()
 	child := restarting()
 	s := wrapped(t, gateway.Options{Timeout: 300 * time.Millisecond}, child)
 	s.greet()

@@ -13,6 +13,7 @@ const initialize = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params"
 
 // A server may take longer to start than any of its calls.
 func TestTimeoutOfCallsDoesNotLimitTheStart(t *testing.T) {
+	t.Parallel()
 	s := wrapped(t, gateway.Options{Timeout: 200 * time.Millisecond}, listChild(gatewaytest.ListsSlow))
 	s.send(initialize)
 	if got := s.answer(`"hello"`); gatewaytest.CodeOf(got) != "" {

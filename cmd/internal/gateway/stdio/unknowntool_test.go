@@ -41,6 +41,7 @@ func TestToolThatTheListDoesNotNameIsForwarded(t *testing.T) {
 
 // A model sees which name was wrong and which were meant, however the server refuses it.
 func TestModelSeesTheNearestToolNames(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []gateway.Mode{gateway.ModeAnnotate, gateway.ModeStrict} {
 		for _, how := range []string{"error", "result", "method", "params"} {
 			s := wrapped(t, gateway.Options{Mode: mode}, listChild(gatewaytest.ListsSome))
@@ -66,6 +67,7 @@ func TestModelSeesTheNearestToolNames(t *testing.T) {
 
 // The name comes from the client, and may be long or hold a secret or control characters.
 func TestNameOfAnUnknownToolIsCleanAndShort(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{
 		"https://bob:hunter2secret@host.example/mcp", "lookup?ak=hunter2secret", "GET https://h.example/v1?q=1&sig=hunter2secret",
 		"x\x1b[31mred\u202e", strings.Repeat("long", 5000) + "hunter2secret",

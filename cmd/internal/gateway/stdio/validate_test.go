@@ -197,6 +197,7 @@ func TestMisspeltRequiredArgumentNamesBothKeys(t *testing.T) {
 }
 
 func TestValidationHoldsPerServerAndTool(t *testing.T) {
+	t.Parallel()
 	const unfit, missing = `{"query":"a","limit":"20"}`, `{}`
 	for _, c := range []struct {
 		name    string

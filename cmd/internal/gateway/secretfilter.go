@@ -15,13 +15,14 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// redactSecrets hides the secrets that a server was started with. Those are known to the letter, whatever the server calls them when it tells
-// the address that it could not reach: no list of names has them all.
+// SecretFilter removes the secrets that a server was started with from texts. They are matched exactly, whatever the
+// server calls them.
 type SecretFilter struct{ secrets [][]byte } // in every form in which they may be written, the longest first
 
 var redactedText = []byte("[redacted]")
 
-// CommandSecrets returns the veil over what the environment and arguments of a server hold under the name of a secret, nil if they hold none. A nil env is that of this process.
+// CommandSecrets returns a filter for the secrets in the environment and arguments of a server, or nil. A nil env is
+// that of this process.
 func CommandSecrets(env, args []string) *SecretFilter {
 	if env == nil {
 		env = os.Environ()
@@ -47,7 +48,7 @@ func CommandSecrets(env, args []string) *SecretFilter {
 	return v.sorted()
 }
 
-// HTTPSecrets returns the veil over the secrets in the configured headers and address of an HTTP server, nil if they hold none.
+// HTTPSecrets returns a filter for the secrets in the configured headers and URL of an HTTP server, or nil.
 func HTTPSecrets(header http.Header, target *url.URL) *SecretFilter {
 	v := &SecretFilter{}
 	for name, values := range header {
@@ -68,14 +69,14 @@ func HTTPSecrets(header http.Header, target *url.URL) *SecretFilter {
 	return v.sorted()
 }
 
-// sorted returns the veil ready for use, nil if it hides nothing.
+// sorted returns the filter ready for use, or nil if it is empty.
 func (v *SecretFilter) sorted() *SecretFilter {
 	if len(v.secrets) == 0 {
 		return nil
 	}
 	slices.SortFunc(v.secrets, bytes.Compare)
 	v.secrets = slices.CompactFunc(v.secrets, bytes.Equal)
-	slices.SortStableFunc(v.secrets, func(a, b []byte) int { return len(b) - len(a) }) // or of one that another begins with the rest would be told
+	slices.SortStableFunc(v.secrets, func(a, b []byte) int { return len(b) - len(a) }) // longest first: a secret may be the prefix of another
 	return v
 }
 
@@ -91,7 +92,7 @@ func (v *SecretFilter) add(name, value string, named bool) {
 	}
 }
 
-// isUnguessable tells a secret from a word that may stand in any sentence, and from the path of a file that holds one.
+// isUnguessable distinguishes a secret from an ordinary word, and from the path of a file that holds one.
 func isUnguessable(value string) bool {
 	if len(value) < 8 || len(value) > 4096 || isPath(value) || strings.Contains(value, "://") {
 		return false
