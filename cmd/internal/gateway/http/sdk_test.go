@@ -15,7 +15,6 @@ import (
 )
 
 func TestTheOfficialClientSeesTheSameThroughTheDoor(t *testing.T) {
-	t.Parallel()
 	for _, row := range []struct {
 		version string
 		o       mcp.StreamableHTTPOptions
