@@ -16,11 +16,11 @@ import (
 )
 
 type logArgs struct {
-	Last   whole  `json:"last"`
-	Since  string `json:"since"`
-	Before string `json:"before"`
-	Tool   string `json:"tool"`
-	Code   string `json:"code"`
+	Last   integer `json:"last"`
+	Since  string  `json:"since"`
+	Before string  `json:"before"`
+	Tool   string  `json:"tool"`
+	Code   string  `json:"code"`
 }
 
 func (k *System) readAuditLog() workbench.Tool {
@@ -38,10 +38,10 @@ func (k *System) readAuditLog() workbench.Tool {
 	}
 }
 
-// logTime bounds the reading of a long trail.
+// logTime limits the time for reading a long trail.
 const logTime = 20 * time.Second
 
-// auditLog shows a session the entries of its own workspace, and of nobody else's.
+// auditLog returns entries of the session's workspace, and of no other.
 func (k *System) auditLog(ctx context.Context, c *workbench.Call, in logArgs) (workbench.Reply, error) {
 	if in.Last == 0 {
 		in.Last = 50
@@ -70,13 +70,13 @@ func (k *System) auditLog(ctx context.Context, c *workbench.Call, in logArgs) (w
 	return workbench.Reply{Text: []string{lines.String()}, Data: out}, nil
 }
 
-// logPage is what of the trail is told at once.
+// logPage is the result of read_audit_log.
 type logPage struct {
 	Entries []json.RawMessage `json:"entries"`
-	More    bool              `json:"incomplete,omitempty"` // the time was up before the end
+	More    bool              `json:"incomplete,omitempty"` // the time limit was reached
 }
 
-// read fills a page. That the time is up is no error here.
+// read fills a page. Reaching the time limit is not an error.
 func (p *logPage) read(ctx context.Context, dir string, s *workbench.Session, in logArgs, since time.Time) error {
 	reader, err := ledger.OpenReader(dir)
 	if err != nil {
@@ -90,40 +90,39 @@ func (p *logPage) read(ctx context.Context, dir string, s *workbench.Session, in
 			return err
 		}
 		asked := options.Keep
-		options.Keep = func(line *ledger.Line) bool { return standingOf(line).before(end) && asked(line) }
+		options.Keep = func(line *ledger.Line) bool { return positionOf(line).before(end) && asked(line) }
 	}
 	for line, err := range reader.Entries(ctx, options) {
 		if err != nil {
 			return notReadable(err)
 		}
-		p.Entries = append(p.Entries, discreet(s.ID, line.Raw()))
+		p.Entries = append(p.Entries, hideSessionIDs(s.ID, line.Raw()))
 	}
 	return nil
 }
 
-// standing is where an entry stands in the order in which a trail is read. Its time alone is not enough: entries that are written together
-// share one.
-type standing struct {
+// position orders entries as a trail is read. Time alone is not enough, because entries written together share one.
+type position struct {
 	time  time.Time
 	chain string
 	seq   uint64
 }
 
-func standingOf(line *ledger.Line) *standing { return &standing{line.Time, line.Chain(), line.Seq} }
+func positionOf(line *ledger.Line) *position { return &position{line.Time, line.Chain(), line.Seq} }
 
-func (a *standing) before(b *standing) bool {
+func (a *position) before(b *position) bool {
 	return cmp.Or(a.time.Compare(b.time), cmp.Compare(a.chain, b.chain), cmp.Compare(a.seq, b.seq)) < 0
 }
 
-// find returns where the entry with a hash stands among those that the session may see. It is nil if the time was up.
-func find(ctx context.Context, reader *ledger.Reader, s *workbench.Session, hash string) (*standing, error) {
+// find returns the position of the entry with a hash among those that the session may see, or nil if the time limit was reached.
+func find(ctx context.Context, reader *ledger.Reader, s *workbench.Session, hash string) (*position, error) {
 	own := (&logArgs{}).keep(s)
 	wanted := func(line *ledger.Line) bool { return hex.EncodeToString(line.Hash[:]) == hash && own(line) }
 	for line, err := range reader.Entries(ctx, ledger.ReadOptions{Last: 1, Keep: wanted}) {
 		if err != nil {
 			return nil, notReadable(err)
 		}
-		return standingOf(line), nil
+		return positionOf(line), nil
 	}
 	if ctx.Err() != nil {
 		return nil, nil
@@ -131,13 +130,13 @@ func find(ctx context.Context, reader *ledger.Reader, s *workbench.Session, hash
 	return nil, wrongValue("/before", "the trail has no such entry of this workspace")
 }
 
-// timeAt reads a time; the zero one if none is given.
+// timeAt parses a time; an empty text is the zero time.
 func timeAt(path, text string) (at time.Time, err error) {
 	if text == "" {
 		return at, nil
 	}
 	if at, err = time.Parse(time.RFC3339, text); err != nil {
-		return at, wrongValue(path, "there is no such time")
+		return at, wrongValue(path, "not a valid time")
 	}
 	return at, nil
 }
@@ -146,8 +145,8 @@ func notReadable(err error) error {
 	return candor.New(kaizacode.FileReadFailed, "The trail could not be read.", candor.WithCause(err))
 }
 
-// keep lets through what belongs to the workspace of a session and was asked for. Bytes that could not be meant are not even looked into; of
-// the others only the entry's own members count, whatever its data says.
+// keep returns a filter for the entries of the session's workspace that match the arguments. Lines that cannot match are not parsed; in the
+// others only the members of the entry itself count, not its data.
 func (in *logArgs) keep(s *workbench.Session) func(*ledger.Line) bool {
 	root := candor.RootDigest(s.Root)
 	return func(line *ledger.Line) bool {

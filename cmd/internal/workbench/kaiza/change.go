@@ -19,24 +19,24 @@ import (
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// change is a set of files that change together or not at all, with what has to be known about it.
+// change is a set of files that change together or not at all.
 type change struct {
-	plan   string // its hash; "" for what needs no plan
+	plan   string // its hash; "" if none is needed
 	files  []workspace.Change
-	checks []preflight.Command // that follow it
-	report bool                // it lifts the lock
+	checks []preflight.Command // to run after it
+	report bool                // unlocks the session
 }
 
-// note is what the journal keeps for a server that finds it after a crash.
+// note is the data in a journal for the server that recovers it.
 type note struct {
 	Tool string `json:"tool"`
 	Plan string `json:"plan,omitempty"`
-	// Undoes is the change that this one puts back, and By the person who had it put back.
+	// Undoes is the change that this one undoes, By the person who asked for that.
 	Undoes string `json:"undoes,omitempty"`
 	By     string `json:"by,omitempty"`
 }
 
-// ChangedFile is one file of a change, as the trail and the caller learn of it.
+// ChangedFile is one file of a change, in the trail and in replies.
 type ChangedFile struct {
 	Path   string `json:"path"`
 	Before string `json:"before,omitempty"` // hash
@@ -48,7 +48,7 @@ type ChangedFile struct {
 	Folder      string `json:"folder,omitempty"` // "made" or "removed"
 }
 
-func (ch *change) told() []ChangedFile { return changed(ch.files) }
+func (ch *change) summary() []ChangedFile { return changed(ch.files) }
 
 func changed(files []workspace.Change) []ChangedFile {
 	out := make([]ChangedFile, 0, len(files))
@@ -74,45 +74,45 @@ func changed(files []workspace.Change) []ChangedFile {
 	return out
 }
 
-// make makes a change: clear, judge, reserve, journal, commit, check, complete. It holds the lock of the workspace from the judgement on, so
-// that no approval is taken back in between. What cannot be completed in the trail is undone. Once it is completed there the change stands, and
-// nothing that fails afterwards is an error of it.
-func (k *System) make(ctx context.Context, c *workbench.Call, d *desk, ch *change) error {
+// apply makes a change: authorise, reserve, journal, commit, run checks, complete. It holds the lock of the workspace throughout, so that the
+// approval cannot be revoked meanwhile. A change whose end cannot be recorded is undone. Once it is recorded as complete, later errors do not
+// fail the call.
+func (k *System) apply(ctx context.Context, c *workbench.Call, d *openWorkspace, ch *change) error {
 	lock, err := workspace.LockFile(ctx, d.state, k.o.LockWait)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = lock.Close() }() // the system takes it back anyway
+	defer func() { _ = lock.Close() }() // the kernel releases it anyway
 	if l := d.locked(); l != nil && !ch.report {
-		return lockedError(l) // by a call that ran beside this one
+		return lockedError(l) // by a concurrent call
 	}
-	if err := k.clear(ctx, c.Bench(), d); err != nil {
+	if err := k.recoverFirst(ctx, c.Bench(), d); err != nil {
 		return err
 	}
-	if err := k.judge(d, ch); err != nil {
+	if err := k.authorise(d, ch); err != nil {
 		return err
 	}
-	effect, err := c.Reserve(ctx, ch.plan, map[string]any{"files": ch.told()})
+	effect, err := c.Reserve(ctx, ch.plan, map[string]any{"files": ch.summary()})
 	if err != nil {
 		return err
 	}
 	staged, err := k.commit(ctx, c, d, ch, lock)
 	if err != nil {
 		k.releaseUse(c.Bench(), d.folder.Root(), ch.plan, c.ID, err)
-		return errors.Join(err, k.close(ctx, c, effect, err))
+		return errors.Join(err, k.abort(ctx, c, effect, err))
 	}
-	if err := k.complete(ctx, c, effect, staged, staged.Archive, map[string]any{"files": ch.told()}); err != nil {
+	if err := k.complete(ctx, c, effect, staged, staged.Archive, map[string]any{"files": ch.summary()}); err != nil {
 		k.releaseUse(c.Bench(), d.folder.Root(), ch.plan, c.ID, err)
 		return err
 	}
 	if ch.report {
-		k.lift(c, d)
+		k.unlockReported(c, d)
 	}
 	return nil
 }
 
-// complete records that a change was made, and ends it by end, which takes its journal away. A change whose end cannot be recorded is undone.
-// Without a trail the journal is all that says whether the change stands, so that one that cannot be taken away undoes it, too.
+// complete records that a change was made and calls end, which removes its journal. A change whose end cannot be recorded is undone. Without a
+// trail only the journal says whether the change is complete, so the change is also undone if its journal cannot be removed.
 func (k *System) complete(ctx context.Context, c *workbench.Call, effect *workbench.Effect, staged *workspace.Staged, end func() error, about map[string]any) error {
 	if err := effect.Complete(ctx, nil, about); err != nil {
 		return k.undo(staged, err)
@@ -122,21 +122,21 @@ func (k *System) complete(ctx context.Context, c *workbench.Call, effect *workbe
 		return k.undo(staged, candor.New(kaizacode.FileWriteFailed, "The journal of the change could not be removed; the change was undone.", candor.WithCause(err)))
 	}
 	if err != nil {
-		c.Bench().Logger().Warn("the journal of a change that was made could not be removed; that is tried again before the next change", slog.Any("error", err))
+		c.Bench().Logger().Warn("removing the journal of a completed change; will retry before the next change", slog.Any("error", err))
 	}
 	return nil
 }
 
-// lift unlocks the session after its report. Where the file of a lock cannot be removed the session stays locked, and its status says so.
-func (k *System) lift(c *workbench.Call, d *desk) {
+// unlockReported unlocks the session after its report. If a lock file cannot be removed the session stays locked, as session_status shows.
+func (k *System) unlockReported(c *workbench.Call, d *openWorkspace) {
 	if err := d.unlock(c.Session.ID); err != nil {
-		c.Bench().Logger().Error("a report was written, and the lock could not be removed", slog.Any("error", err))
+		c.Bench().Logger().Error("removing the lock after a report", slog.Any("error", err))
 	}
 }
 
-// commit writes the files and runs the checks. If anything fails the files are as they were. The checks keep the lock: if we are killed,
-// nobody puts the files right while one of them may still write.
-func (k *System) commit(ctx context.Context, c *workbench.Call, d *desk, ch *change, lock *os.File) (*workspace.Staged, error) {
+// commit writes the files and runs the checks. If it fails the files are as before. The checks inherit the lock: if this process is killed, no
+// other one recovers the files while a check may still write.
+func (k *System) commit(ctx context.Context, c *workbench.Call, d *openWorkspace, ch *change, lock *os.File) (*workspace.Staged, error) {
 	about, err := json.Marshal(note{Tool: c.Name, Plan: ch.plan})
 	if err != nil {
 		return nil, err
@@ -157,27 +157,27 @@ func (k *System) commit(ctx context.Context, c *workbench.Call, d *desk, ch *cha
 	checking := k.o.Preflight
 	checking.Hold = []*os.File{lock}
 	if _, err := preflight.Run(ctx, d.folder.Root(), ch.checks, checking); err != nil {
-		if _, failed := staged.Adopt(); failed != nil { // it may have rewritten what it looked at
-			_, _ = staged.Adopt() // where it cannot be seen the second time either, undoing says so
+		if _, failed := staged.Adopt(); failed != nil { // the check may have rewritten the files
+			_, _ = staged.Adopt() // if it fails again, undo reports it
 		}
 		return nil, k.undo(staged, err)
 	}
-	if err := k.settle(staged, ch); err != nil {
+	if err := k.adoptChecked(staged, ch); err != nil {
 		return nil, k.undo(staged, err)
 	}
 	return staged, nil
 }
 
-// settle looks at what the checks have left: one may format what was written. What is recorded and answered must be what is there, and the
-// policy holds for it too, because a check runs what an agent wrote.
-func (k *System) settle(staged *workspace.Staged, ch *change) error {
+// adoptChecked updates the change with what the checks left, since a check may format files. The trail and the reply must match the disk, and
+// the policy applies to the result too, because a check may run what an agent wrote.
+func (k *System) adoptChecked(staged *workspace.Staged, ch *change) error {
 	if len(ch.checks) == 0 {
 		return nil
 	}
 	found, err := staged.Adopt()
 	if code := candor.CodeOf(err); code == kaizacode.PathNotFound || code == kaizacode.FileNotFound {
-		return candor.New(kaizacode.PreflightFailed, "The checks have removed a folder of the change; they were "+ch.checkNames()+".", candor.WithCause(err),
-			candor.WithDetails(map[string]any{"checks": ch.checkNames()}), candor.WithSuggestion("Have the operator look at these checks: one removes what it should only look at."))
+		return candor.New(kaizacode.PreflightFailed, "The checks removed a folder of the change; they were "+ch.checkNames()+".", candor.WithCause(err),
+			candor.WithDetails(map[string]any{"checks": ch.checkNames()}), candor.WithSuggestion("Ask the operator to look at these checks: one of them removes files."))
 	}
 	if err != nil {
 		return err
@@ -188,14 +188,14 @@ func (k *System) settle(staged *workspace.Staged, ch *change) error {
 			continue
 		}
 		if f.Delete != (found[i] == nil) {
-			return candor.New(kaizacode.PreflightFailed, "The checks have made or removed a file of the change.",
+			return candor.New(kaizacode.PreflightFailed, "The checks created or removed a file of the change.",
 				candor.WithDetails(map[string]any{"file": f.Path.String()}))
 		}
 		if f.Delete || bytes.Equal(f.After, found[i]) {
 			continue
 		}
 		f.After = found[i]
-		if err := k.allowed(f); err != nil {
+		if err := k.checkPolicy(f); err != nil {
 			return err
 		}
 	}
@@ -211,11 +211,11 @@ func (ch *change) checkNames() string {
 	return strings.Join(names, ", ")
 }
 
-// undo puts the files back because of err, which is the caller's answer if that works.
+// undo restores the files because of err and returns err if that works.
 func (k *System) undo(staged *workspace.Staged, err error) error {
 	failed := staged.Undo()
 	if failed != nil {
-		failed = staged.Undo() // once more: it may have been a passing fault, and goes on where it stopped
+		failed = staged.Undo() // retry once: it continues where it stopped
 	}
 	if failed != nil {
 		return notUndone(err, failed)
@@ -228,39 +228,39 @@ const (
 	effectUnknown   = "unknown" // in details.effect: the call may have changed something
 )
 
-// notUndone is the answer where a change had to be undone because of err and could not be. Its journal stays, and the next change or the
-// next start tries again.
+// notUndone is the error of a change that had to be undone because of err and could not be. Its journal stays; the next change or start
+// tries again.
 func notUndone(err, failed error) error {
 	return candor.InvariantViolation(invariantUndone, "A change had to be undone, and could not be: its files may be changed, all or some of them.",
 		candor.WithCause(errors.Join(err, failed)), candor.WithDetails(map[string]any{"undo_for": candor.CodeOf(err).Symbol(), "effect": effectUnknown}),
-		candor.WithSuggestion("Stop and tell the operator, with the reference. The server tries to undo the change before the next one; look at the files before you go on."))
+		candor.WithSuggestion("Stop and report the reference to the operator. The server tries to undo the change before the next one; check the files before you continue."))
 }
 
-// isNotUndone reports the error of [notUndone].
+// isNotUndone reports whether err is from notUndone.
 func isNotUndone(err error) bool {
 	e, ok := errors.AsType[*candor.Error](err)
 	return ok && e.CallInfo().InvariantID == invariantUndone
 }
 
-// close records that a change came to nothing. If even that cannot be recorded the reservation stays open, which says the same. It stays open,
-// too, for a change that could not be undone: how that ends is recorded when it ends.
-func (k *System) close(ctx context.Context, c *workbench.Call, effect *workbench.Effect, failed error) error {
+// abort records that a change failed. If that cannot be recorded the reservation stays open, which has the same meaning. It also stays open
+// for a change that could not be undone, until its recovery.
+func (k *System) abort(ctx context.Context, c *workbench.Call, effect *workbench.Effect, failed error) error {
 	if isNotUndone(failed) {
 		return nil
 	}
 	if err := effect.Complete(ctx, failed, map[string]any{"undone": true}); err != nil {
-		c.Bench().Logger().Warn("that a change came to nothing could not be recorded", slog.Any("error", err))
+		c.Bench().Logger().Warn("recording a failed change", slog.Any("error", err))
 	}
 	return nil
 }
 
-// judge holds a change against the plan and the policy, and finds the checks that follow it.
-func (k *System) judge(d *desk, ch *change) error {
+// authorise checks a change against the plan and the policy, and selects the checks to run after it.
+func (k *System) authorise(d *openWorkspace, ch *change) error {
 	paths := make([]string, 0, len(ch.files))
 	for _, f := range ch.files {
 		name := f.Path.String()
 		paths = append(paths, name)
-		if err := seen(d.folder, &f); err != nil {
+		if err := visible(d.folder, &f); err != nil {
 			return err
 		}
 		if ch.report {
@@ -274,7 +274,7 @@ func (k *System) judge(d *desk, ch *change) error {
 		return nil // a report may quote what was refused
 	}
 	for i := range ch.files {
-		if err := k.allowed(&ch.files[i]); err != nil {
+		if err := k.checkPolicy(&ch.files[i]); err != nil {
 			return err
 		}
 	}
@@ -282,9 +282,9 @@ func (k *System) judge(d *desk, ch *change) error {
 	return nil
 }
 
-// seen refuses a new name that holds a character which a person cannot see: on a screen it would pass for another. A name that is there
-// already may be used, so that it can be replaced or moved away.
-func seen(folder *workspace.Folder, f *workspace.Change) error {
+// visible refuses a new name with an invisible character, which would look like another name. Existing names may be used, so that such a file
+// can be replaced or moved.
+func visible(folder *workspace.Folder, f *workspace.Change) error {
 	if f.Before != nil || f.Delete {
 		return nil
 	}
@@ -298,15 +298,15 @@ func seen(folder *workspace.Folder, f *workspace.Change) error {
 			continue
 		}
 		r, _ := utf8.DecodeRuneInString(segment[at:])
-		return candor.New(kaizacode.InvalidPath, fmt.Sprintf("The new name %q holds the character U+%04X, which is not seen.", f.Path.String(), r),
+		return candor.New(kaizacode.InvalidPath, fmt.Sprintf("The new name %q holds the character U+%04X, which is invisible.", f.Path.String(), r),
 			candor.WithDetails(map[string]any{"path": f.Path.String(), "character": fmt.Sprintf("U+%04X", r)}),
 			candor.WithSuggestion("Choose a name of letters, digits, signs and plain spaces."))
 	}
 	return nil
 }
 
-// allowed holds what a file gains against the policy.
-func (k *System) allowed(f *workspace.Change) error {
+// checkPolicy checks what a change adds to a file against the policy.
+func (k *System) checkPolicy(f *workspace.Change) error {
 	if f.Delete || f.Folder {
 		return nil
 	}
@@ -315,4 +315,23 @@ func (k *System) allowed(f *workspace.Change) error {
 		before = f.Before.Content
 	}
 	return k.o.Policy.Check(f.Path.String(), before, f.After)
+}
+
+// countUse counts a change against an approval with a limited number of uses. It is called after the journal is written and before any file
+// changes, so that a recovery can release the use.
+func (k *System) countUse(root, hash, call string) error {
+	if hash == "" {
+		return nil
+	}
+	return k.approvals.Use(plan.RootDigest(root), hash, call)
+}
+
+// releaseUse releases the use of a change that failed. It stays counted if the change could not be undone.
+func (k *System) releaseUse(b recorder, root, hash, call string, failed error) {
+	if hash == "" || candor.CodeOf(failed) == kaizacode.InvariantViolation {
+		return
+	}
+	if err := k.approvals.Release(plan.RootDigest(root), hash, call); err != nil {
+		b.Logger().Error("releasing the use of an approval after a failed change", slog.String("call", call), slog.Any("error", err))
+	}
 }

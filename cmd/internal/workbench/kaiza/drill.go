@@ -16,18 +16,18 @@ import (
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// legacyError is an error of an older kind that carries a code in its own way.
+// legacyError is an error type that carries a code by a method of its own.
 type legacyError struct{ code string }
 
 func (e legacyError) Error() string { return "a legacy error" }
 
-// ErrorCode is where errors of that kind keep their code.
+// ErrorCode returns the code.
 func (e legacyError) ErrorCode() string { return e.code }
 
-// throw panics with anything.
-func throw(v any) error { panic(v) } //nolint:forbidigo // that is the drill
+// throw panics with v.
+func throw(v any) error { panic(v) } //nolint:forbidigo // on purpose
 
-// drills are ways in which a handler can fail. They are real failures: nothing on their way out knows that they were wanted.
+// drills are the ways in which the drill tool can fail. They are handled like any other failure.
 var drills = map[string]func() error{
 	"panic":         func() error { return throw(errors.New("the drill panicked with an error")) },
 	"panic_text":    func() error { return throw("the drill panicked with a text") },
@@ -53,7 +53,7 @@ var drills = map[string]func() error{
 	"panic_invariant": func() error { return throw(brokenRule()) },
 }
 
-// cyclic is a value that no JSON can say.
+// cyclic returns a value that cannot be encoded as JSON.
 func cyclic() map[string]any {
 	loop := map[string]any{"name": "loop"}
 	loop["self"] = loop

@@ -12,7 +12,7 @@ import (
 
 const previousProperty = `"previous_hash":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"The hash that read_file returned."}`
 
-// modeWith returns the mode of a file with the executable bit set or cleared; nil leaves it as it is. Who may read the file may execute it.
+// modeWith returns the mode of a file with the executable bit set, for everyone who can read it, or cleared. nil means no change.
 func modeWith(before *workspace.File, executable *bool) *fs.FileMode {
 	if executable == nil {
 		return nil
@@ -29,8 +29,8 @@ func modeWith(before *workspace.File, executable *bool) *fs.FileMode {
 	return &mode
 }
 
-// begun returns the desk, the path and the whole name of the plan of a call that changes something under a plan.
-func (k *System) begun(c *workbench.Call, name, hash string) (*desk, workspace.Path, *change, error) {
+// begun returns the workspace, the path and the full plan hash of a call that makes a change.
+func (k *System) begun(c *workbench.Call, name, hash string) (*openWorkspace, workspace.Path, *change, error) {
 	d, p, err := k.named(c, name)
 	if err != nil {
 		return nil, p, nil, err
@@ -39,8 +39,8 @@ func (k *System) begun(c *workbench.Call, name, hash string) (*desk, workspace.P
 	return d, p, ch, k.needsPlan(d, ch)
 }
 
-// existing reads a file that is going to be changed and checks its hash, if one was given.
-func existing(d *desk, p workspace.Path, previous string) (*workspace.File, error) {
+// existing reads a file to be changed and checks its hash, if one was given.
+func existing(d *openWorkspace, p workspace.Path, previous string) (*workspace.File, error) {
 	return current(d, p, previous, true)
 }
 
@@ -102,7 +102,7 @@ func (k *System) move(ctx context.Context, c *workbench.Call, in moveArgs) (work
 	return done, orMakeDirs(err, in.MakeDirs)
 }
 
-// orMakeDirs adds the way out where only a folder is missing.
+// orMakeDirs adds a suggestion to use make_dirs if only a folder is missing.
 func orMakeDirs(err error, given bool) error {
 	if candor.CodeOf(err) != kaizacode.PathNotFound || given {
 		return err

@@ -13,7 +13,7 @@ import (
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// claims are the arguments that say who calls and for what. Every tool but begin_session takes them.
+// claims are the arguments that every tool except begin_session accepts.
 type claims struct {
 	Role    any `json:"role"`
 	PhaseID any `json:"phase_id"`
@@ -33,9 +33,9 @@ func withClaims(properties string) string {
 	return strings.TrimSuffix(properties, "}") + "," + claimProperties + "}"
 }
 
-// claimsOf reads the claims as far as they can be read: the arguments may be anything at all.
+// claimsOf reads the claims of a call whose arguments may be invalid.
 func claimsOf(c *workbench.Call) (read claims) {
-	_ = json.Unmarshal(c.Arguments, &read) // what cannot be read claims nothing
+	_ = json.Unmarshal(c.Arguments, &read) // unreadable arguments have no claims
 	return read
 }
 
@@ -44,13 +44,13 @@ func text(v any) string {
 	return s
 }
 
-// gate refuses what no session, a locked one or one of this role may do.
+// gate refuses calls without a session, calls that a locked session must not make, and calls that the role must not make.
 func (k *System) gate(c *workbench.Call) *candor.Error {
 	if c.Name == "begin_session" {
 		return nil
 	}
 	if c.Session == nil && c.Stray {
-		return candor.New(kaizacode.SessionNotInitialized, "The session that the call names is not known here, or is not that of its connection.",
+		return candor.New(kaizacode.SessionNotInitialized, "The call names an unknown session, or another one than its connection has.",
 			candor.WithOrigin(candor.PartyServer, false),
 			candor.WithSuggestion("Give the session_id that begin_session returned, or none where the connection is the session."))
 	}
@@ -58,10 +58,10 @@ func (k *System) gate(c *workbench.Call) *candor.Error {
 		return candor.New(kaizacode.SessionNotInitialized, "", candor.WithOrigin(candor.PartyServer, false))
 	}
 	claimed := claimsOf(c)
-	if role := text(claimed.Role); role != "" && kindOf(role) != kindOf(c.Session.Role) {
+	if role := text(claimed.Role); role != "" && contractRole(role) != contractRole(c.Session.Role) {
 		return candor.New(kaizacode.RoleMismatch, "", candor.WithDetails(map[string]any{"role": c.Session.Role}))
 	}
-	d, err := k.desk(c.Session)
+	d, err := k.workspaceOf(c.Session)
 	if err != nil {
 		return candor.From(err)
 	}
@@ -70,7 +70,7 @@ func (k *System) gate(c *workbench.Call) *candor.Error {
 	if lock != nil && !c.Tool.ReadOnly && !reporting {
 		return lockedError(lock)
 	}
-	if slices.Contains(forbidden[kindOf(c.Session.Role)], c.Name) && (lock == nil || !reporting) {
+	if slices.Contains(forbidden[contractRole(c.Session.Role)], c.Name) && (lock == nil || !reporting) {
 		return candor.New(kaizacode.UnauthorizedAction, "The role "+c.Session.Role+" may not use "+c.Name+".",
 			candor.WithDetails(map[string]any{"role": c.Session.Role, "allowed_role": otherRole(c.Session.Role)}))
 	}
@@ -88,16 +88,58 @@ func lockedError(l *Lock) *candor.Error {
 
 const reportsFolder = plan.ReportsFolder + "/"
 
-// isReport reports a path that lies below the folder of reports.
+// isReport reports whether a name is that of a report.
 func isReport(f *workspace.Folder, name string) bool {
 	p, err := f.Parse(name)
 	return err == nil && inReports(p)
 }
 
-// reportKinds are the names that a report may end in: something to read, and nothing that a check would run.
+// reportKinds are the extensions of a report: formats that no check would execute.
 var reportKinds = []string{".md", ".txt", ".json"}
 
-// inReports reports a path that needs no plan. Names that are guarded elsewhere are guarded here, too.
+// inReports reports whether writing a path needs no plan. Protected names are protected in the reports folder, too.
 func inReports(p workspace.Path) bool {
 	return strings.HasPrefix(p.String(), reportsFolder) && plan.Ordinary(p.String()) && slices.Contains(reportKinds, strings.ToLower(path.Ext(p.String())))
+}
+
+// The roles by what they do. They are aliases of [Planner] and [Executor], which the KAIZA contract names after products. A session keeps the
+// name that it began with; rules and locks apply to both names.
+const (
+	PlannerRole  = "planner"
+	ExecutorRole = "executor"
+)
+
+// contractRole returns the contract's name of a role.
+func contractRole(role string) string {
+	switch role {
+	case PlannerRole:
+		return Planner
+	case ExecutorRole:
+		return Executor
+	}
+	return role
+}
+
+// otherRole returns the other role, in the same naming.
+func otherRole(role string) string {
+	switch role {
+	case PlannerRole:
+		return ExecutorRole
+	case ExecutorRole:
+		return PlannerRole
+	case Planner:
+		return Executor
+	}
+	return Planner
+}
+
+// forbidden lists the tools that a role must not use.
+var forbidden = map[string][]string{
+	Planner:  {"write_file", "apply_patch", "move_file", "delete_file", "make_dir", "set_executable"},
+	Executor: {"submit_plan"},
+}
+
+// lists reports whether tools/list includes a tool. A planner sees write_file, which it needs for the report that unlocks a session.
+func (k *System) lists(s *workbench.Session, tool string) bool {
+	return tool == "write_file" || !slices.Contains(forbidden[contractRole(s.Role)], tool)
 }

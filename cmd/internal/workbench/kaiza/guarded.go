@@ -10,8 +10,8 @@ import (
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// guarded refuses a workspace in a folder that is guarded in the workspace around it, and in the folders of a git repository without
-// files: reports need no plan, so that a session there could write what no session around it may. The root itself is the operator's choice.
+// guarded refuses a workspace in a protected folder of the enclosing workspace or inside a git repository: reports need no plan, so a session
+// there could write files that no session of the enclosing workspace may. The root itself is the operator's choice.
 func (k *System) guarded(root string) error {
 	rel, err := filepath.Rel(k.o.Root, root)
 	if err != nil || rel == "." {
@@ -33,8 +33,8 @@ func (k *System) guarded(root string) error {
 		candor.WithDetails(map[string]any{"reason": "guarded_folder", "folder": found}))
 }
 
-// repositoryAbove returns the folder on the way to a workspace, or the workspace, that looks like the inside of a git repository, whatever
-// its name: a bare repository is usually called project.git.
+// repositoryAbove returns the first folder on the path to a workspace that looks like a git repository without a work tree, such as
+// project.git.
 func (k *System) repositoryAbove(rel string) string {
 	at := k.o.Root
 	for segment := range strings.SplitSeq(rel, "/") {
@@ -56,9 +56,9 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// judged returns the name of a file that a plan is held against. In a workspace that is the docs folder of another one, plans/x is a file of
-// that one's plans, and is named so.
-func (d *desk) judged(name string) string {
+// judged returns the name under which a file is checked against a plan. If the workspace is the docs folder of another one, plans/x is
+// checked as docs/plans/x.
+func (d *openWorkspace) judged(name string) string {
 	docs := filepath.Base(d.folder.Root())
 	if !plan.Ordinary(docs+"/"+name) && plan.Ordinary(docs) && plan.Ordinary(name) {
 		return docs + "/" + name

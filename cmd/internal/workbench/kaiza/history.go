@@ -17,7 +17,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// undoable reports a change of files, as opposed to one of plans, which approve and revoke take back.
+// undoable reports whether a journal is of a change of files, not of a plan.
 func undoable(j workspace.Journal) bool { return ofFiles(noteOf(&j).Tool) }
 
 func ofFiles(tool string) bool {
@@ -29,11 +29,11 @@ func ofFiles(tool string) bool {
 }
 
 func noteOf(j *workspace.Journal) (about note) {
-	_ = json.Unmarshal(j.Note, &about) // without it less is known, and nothing is lost
+	_ = json.Unmarshal(j.Note, &about) // optional
 	return about
 }
 
-// PastChange is a change of files that stands in the trail, or whose old contents are kept.
+// PastChange is a change of files that is in the trail, or whose old contents are kept.
 type PastChange struct {
 	ID     string        `json:"id"` // of the call, in all its entries in the trail
 	At     time.Time     `json:"at"`
@@ -42,29 +42,29 @@ type PastChange struct {
 	By     string        `json:"by,omitempty"` // the person who undid something
 	Plan   string        `json:"plan_hash,omitempty"`
 	Files  []ChangedFile `json:"files"`
-	Entry  string        `json:"entry,omitempty"` // the hash of the entry in the trail that says it is complete
+	Entry  string        `json:"entry,omitempty"` // the hash of its complete entry in the trail
 	Undoes string        `json:"undoes,omitempty"`
-	// UndoneBy is the change that undid this one, if that one stands.
+	// UndoneBy is the change that undid this one, if it is in force.
 	UndoneBy string `json:"undone_by,omitempty"`
-	// CanUndo says that an undo would succeed now; WhyNot why it would not.
+	// CanUndo reports whether an undo would succeed now; WhyNot is the reason if not.
 	CanUndo     bool                   `json:"can_undo"`
 	WhyNot      string                 `json:"why_not,omitempty"`
 	Differences []workspace.Difference `json:"differences,omitempty"`
-	// State is "" for a change that stands, and otherwise [Interrupted] or [NotUndone].
+	// State is "" for a complete change, else [Interrupted] or [NotUndone].
 	State string `json:"state,omitempty"`
 
 	past *workspace.Past
 }
 
-// ChangePage is a part of the changes of a workspace.
+// ChangePage is one page of the changes of a workspace.
 type ChangePage struct {
 	Changes []PastChange `json:"changes"` // the newest first
-	// Next is the id to go on with, "" if there are no older changes.
+	// Next is the id to continue with, "" if there are no older changes.
 	Next string `json:"next,omitempty"`
 }
 
-// Changes returns the changes of files before the one with an id, or the newest of all, the newest first. Where there is no trail, those are
-// returned whose old contents are kept.
+// Changes returns the changes before the one with an id, or the newest if id is "", the newest first. Without a trail it returns the changes
+// whose old contents are kept.
 func (r *Review) Changes(ctx context.Context, before string, limit int) (ChangePage, error) {
 	all, err := r.changes(ctx)
 	if err != nil {
@@ -87,7 +87,7 @@ func (r *Review) Changes(ctx context.Context, before string, limit int) (ChangeP
 	return page, nil
 }
 
-// maxPastChanges bounds how many changes are held in memory: the newest.
+// maxPastChanges limits how many changes are held in memory; the newest are kept.
 const maxPastChanges = 20_000
 
 // changes joins the trail with the history, the newest first.
@@ -108,7 +108,7 @@ func (r *Review) changes(ctx context.Context) ([]PastChange, error) {
 		p := &kept[i]
 		at, ok := byID[p.ID]
 		if !ok && p.Ends() {
-			continue // it is under way, or interrupted, which is listed below
+			continue // in progress, or interrupted, which is listed below
 		}
 		if !ok {
 			about := noteOf(&p.Journal)
@@ -124,8 +124,8 @@ func (r *Review) changes(ctx context.Context) ([]PastChange, error) {
 	return all, nil
 }
 
-// keptChanges returns the changes whose old contents are kept. A change moves from the journals to the history when the trail says that it is
-// complete; asked after the trail and in this order, each such change is found in one of the two, also beside a busy server.
+// keptChanges returns the changes whose old contents are kept. A change moves from the journals to the history when the trail records it as
+// complete. Reading the trail first, then journals, then history finds each such change, even while a server is running.
 func (r *Review) keptChanges() ([]workspace.Past, error) {
 	journals, err := workspace.UnfinishedPast(r.d.state)
 	kept, failed := workspace.History(r.d.state)
@@ -135,7 +135,7 @@ func (r *Review) keptChanges() ([]workspace.Past, error) {
 	return append(journals, kept...), nil
 }
 
-// markUndone follows the undos, the oldest first: one that is itself undone counts no more.
+// markUndone sets UndoneBy, the oldest undo first: an undo that is itself undone does not count.
 func markUndone(all []PastChange) {
 	at := make(map[string]int, len(all))
 	for i := range all {
@@ -151,7 +151,7 @@ func markUndone(all []PastChange) {
 	}
 }
 
-// journalled returns the files of a change as its journal has them.
+// journalled returns the files in a journal.
 func journalled(j *workspace.Journal) []ChangedFile {
 	out := make([]ChangedFile, 0, len(j.Files)+len(j.Removed)+len(j.Folders))
 	for _, f := range j.Files {
@@ -207,15 +207,15 @@ func fromRecord(record *ledger.Record) PastChange {
 			By     string        `json:"by"`
 		} `json:"value"`
 	}
-	_ = json.Unmarshal(record.Data, &data) // without it the entry says less
+	_ = json.Unmarshal(record.Data, &data) // optional
 	return PastChange{ID: record.Call, At: record.Time, Tool: record.Tool, Role: record.Role, By: data.Value.By, Plan: record.PlanHash,
 		Files: data.Value.Files, Undoes: data.Value.Undoes, Entry: record.Hash}
 }
 
-// minChangeID is how many digits of an id name a change.
+// minChangeID is the minimum length of an abbreviated id.
 const minChangeID = 6
 
-// findChange returns where the change with an id is, or the only one whose id begins so.
+// findChange returns the index of the change with an id or a unique prefix of it.
 func findChange(all []PastChange, id string) (int, error) {
 	found := -1
 	for i := range all {
@@ -226,7 +226,7 @@ func findChange(all []PastChange, id string) (int, error) {
 			continue
 		}
 		if found >= 0 {
-			return -1, candor.New(kaizacode.InvalidInputValue, "Several changes have an id that begins so.", candor.WithSuggestion("Give more of the id."))
+			return -1, candor.New(kaizacode.InvalidInputValue, "Several changes have an id with this prefix.", candor.WithSuggestion("Give more of the id."))
 		}
 		found = i
 	}
@@ -237,7 +237,7 @@ func findChange(all []PastChange, id string) (int, error) {
 	return found, nil
 }
 
-// judgeUndo says whether a change could be undone now.
+// judgeUndo sets CanUndo and WhyNot.
 func (r *Review) judgeUndo(c *PastChange) {
 	if c.State != "" {
 		c.WhyNot = unfinishedSays(c.State)
@@ -260,7 +260,7 @@ func (r *Review) judgeUndo(c *PastChange) {
 	}
 }
 
-// sinceThen is one sentence about the first difference.
+// sinceThen describes the first difference.
 func sinceThen(differences []workspace.Difference) string {
 	text := fmt.Sprintf("%q %s", differences[0].Path, strings.TrimSuffix(differences[0].Says, "."))
 	if more := len(differences) - 1; more > 0 {

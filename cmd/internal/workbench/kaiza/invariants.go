@@ -12,10 +12,10 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/preflight"
 )
 
-// registered is how many codes the contract has.
+// registered is the number of codes in the contract.
 const registered = 35
 
-// invariants are what must hold before anybody may work here.
+// invariants returns the conditions that are checked at startup.
 func (k *System) invariants() []workbench.Invariant {
 	return []workbench.Invariant{
 		{ID: "INV_STARTUP_CODES_REGISTERED", About: "All 35 codes of the contract are registered.", Check: codesRegistered(Domain)},
@@ -35,7 +35,7 @@ func codesRegistered(domain string) func(context.Context, *workbench.Bench) erro
 			}
 		}
 		if count != registered {
-			return fmt.Errorf("there are %d", count)
+			return fmt.Errorf("%d codes registered, want %d", count, registered)
 		}
 		return nil
 	}
@@ -45,16 +45,16 @@ func (k *System) rootSane(context.Context, *workbench.Bench) error {
 	info, err := os.Stat(k.o.Root)
 	switch {
 	case err != nil:
-		return errors.New("it cannot be looked at (hint: start with --root DIR)")
+		return errors.New("root: cannot be read (hint: start with --root DIR)")
 	case !filepath.IsAbs(k.o.Root) || !info.IsDir():
-		return errors.New("it is no folder, or not absolute (hint: start with --root DIR)")
+		return errors.New("root: not an absolute path of a folder (hint: start with --root DIR)")
 	case filepath.Dir(k.o.Root) == k.o.Root:
-		return errors.New("it is a whole file system (hint: start with --root DIR, the folder that holds the workspaces)")
+		return errors.New("root: a whole file system (hint: start with --root DIR, the folder that holds the workspaces)")
 	}
 	return nil
 }
 
-// reachable reports a name that a session could open.
+// reachable reports whether a session could open a file.
 func (k *System) reachable(name string) bool {
 	if resolved, err := filepath.EvalSymlinks(name); err == nil {
 		name = resolved
@@ -64,17 +64,17 @@ func (k *System) reachable(name string) bool {
 
 func (k *System) stateOutside(_ context.Context, b *workbench.Bench) error {
 	if k.reachable(b.State().Dir()) {
-		return errors.New("the state folder lies below the root (hint: choose another --state folder)")
+		return errors.New("state folder: below the root (hint: choose another --state folder)")
 	}
 	if dir := b.Ledger(); dir != "" && k.reachable(dir) {
-		return errors.New("the trail lies below the root (hint: choose another --ledger folder)")
+		return errors.New("trail: below the root (hint: choose another --ledger folder)")
 	}
 	return nil
 }
 
 func (k *System) policyOutside(context.Context, *workbench.Bench) error {
 	if k.o.PolicyFile != "" && k.reachable(k.o.PolicyFile) {
-		return errors.New("the policy file lies below the root, where a plan could allow to change it (hint: keep it elsewhere)")
+		return errors.New("policy file: below the root, where a plan could allow changing it (hint: keep it elsewhere)")
 	}
 	return nil
 }

@@ -1,11 +1,9 @@
 // Package kaiza is a governed file workspace: one role plans, a person approves, another role executes within the plan, and every
-// call, change and refusal stands in a trail that cannot be edited unseen.
+// call, change and refusal is recorded in a tamper-evident trail. It implements the KAIZA contract:
 //
-// It is the system of the KAIZA contract, which its original described and did not keep. What it promises:
-//
-//   - every failure leaves as the whole envelope, is recorded before it is sent, and says by its code alone what to do;
-//   - nothing outside the workspace is read or written, whatever a path, a link or a patch says;
-//   - a change is reserved in the trail, journalled, committed as a whole, checked by the operator's commands, and undone if they
+//   - every failure is sent as the complete envelope and recorded before it is sent; its code alone says what to do;
+//   - no path, link or patch can read or write anything outside the workspace;
+//   - a change is reserved in the trail, journalled, committed atomically, checked by the operator's commands, and undone if they
 //     fail or if its end cannot be recorded;
 //   - a broken rule locks the session, also across restarts; a report below docs/reports/ unlocks it. A wrong path never locks.
 package kaiza
@@ -23,34 +21,34 @@ import (
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// The roles. A session has one, and keeps it.
+// The roles of the contract. The role of a session never changes.
 const (
 	Planner  = "ANTIGRAVITY" // writes plans
 	Executor = "WINDSURF"    // changes files as an approved plan allows
 )
 
-// Domain is that of its codes.
+// Domain is the domain of its codes.
 const Domain = "kaiza"
 
-// Options are the operator's.
+// Options configures a [System].
 type Options struct {
-	// Root is the folder that every workspace must be or be in; absolute.
+	// Root is an absolute path. Every workspace is this folder or below it.
 	Root string
-	// State is where approvals, locks and journals are kept.
+	// State holds approvals, locks and journals.
 	State *workbench.State
-	// Policy judges what is written; nil is the built-in one.
+	// Policy checks what is written; nil for the built-in policy.
 	Policy *policy.Policy
-	// PolicyFile is where it was read from, so that the audit can see that it lies out of reach.
+	// PolicyFile is the file of the policy. The self-audit checks that no session can reach it.
 	PolicyFile string
 	// ReadOnly refuses every change.
 	ReadOnly bool
-	// AllowHardLinks lets files with a second name be read.
+	// AllowHardLinks allows reading files that have more than one hard link.
 	AllowHardLinks bool
-	// Drill adds a tool that fails on request, to try what a client makes of it.
+	// Drill adds a tool that fails on request, for testing clients.
 	Drill bool
-	// Preflight says how the operator's commands are run.
+	// Preflight configures how the operator's commands run.
 	Preflight preflight.Options
-	// LockWait bounds the wait for another process that is changing the same workspace; 0 is 5 seconds.
+	// LockWait limits the wait for another process that is changing the same workspace; 0 means 5 seconds.
 	LockWait time.Duration
 }
 
@@ -83,7 +81,7 @@ A planner (or ANTIGRAVITY) plans: submit_plan stores a plan with the files it ma
 An executor (or WINDSURF) executes: write_file, apply_patch, move_file, delete_file, make_dir and set_executable need the hash of an approved plan that covers the files.
 Every error has a code and says what to do next. If the session is locked, write a report below docs/reports/ with write_file.`
 
-// Describe returns what the workbench runs.
+// Describe returns the system for [workbench.Open].
 func (k *System) Describe() workbench.System {
 	return workbench.System{
 		Name: "kaiza", Title: "Governed workspace", Instructions: instructions, Dialect: "system-error", Domain: Domain,
@@ -91,7 +89,7 @@ func (k *System) Describe() workbench.System {
 	}
 }
 
-// Start puts right what a crash has left half done, in every workspace that this state folder knows.
+// Start recovers changes that a crash interrupted, in every workspace of the state folder.
 func (k *System) Start(ctx context.Context, b *workbench.Bench) { k.recoverAll(ctx, b) }
 
 func (k *System) tools() []workbench.Tool {
@@ -114,7 +112,7 @@ func (k *System) tools() []workbench.Tool {
 	return tools
 }
 
-// everywhere are the codes that any call can raise, and inSession those that any call but begin_session can.
+// everywhere lists the codes that any call can raise; inSession those that any call except begin_session can raise.
 var (
 	everywhere = []candor.Code{
 		kaizacode.InvalidInputType, kaizacode.InvalidInputFormat, kaizacode.InvalidInputValue, kaizacode.MissingRequiredField,

@@ -1,6 +1,7 @@
 package kaiza
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,9 +17,10 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/internal/durable"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
-// Lock is why a session may change nothing until it has reported.
+// Lock is the reason why a session cannot change anything until it has written a report.
 type Lock struct {
 	Code      string    `json:"code"`
 	Ref       string    `json:"ref"`
@@ -29,7 +31,7 @@ type Lock struct {
 	At        time.Time `json:"at"`
 }
 
-// locking are the codes that lock: a rule was broken. Errors of files, paths and input never do.
+// locking lists the codes that lock a session: those of broken rules. Errors of files, paths and input never lock.
 var locking = []candor.Code{
 	kaizacode.InvariantViolation, kaizacode.PolicyViolation, kaizacode.RustPolicyViolation,
 	kaizacode.PlanEnforcementFailed, kaizacode.PlanScopeViolation,
@@ -39,27 +41,27 @@ const locksFolder = "locks"
 
 func lockFile(session string) string { return path.Join(locksFolder, session+".json") }
 
-// failed locks the session of a call that has broken a rule. The lock is on the disk before the answer is sent.
+// failed locks the session of a call that broke a rule. The lock is on disk before the reply is sent.
 func (k *System) failed(_ context.Context, c *workbench.Call, e *candor.Error) {
-	code := ownCode(e) // what another system calls the same is told as ours, and locks as ours
+	code := ownCode(e) // a code of another system with the same symbol locks, too
 	if c.Session == nil || !slices.Contains(locking, code) {
 		return
 	}
-	d, err := k.desk(c.Session)
+	d, err := k.workspaceOf(c.Session)
 	if err != nil {
-		return // without a desk it can do nothing anyway
+		return // the session cannot change anything without its workspace
 	}
 	l := &Lock{Code: code.Symbol(), Ref: e.Ref(), Tool: c.Name, Invariant: e.CallInfo().InvariantID,
 		Session: c.Session.ID, Role: c.Session.Role, At: k.now().UTC()}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.refresh(); d.lock != nil {
-		return // the first failure is the one to report
+		return // the first failure counts
 	}
 	d.lock = l
 	if err := saveLock(d.state, l); err != nil {
 		d.unsaved = true
-		c.Bench().Logger().Error("a lock could not be written; it holds until this server ends", slog.String("ref", l.Ref), slog.Any("error", err))
+		c.Bench().Logger().Error("writing a lock; it holds until this server ends", slog.String("ref", l.Ref), slog.Any("error", err))
 	}
 }
 
@@ -74,7 +76,7 @@ func saveLock(state *os.Root, l *Lock) error {
 	return durable.WriteFile(state, lockFile(l.Session), append(data, '\n'), 0o600)
 }
 
-// loadLock returns the lock of a session, nil if there is none. One that cannot be read locks all the same.
+// loadLock returns the lock of a session, or nil. A damaged lock file locks the session, too.
 func loadLock(state *os.Root, session string) (*Lock, error) {
 	data, err := state.ReadFile(lockFile(session))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -95,16 +97,16 @@ func unreadableLock(session string) *Lock {
 	return &Lock{Code: kaizacode.InvariantViolation.Symbol(), Invariant: "INV_LOCK_READABLE", Session: session}
 }
 
-// locked returns why the desk is locked, nil if it is not.
-func (d *desk) locked() *Lock {
+// locked returns the lock of the session, or nil.
+func (d *openWorkspace) locked() *Lock {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.refresh()
 }
 
-// refresh reads again whether the desk is locked, because the file is the lock: the session may have broken a rule in another server on the
-// same state, and the operator or the report of another session may have lifted the lock. The caller holds d.mu.
-func (d *desk) refresh() *Lock {
+// refresh reads the lock files again: another server on the same state may have locked the session, and the operator or the report of another
+// session may have removed a lock. The caller holds d.mu.
+func (d *openWorkspace) refresh() *Lock {
 	if d.unsaved && saveLock(d.state, d.lock) == nil {
 		d.unsaved = false
 	}
@@ -119,10 +121,10 @@ func (d *desk) refresh() *Lock {
 	}
 	own, err := loadLock(d.state, d.session)
 	if err != nil {
-		return unreadableLock(d.session) // the next call looks again
+		return unreadableLock(d.session) // the next call tries again
 	}
 	first, stand := own, []string(nil)
-	for _, session := range d.taken {
+	for _, session := range d.inherited {
 		l, err := loadLock(d.state, session)
 		if err != nil {
 			return unreadableLock(session)
@@ -135,16 +137,16 @@ func (d *desk) refresh() *Lock {
 			first = l
 		}
 	}
-	d.lock, d.taken = first, stand
+	d.lock, d.inherited = first, stand
 	return d.lock
 }
 
-// maxTaken bounds how many locks one session takes over.
-const maxTaken = 1000
+// maxInherited limits how many locks one session inherits.
+const maxInherited = 1000
 
-// takeLocks takes over the locks that stand in this workspace for a role, its own session's too: to end a session, to begin another
-// beside it or to wait for a restart is no way around the report. A session that was at work before the lock goes on.
-func (d *desk) takeLocks(role string) error {
+// inheritLocks adds the locks of the workspace for a role, including its own session's, so that ending a session, beginning another or
+// restarting the server does not avoid the report. Sessions that began before the lock are not affected.
+func (d *openWorkspace) inheritLocks(role string) error {
 	names, err := fs.ReadDir(d.state.FS(), locksFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -156,17 +158,17 @@ func (d *desk) takeLocks(role string) error {
 	defer d.mu.Unlock()
 	for _, name := range names {
 		session, ok := strings.CutSuffix(name.Name(), ".json")
-		if !ok || len(d.taken) == maxTaken {
+		if !ok || len(d.inherited) == maxInherited {
 			continue
 		}
 		l, err := loadLock(d.state, session)
 		if err != nil {
 			return err
 		}
-		if l == nil || l.Role != "" && kindOf(l.Role) != kindOf(role) {
+		if l == nil || l.Role != "" && contractRole(l.Role) != contractRole(role) {
 			continue
 		}
-		d.taken = append(d.taken, session)
+		d.inherited = append(d.inherited, session)
 		if d.lock == nil || l.At.Before(d.lock.At) {
 			d.lock = l
 		}
@@ -174,18 +176,40 @@ func (d *desk) takeLocks(role string) error {
 	return nil
 }
 
-// unlock lifts the lock, and those that were taken over.
-func (d *desk) unlock(session string) error {
+// unlock removes the lock and the inherited ones.
+func (d *openWorkspace) unlock(session string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var failed error
-	for _, id := range append(slices.Clone(d.taken), session) {
+	for _, id := range append(slices.Clone(d.inherited), session) {
 		if err := d.state.Remove(lockFile(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			failed = errors.Join(failed, err)
 		}
 	}
 	if failed == nil {
-		d.lock, d.taken, d.unsaved = nil, nil, false
+		d.lock, d.inherited, d.unsaved = nil, nil, false
 	}
 	return failed
+}
+
+var sessionID = lazyregexp.New(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
+
+// hideSessionIDs shortens the ids of all sessions except own: over HTTP without protocol sessions a client that has an id can use it.
+func hideSessionIDs(own string, text []byte) []byte {
+	return sessionID.Get().ReplaceAllFunc(text, func(id []byte) []byte {
+		if string(id) == own {
+			return id
+		}
+		return append(bytes.Clone(id[:8]), "-…"...)
+	})
+}
+
+// shownTo returns the lock with a session id of another session shortened.
+func (l *Lock) shownTo(own string) *Lock {
+	if l == nil {
+		return nil
+	}
+	shown := *l
+	shown.Session = string(hideSessionIDs(own, []byte(l.Session)))
+	return &shown
 }

@@ -14,13 +14,13 @@ import (
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// planFiles is the folder of plans in a workspace. Writing one is a change like any other; its caller holds the lock of the workspace, and
-// completes or undoes what was written.
+// planFiles accesses the plans folder of a workspace. Writing a plan is a journalled change: the caller holds the lock of the workspace and
+// completes or undoes it.
 type planFiles struct {
-	d       *desk
-	call    string // that the journal of a change belongs to; "" is for one who only reads
+	d       *openWorkspace
+	call    string // the id for the journal; "" for reading only
 	note    note
-	written *workspace.Staged // nil before a plan was written
+	written *workspace.Staged // nil if no plan was written
 }
 
 func (f *planFiles) path(name string) (workspace.Path, error) {
@@ -40,7 +40,7 @@ func (f *planFiles) ReadPlan(name string) ([]byte, error) {
 	return file.Content, err
 }
 
-// WritePlan writes it as a whole. The change is written, and not done.
+// WritePlan writes the file of a plan. The journal stays until the caller ends the change.
 func (f *planFiles) WritePlan(name string, content []byte) error {
 	p, err := f.path(name)
 	if err != nil {
@@ -58,7 +58,7 @@ func (f *planFiles) WritePlan(name string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := staged.Commit(context.Background()); err != nil { //nolint:contextcheck // a small file, which is not left half written
+	if err := staged.Commit(context.Background()); err != nil { //nolint:contextcheck // a small file
 		if staged.Stuck() {
 			return notUndone(err, nil)
 		}
@@ -68,7 +68,7 @@ func (f *planFiles) WritePlan(name string, content []byte) error {
 	return nil
 }
 
-// ListPlans returns the names in the folder, all of them: a beginning that two hashes share must not pass for the name of one.
+// ListPlans returns all names in the folder, so that an ambiguous prefix is noticed.
 func (f *planFiles) ListPlans() ([]string, error) {
 	p, err := f.path(".")
 	if err != nil {
@@ -108,8 +108,8 @@ func (k *System) submit(ctx context.Context, c *workbench.Call, in planContent) 
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	defer func() { _ = release() }() // the system takes it back anyway
-	if err := k.clear(ctx, c.Bench(), d); err != nil {
+	defer func() { _ = release() }() // the kernel releases it anyway
+	if err := k.recoverFirst(ctx, c.Bench(), d); err != nil {
 		return workbench.Reply{}, err
 	}
 	hash := plan.Hash([]byte(in.Content))
@@ -129,8 +129,8 @@ func (k *System) submit(ctx context.Context, c *workbench.Call, in planContent) 
 		"path": path.Join(plan.Folder, plan.Name(hash)), "next": next})
 }
 
-// store stores a plan and records that it did. If either fails there is no plan.
-func (k *System) store(ctx context.Context, c *workbench.Call, d *desk, effect *workbench.Effect, content []byte) (plan.Stored, bool, error) {
+// store stores a plan and records that. If either fails the plan is not stored.
+func (k *System) store(ctx context.Context, c *workbench.Call, d *openWorkspace, effect *workbench.Effect, content []byte) (plan.Stored, bool, error) {
 	hash := plan.Hash(content)
 	plans, files := k.planStore(d, c.ID, note{Tool: c.Name, Plan: hash})
 	_, existed, err := plans.Submit(content)
@@ -142,9 +142,9 @@ func (k *System) store(ctx context.Context, c *workbench.Call, d *desk, effect *
 	switch {
 	case err != nil && files.written != nil:
 		err = k.undo(files.written, err)
-		return stored, existed, errors.Join(err, k.close(ctx, c, effect, err))
+		return stored, existed, errors.Join(err, k.abort(ctx, c, effect, err))
 	case err != nil:
-		return stored, existed, errors.Join(err, k.close(ctx, c, effect, err))
+		return stored, existed, errors.Join(err, k.abort(ctx, c, effect, err))
 	case files.written != nil:
 		return stored, existed, k.complete(ctx, c, effect, files.written, files.written.Done, about)
 	}

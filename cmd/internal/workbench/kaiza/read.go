@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -17,20 +18,20 @@ import (
 
 const pathProperty = `"path":{"type":"string","minLength":1,"maxLength":8192,"description":"Path in the workspace, relative to it."}`
 
-// pathCodes are what any path can lead to.
+// pathCodes lists the codes of tools that take a path.
 var pathCodes = []candor.Code{
 	kaizacode.InvalidPath, kaizacode.PathNotFound, kaizacode.PathTraversalBlocked, kaizacode.OutsideWorkspace,
 }
 
-// maxReply bounds the text of one answer; a longer file is read in pieces.
+// maxReply limits the text of one reply; a longer file is read in pieces.
 const maxReply = 512 << 10
 
 type readArgs struct {
-	Path     string `json:"path"`
-	Line     whole  `json:"line"`
-	Lines    whole  `json:"lines"`
-	Offset   *whole `json:"offset"`
-	Encoding string `json:"encoding"`
+	Path     string   `json:"path"`
+	Line     integer  `json:"line"`
+	Lines    integer  `json:"lines"`
+	Offset   *integer `json:"offset"`
+	Encoding string   `json:"encoding"`
 }
 
 func (k *System) readFile() workbench.Tool {
@@ -49,7 +50,7 @@ func (k *System) readFile() workbench.Tool {
 	}
 }
 
-// piece is what read_file tells about what it returned.
+// piece describes the part of a file that read_file returned.
 type piece struct {
 	Path      string `json:"path"`
 	Hash      string `json:"hash"`
@@ -57,7 +58,7 @@ type piece struct {
 	FirstLine int    `json:"first_line,omitempty"`
 	Lines     int    `json:"lines"`
 	Truncated bool   `json:"truncated"`
-	Next      int    `json:"next_offset,omitempty"` // where the rest of a file begins that is read by bytes
+	Next      int    `json:"next_offset,omitempty"` // the offset of the rest, when reading by bytes
 }
 
 func (k *System) read(_ context.Context, c *workbench.Call, in readArgs) (workbench.Reply, error) {
@@ -83,7 +84,7 @@ func (k *System) read(_ context.Context, c *workbench.Call, in readArgs) (workbe
 	return workbench.Reply{Text: []string{shown, told.Text[0]}, Data: told.Data}, nil
 }
 
-// check refuses what would have to be passed over: a file is read by its lines or by its bytes.
+// check refuses arguments for both lines and bytes.
 func (in *readArgs) check() error {
 	switch lines := in.Line > 0 || in.Lines > 0; {
 	case lines && in.Offset != nil:
@@ -95,14 +96,14 @@ func (in *readArgs) check() error {
 	}
 }
 
-// cut returns the part of a file that was asked for, as text.
+// cut returns the requested part of a file as text.
 func cut(file workspace.File, in readArgs) (string, piece, error) {
 	about := piece{Path: file.Path.String(), Hash: file.Hash, Bytes: file.Size, FirstLine: int(max(in.Line, 1))}
 	if in.Encoding == "base64" || in.Offset != nil {
 		return cutBytes(file.Content, in, about)
 	}
 	if !utf8.Valid(file.Content) {
-		return "", about, candor.New(kaizacode.FileReadFailed, about.Path+" is no text.", candor.WithSuggestion("Read it with encoding base64."))
+		return "", about, candor.New(kaizacode.FileReadFailed, about.Path+" is not text.", candor.WithSuggestion("Read it with encoding base64."))
 	}
 	lines := strings.SplitAfter(string(file.Content), "\n")
 	if last := len(lines) - 1; lines[last] == "" {
@@ -133,7 +134,7 @@ func tooLong(path string) error {
 		candor.WithSuggestion("Read the file in pieces, with offset 0 and then the next_offset of each answer, or search in it with search_files."))
 }
 
-// cutBytes returns a piece of a file by its place in bytes. A piece of text ends where a character does.
+// cutBytes returns a part of a file by byte offset. It does not split a character of text.
 func cutBytes(content []byte, in readArgs, about piece) (string, piece, error) {
 	begin := 0
 	if in.Offset != nil {
@@ -146,7 +147,7 @@ func cutBytes(content []byte, in readArgs, about piece) (string, piece, error) {
 			end--
 		}
 		if !utf8.Valid(content[begin:end]) {
-			return "", about, candor.New(kaizacode.FileReadFailed, about.Path+" is no text from there on.",
+			return "", about, candor.New(kaizacode.FileReadFailed, about.Path+" is not text from there on.",
 				candor.WithSuggestion("Begin where a character does, at 0 or at the next_offset of an answer, or read it with encoding base64."))
 		}
 	}
@@ -159,7 +160,7 @@ func cutBytes(content []byte, in readArgs, about piece) (string, piece, error) {
 	return string(content[begin:end]), about, nil
 }
 
-// shown is a path in a line of its own: one that would break the line, hide or be obeyed by a terminal is quoted, as git does.
+// shown returns a path for a line of text. A path with control or invisible characters is quoted, as git does.
 func shown(p workspace.Path) string {
 	quoted := strconv.Quote(p.String())
 	if quoted[1:len(quoted)-1] == p.String() {
@@ -169,8 +170,8 @@ func shown(p workspace.Path) string {
 }
 
 type listArgs struct {
-	Path  string `json:"path"`
-	Depth whole  `json:"depth"`
+	Path  string  `json:"path"`
+	Depth integer `json:"depth"`
 }
 
 func (k *System) listDir() workbench.Tool {
@@ -220,14 +221,14 @@ func (k *System) list(_ context.Context, c *workbench.Call, in listArgs) (workbe
 }
 
 type searchArgs struct {
-	Path    string `json:"path"`
-	Pattern string `json:"pattern"`
-	Literal bool   `json:"literal"`
-	Glob    string `json:"glob"`
-	Max     whole  `json:"max_matches"`
+	Path    string  `json:"path"`
+	Pattern string  `json:"pattern"`
+	Literal bool    `json:"literal"`
+	Glob    string  `json:"glob"`
+	Max     integer `json:"max_matches"`
 }
 
-// searchTime bounds a search; what was found by then is told.
+// searchTime limits a search; matches found by then are returned.
 const searchTime = 10 * time.Second
 
 func (k *System) searchFiles() workbench.Tool {
@@ -279,7 +280,7 @@ func (k *System) search(ctx context.Context, c *workbench.Call, in searchArgs) (
 		"matches": matches, "files": found.Files, "skipped": found.Skipped, "cut_lines": found.Cut, "stopped": found.Stopped}}, nil
 }
 
-// searched says how far a search has come, and what it has not looked at: no match there means nothing.
+// searched describes how far a search came and which files were not searched.
 func searched(m workspace.Matches) string {
 	text := fmt.Sprintf("%d matches in %d files", len(m.Found), m.Files)
 	if m.Skipped > 0 {
@@ -292,4 +293,17 @@ func searched(m workspace.Matches) string {
 		text += "; stopped by the limit of " + m.Stopped + ", so there may be more: narrow it with path or glob"
 	}
 	return text
+}
+
+// integer is a JSON integer in any notation. A schema accepts 5.0 and 5e0, encoding/json does not. Values are clamped to 32 bits.
+type integer int
+
+// UnmarshalJSON reads a number that has passed the schema.
+func (w *integer) UnmarshalJSON(text []byte) error {
+	n, err := strconv.ParseFloat(string(text), 64)
+	if err != nil {
+		return err
+	}
+	*w = integer(max(min(n, math.MaxInt32), math.MinInt32))
+	return nil
 }

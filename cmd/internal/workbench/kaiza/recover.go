@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// recovered is a change that a crash had interrupted, and what became of it.
+// recovered is an interrupted change and its state after the recovery.
 type recovered struct {
 	Call  string   `json:"call"`
 	Tool  string   `json:"tool,omitempty"`
@@ -24,25 +24,25 @@ type recovered struct {
 	State string   `json:"state"`
 }
 
-// recoveryWait bounds the wait for a process that is changing the workspace: then it is alive, and there is nothing to put right.
+// recoveryWait limits the wait for the lock of the workspace. If another process holds it, its change is not interrupted.
 const recoveryWait = 500 * time.Millisecond
 
-// recorder is what a recovery needs of whoever runs it: a server, or a person's command.
+// recorder is what a recovery needs from the server or the operator's command that runs it.
 type recorder interface {
 	Ledger() string // the folder of the trail, "" for none
 	Logger() *slog.Logger
 	Record(ctx context.Context, e ledger.Entry) error
 }
 
-// recoverAll looks at every workspace that the state folder knows.
+// recoverAll recovers the changes of every workspace in the state folder.
 func (k *System) recoverAll(ctx context.Context, b *workbench.Bench) {
 	names, err := fs.ReadDir(k.o.State.Root().FS(), "workspaces")
 	if err != nil {
-		return // there is none yet
+		return // no workspace yet
 	}
 	for _, name := range names {
 		if _, err := k.recoverIn(ctx, b, "workspaces/"+name.Name()); err != nil {
-			b.Logger().Error("what a crash has left in a workspace could not be put right", slog.Any("error", err))
+			b.Logger().Error("recovering a workspace", slog.Any("error", err))
 		}
 	}
 }
@@ -51,13 +51,13 @@ func (k *System) recover(ctx context.Context, b *workbench.Bench, root string) (
 	return k.recoverIn(ctx, b, stateOf(root))
 }
 
-// recoverIn puts right what is known of one workspace, unless somebody is at work there.
+// recoverIn recovers the changes of one workspace, unless another process is changing it.
 func (k *System) recoverIn(ctx context.Context, b *workbench.Bench, folder string) ([]recovered, error) {
 	state, err := k.o.State.Root().OpenRoot(folder)
 	if err != nil {
 		return nil, notSetUp(err)
 	}
-	defer state.Close() //nolint:errcheck // what is in it is on the disk
+	defer state.Close() //nolint:errcheck // read only
 	release, err := workspace.Lock(ctx, state, recoveryWait)
 	if candor.CodeOf(err) == candor.CodeLedgerLocked {
 		return nil, nil
@@ -66,18 +66,18 @@ func (k *System) recoverIn(ctx context.Context, b *workbench.Bench, folder strin
 		return nil, setUpError(err)
 	}
 	defer func() { _ = release() }() // the system takes it back anyway
-	return k.putRight(ctx, b, state)
+	return k.recoverChanges(ctx, b, state)
 }
 
-// putRight undoes every change whose end the trail does not tell of: its caller was never answered. One that the trail does tell of
-// stands. What cannot be put right now waits for the next time. The caller holds the lock of the workspace.
-func (k *System) putRight(ctx context.Context, b recorder, state *os.Root) ([]recovered, error) {
-	revoked := map[string]bool{} // calls that revoked a plan, of whose end the trail does not tell
+// recoverChanges undoes every journalled change that the trail does not record as complete: its client never got a reply. Complete changes
+// are kept. A change that cannot be recovered now is tried again next time. The caller holds the lock of the workspace.
+func (k *System) recoverChanges(ctx context.Context, b recorder, state *os.Root) ([]recovered, error) {
+	revoked := map[string]bool{} // revocations that the trail does not record as complete
 	found, err := workspace.Recover(state, k.folder, func(j workspace.Journal) workspace.Verdict {
 		done, err := completed(ctx, b.Ledger(), j.ID)
 		switch {
 		case err != nil:
-			b.Logger().Error("the trail does not tell how an interrupted change ended", slog.String("call", j.ID), slog.Any("error", err))
+			b.Logger().Error("reading the end of an interrupted change from the trail", slog.String("call", j.ID), slog.Any("error", err))
 			return workspace.Wait
 		case done && undoable(j):
 			return workspace.Archive
@@ -94,29 +94,29 @@ func (k *System) putRight(ctx context.Context, b recorder, state *os.Root) ([]re
 	}
 	out := make([]recovered, 0, len(found))
 	for i := range found {
-		out = append(out, k.tellRecovery(ctx, b, &found[i], revoked[found[i].ID]))
+		out = append(out, k.recordRecovery(ctx, b, &found[i], revoked[found[i].ID]))
 	}
 	return out, nil
 }
 
-// clear puts right what a dead process has left in the workspace before anybody changes it again: on top of half a change nobody
-// could tell any more what was whose. The caller holds the lock of the workspace.
-func (k *System) clear(ctx context.Context, b recorder, d *desk) error {
-	found, err := k.putRight(ctx, b, d.state)
+// recoverFirst recovers interrupted changes before a new change, which could not be told apart from a partial one. The caller holds the lock
+// of the workspace.
+func (k *System) recoverFirst(ctx context.Context, b recorder, d *openWorkspace) error {
+	found, err := k.recoverChanges(ctx, b, d.state)
 	if err != nil {
-		return candor.New(kaizacode.FileWriteFailed, "What earlier changes have left in the state folder could not be read; nothing was changed.", candor.WithCause(err))
+		return candor.New(kaizacode.FileWriteFailed, "The journals of earlier changes could not be read; nothing was changed.", candor.WithCause(err))
 	}
 	for _, r := range found {
 		if r.State == string(workspace.Waiting) {
-			return candor.New(kaizacode.FileWriteFailed, "A change that a crash had interrupted could not be put right, and nothing may be changed before it is.",
+			return candor.New(kaizacode.FileWriteFailed, "A change that a crash interrupted could not be undone; files cannot be changed until it is.",
 				candor.WithSuggestion("Ask the operator to look at the log of the server."), candor.WithDetails(map[string]any{"interrupted": r}))
 		}
 	}
 	return nil
 }
 
-// revoked reports the journal of a revocation that is in force, because the record of the approval is gone: the header of the plan alone approves
-// nothing.
+// revoked reports whether j is of a revocation that is in force because the record of the approval is gone. The header of a plan alone does
+// not approve it.
 func (k *System) revoked(j *workspace.Journal) bool {
 	about := noteOf(j)
 	if about.Tool != "workbench revoke" || about.Plan == "" {
@@ -126,25 +126,25 @@ func (k *System) revoked(j *workspace.Journal) bool {
 	return err != nil && candor.From(err).Details().Get("reason").String() == `"no_record"`
 }
 
-// tellRecovery ends the reservation that the crash has left open, and tells the operator. Where the change is kept the trail tells its
-// end already, unless it is a revocation that the recovery found to be in force.
-func (k *System) tellRecovery(ctx context.Context, b recorder, r *workspace.Recovered, revoked bool) recovered {
+// recordRecovery completes the reservation of an interrupted change and logs it. A kept change is complete in the trail already, unless it is a
+// revocation that the recovery found to be in force.
+func (k *System) recordRecovery(ctx context.Context, b recorder, r *workspace.Recovered, revoked bool) recovered {
 	about := noteOf(&r.Journal)
-	told := aboutJournal(&r.Journal, string(r.State))
-	told.Call = r.ID
-	b.Logger().Warn("a change was found that a crash had interrupted, or that could not be undone", slog.String("call", r.ID), slog.String("state", told.State),
+	out := aboutJournal(&r.Journal, string(r.State))
+	out.Call = r.ID
+	b.Logger().Warn("found a change that was interrupted or could not be undone", slog.String("call", r.ID), slog.String("state", out.State),
 		slog.Any("left_alone", r.Unknown), slog.Any("error", r.Err))
 	e := ledger.Entry{Kind: ledger.KindComplete, Call: r.ID, Tool: about.Tool, PlanHash: about.Plan, WorkspaceRoot: r.Journal.Root,
-		Outcome: ledger.OutcomeError, Data: candor.DetailsOf(map[string]any{"recovered": told, "left_alone": r.Unknown})}
+		Outcome: ledger.OutcomeError, Data: candor.DetailsOf(map[string]any{"recovered": out, "left_alone": r.Unknown})}
 	switch r.State {
 	case workspace.Kept, workspace.Waiting:
 		if !revoked || r.State == workspace.Waiting {
-			return told
+			return out
 		}
 		e.Outcome = ledger.OutcomeOK
 	case workspace.Unknown, workspace.Damaged:
 		if r.Journal.Left { // the trail says so already
-			return told
+			return out
 		}
 		e.Outcome = ledger.OutcomeUnknown
 	case workspace.Superseded:
@@ -152,12 +152,12 @@ func (k *System) tellRecovery(ctx context.Context, b recorder, r *workspace.Reco
 		k.releaseUse(b, r.Journal.Root, about.Plan, r.ID, nil)
 	}
 	if err := b.Record(ctx, e); err != nil {
-		b.Logger().Error("a recovery could not be recorded", slog.String("call", r.ID), slog.Any("error", err))
+		b.Logger().Error("recording a recovery", slog.String("call", r.ID), slog.Any("error", err))
 	}
-	return told
+	return out
 }
 
-// completed reports a change whose end the trail tells of. A trail that cannot be read tells nothing, which is not the same as no.
+// completed reports whether the trail records a change as complete. It returns an error if the trail cannot be read.
 func completed(ctx context.Context, dir, call string) (bool, error) {
 	if dir == "" {
 		return false, nil

@@ -10,7 +10,7 @@ import (
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// refine says a failure in the codes of this system, and repeats what the call said of plan and phase.
+// refine converts a failure to the codes of this system and adds the plan and phase that the call named.
 func (k *System) refine(c *workbench.Call, e *candor.Error) *candor.Error {
 	if own := ownCode(e); own != e.Code() {
 		e = workbench.Recode(e, own, wording(e, own))
@@ -26,7 +26,7 @@ func (k *System) refine(c *workbench.Call, e *candor.Error) *candor.Error {
 	return e
 }
 
-// ownCode returns the code of this system that means the same, or the one that it has.
+// ownCode returns the code of this system with the same symbol, or the code of e if there is none.
 func ownCode(e *candor.Error) candor.Code {
 	if e.Code() == candor.CodeInvalidArguments {
 		return inputCode(e.Details().Issues())
@@ -37,7 +37,7 @@ func ownCode(e *candor.Error) candor.Code {
 	return e.Code()
 }
 
-// inputCode says what is wrong with arguments, by what has to be mended first: their form, what is missing, a type, a value.
+// inputCode returns the code for invalid arguments by the issue to fix first: form, missing field, type, value.
 func inputCode(issues []candor.Issue) candor.Code {
 	has := func(match func(candor.Issue) bool) bool { return slices.ContainsFunc(issues, match) }
 	switch {
@@ -51,8 +51,8 @@ func inputCode(issues []candor.Issue) candor.Code {
 	return kaizacode.InvalidInputValue
 }
 
-// wording is the sentence of an error under another code. The envelope of this system has no place for issues, so that the sentence
-// names the first.
+// wording returns the message of an error under another code. It includes the first issue, because the envelope of this system has no
+// member for issues.
 func wording(e *candor.Error, code candor.Code) string {
 	issues := e.Details().Issues()
 	if e.Code() != candor.CodeInvalidArguments || len(issues) == 0 {
@@ -65,7 +65,7 @@ func wording(e *candor.Error, code candor.Code) string {
 	return text + "."
 }
 
-// sentence is that of a code with an issue, and without the full stop.
+// sentence returns the sentence of a code with an issue, without the full stop.
 func sentence(code candor.Code, issue candor.Issue) string {
 	text := code.Sentence() + " " + strings.TrimPrefix(issue.Path, "/")
 	if issue.Path != "" {

@@ -14,35 +14,35 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// Operator is the role of the person who approves, in the trail. No session can have it.
+// Operator is the role of the person who approves in the trail. No session can have it.
 const Operator = "OPERATOR"
 
-// Review is a person's look at the plans of one workspace.
+// Review gives the operator access to the plans, locks and changes of one workspace.
 type Review struct {
 	k     *System
-	d     *desk
-	trail *ledger.Ledger // nil is none, or a review that decides nothing
+	d     *openWorkspace
+	trail *ledger.Ledger // nil if there is none or the review is read only
 
 	ledger   string   // the folder of the trail, "" is none
 	warnings []string // of the last decision
 }
 
-// OpenReview opens the workspace at root for its reviewer. trail may be nil.
+// OpenReview opens the workspace at root for the operator. trail may be nil.
 func (k *System) OpenReview(root string, trail *ledger.Ledger) (*Review, error) {
-	d, err := k.openDesk(root)
+	d, err := k.open(root)
 	if err != nil {
 		return nil, err
 	}
 	return &Review{k: k, d: d, trail: trail}, nil
 }
 
-// ReadTrail says where the trail is, for what a review reads of it.
+// ReadTrail sets the folder of the trail that the review reads.
 func (r *Review) ReadTrail(dir string) { r.ledger = dir }
 
 // Ledger returns the folder of the trail, "" if there is none.
 func (r *Review) Ledger() string { return r.ledger }
 
-// Logger returns where the person learns of what happens besides.
+// Logger returns the logger of the command.
 func (r *Review) Logger() *slog.Logger { return slog.Default() }
 
 // Record appends an entry to the trail.
@@ -54,7 +54,7 @@ func (r *Review) Record(ctx context.Context, e ledger.Entry) error {
 	return err
 }
 
-// Close gives the workspace back.
+// Close closes the workspace.
 func (r *Review) Close() error { return r.d.Close() }
 
 // Root returns the workspace's path.
@@ -63,18 +63,16 @@ func (r *Review) Root() string { return r.d.folder.Root() }
 // Plans returns the plans.
 func (r *Review) Plans() *plan.Store { return r.d.plans }
 
-// maxFiles is how many names a person's look at a workspace counts.
+// maxFiles limits the files that a review lists.
 const maxFiles = 200_000
 
-// Files returns the files that exist, wherever in the workspace, so that the person sees what a scope touches; more says that there are
-// others.
+// Files returns the files of the workspace, so that the operator sees which ones a scope covers. more is true if there are others.
 func (r *Review) Files(ctx context.Context) (files []string, more bool, err error) {
 	return r.d.folder.Files(ctx, maxFiles)
 }
 
-// Approve records that a person approved a plan: in the trail first, then in the state, then in the plan's header. With an error the plan is
-// not approved, or is approved as it was before. What went wrong without undoing the approval is in [Review.Warnings].
-// The approval ends by itself where within says so.
+// Approve records that a person approved a plan: in the trail, then in the state, then in the plan's header. If it returns an error, the
+// approval is as before. Problems that do not affect the approval are in [Review.Warnings]. within limits the approval.
 func (r *Review) Approve(ctx context.Context, hash, by, note string, within plan.Limits) (stored plan.Stored, err error) {
 	before, known := r.record(hash)
 	at := r.k.now()
@@ -103,7 +101,7 @@ func (r *Review) Approve(ctx context.Context, hash, by, note string, within plan
 	return stored, err
 }
 
-// limitsRecorded is what the trail says of an approval besides who gave it: how it ends by itself, and the remark.
+// limitsRecorded returns the limits and the note of an approval for the trail.
 func limitsRecorded(note string, at time.Time, within plan.Limits) map[string]any {
 	about := map[string]any{}
 	if within.For != 0 {
@@ -118,7 +116,7 @@ func limitsRecorded(note string, at time.Time, within plan.Limits) map[string]an
 	return about
 }
 
-// Revocable reports whether there is anything to take back: a record, even a damaged one, or a header that says approved.
+// Revocable reports whether a plan has an approval record, even a damaged one, or a header that says approved.
 func (r *Review) Revocable(hash string) bool {
 	stored, err := r.d.plans.Load(hash)
 	if err == nil && stored.Status == plan.StatusApproved {
@@ -127,7 +125,7 @@ func (r *Review) Revocable(hash string) bool {
 	return r.k.approvals.Has(r.digest(), hash)
 }
 
-// Revoke takes an approval back. With an error it stands as before. What went wrong after the approval was gone is in [Review.Warnings].
+// Revoke revokes an approval. If it returns an error, the approval is as before. Later problems are in [Review.Warnings].
 func (r *Review) Revoke(ctx context.Context, hash, by string) (stored plan.Stored, err error) {
 	_, known := r.record(hash)
 	err = r.decide(ctx, decision{
@@ -147,7 +145,7 @@ func (r *Review) Revoke(ctx context.Context, hash, by string) (stored plan.Store
 	return stored, err
 }
 
-// Warnings returns what went wrong in the last decision without changing it, for the person who made it.
+// Warnings returns problems of the last decision that did not change its outcome.
 func (r *Review) Warnings() []string { return r.warnings }
 
 func (r *Review) digest() string { return plan.RootDigest(r.Root()) }
@@ -158,25 +156,25 @@ func (r *Review) record(hash string) (plan.Approval, bool) {
 	return record, err == nil
 }
 
-// decision is what a person decides about a plan or a lock.
+// decision is an operator's decision about a plan or a lock.
 type decision struct {
 	action, hash, by string
-	session          string         // that it is about, "" for none
-	about            map[string]any // more that the trail says of it
+	session          string         // "" for none
+	about            map[string]any // more data for the trail
 	do               func(plans *plan.Store) error
-	undo             func() error // puts back what do did to the records; nil: it stays, because that is the safe side
-	stands           func() bool  // looks whether it was done
+	undo             func() error // reverts do; nil if the decision is safe to keep
+	stands           func() bool  // reports whether the decision is in force
 }
 
-// decide makes a decision and records it. Whatever fails on the way, the answer is what was found afterwards: no error if the decision
-// stands, and an error if it does not, or if the next start is going to undo it.
+// decide carries out a decision and records it. It returns nil if the decision is in force afterwards, and an error if it is not or if the next
+// start will undo it, whatever failed in between.
 func (r *Review) decide(ctx context.Context, d decision) error {
 	r.warnings = nil
 	release, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = release() }() // the system takes it back anyway
+	defer func() { _ = release() }() // the kernel releases it anyway
 	call := rand.Text()
 	var effect *ledger.Effect
 	if r.trail != nil {
@@ -198,11 +196,11 @@ func (r *Review) decide(ctx context.Context, d decision) error {
 			return nil
 		}
 	}
-	return r.takeBack(ctx, d, effect, files, err)
+	return r.revert(ctx, d, effect, files, err)
 }
 
-// takeBack undoes a decision because of err, as far as that can be done, and looks what has become of it.
-func (r *Review) takeBack(ctx context.Context, d decision, effect *ledger.Effect, files *planFiles, err error) error {
+// revert undoes a decision because of err as far as possible and returns an error unless the decision is still in force.
+func (r *Review) revert(ctx context.Context, d decision, effect *ledger.Effect, files *planFiles, err error) error {
 	var failed error
 	if d.undo != nil {
 		failed = d.undo()
@@ -219,26 +217,26 @@ func (r *Review) takeBack(ctx context.Context, d decision, effect *ledger.Effect
 	if stands {
 		missing := r.complete(ctx, d, effect, nil)
 		if d.undo != nil && (effect == nil || missing != nil) && (isNotUndone(err) || errors.Is(left, workspace.ErrJournalLeft)) {
-			return notUndone(err, failed) // the next start finds the journal and no end in the trail, and undoes the decision
+			return notUndone(err, failed) // the next start finds the journal without a complete entry and undoes the decision
 		}
-		r.warn("it is done, though not everything went well", errors.Join(err, failed))
+		r.warn("done, with problems", errors.Join(err, failed))
 		if missing != nil {
 			r.warn("the trail does not say how it ended", missing)
 		}
 		return nil
 	}
-	_ = r.complete(ctx, d, effect, err) // an open reservation says the same
+	_ = r.complete(ctx, d, effect, err) // an open reservation means the same
 	return err
 }
 
-// entry begins an entry of a decision.
+// entry returns a new entry of a decision.
 func (r *Review) entry(d decision) ledger.Entry {
 	data := map[string]any{"by": d.by, "at": r.k.now().UTC().Format(time.RFC3339)}
 	maps.Copy(data, d.about)
 	return ledger.Entry{Tool: "workbench " + d.action, Role: Operator, WorkspaceRoot: r.Root(), PlanHash: d.hash, SessionID: d.session, Data: candor.DetailsOf(data)}
 }
 
-// complete records how a decision ended. Without a trail there is nothing to do.
+// complete records the end of a decision, if there is a trail.
 func (r *Review) complete(ctx context.Context, d decision, effect *ledger.Effect, failed error) error {
 	if effect == nil {
 		return nil
@@ -252,7 +250,7 @@ func (r *Review) complete(ctx context.Context, d decision, effect *ledger.Effect
 	return err
 }
 
-// tidy removes the journal of the header. Only the error that matters is returned; another is a warning.
+// tidy removes the journal of the header. It returns only errors that are matters; others become warnings.
 func (r *Review) tidy(files *planFiles, matters error) error {
 	if files.written == nil {
 		return nil
@@ -261,7 +259,7 @@ func (r *Review) tidy(files *planFiles, matters error) error {
 	if err == nil || matters != nil && errors.Is(err, matters) {
 		return err
 	}
-	r.warn("something was left in the state folder; the next change removes it", err)
+	r.warn("files were left in the state folder; the next change removes them", err)
 	return nil
 }
 

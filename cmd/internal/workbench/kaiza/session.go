@@ -32,7 +32,7 @@ func (k *System) beginSession() workbench.Tool {
 	}
 }
 
-// begin opens a workspace. Whatever goes wrong, the server is as usable as before.
+// begin begins a session. A failure leaves the server as usable as before.
 func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (workbench.Reply, error) {
 	if c.Session != nil {
 		return workbench.Reply{}, openAlready()
@@ -40,13 +40,13 @@ func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (wo
 	if err := k.admits(in.Root); err != nil {
 		return workbench.Reply{}, err
 	}
-	d, err := k.openDesk(in.Root)
+	d, err := k.open(in.Root)
 	if err != nil {
 		return workbench.Reply{}, err
 	}
 	recovered, err := k.recover(ctx, c.Bench(), d.folder.Root())
 	if err == nil {
-		err = d.takeLocks(in.Role)
+		err = d.inheritLocks(in.Role)
 	}
 	if err != nil {
 		return workbench.Reply{}, errors.Join(err, d.Close())
@@ -60,11 +60,11 @@ func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (wo
 		return workbench.Reply{}, err
 	}
 	bound, late := c.Bind(s)
-	if late { // it came at the same time, or named a session that nobody knows
+	if late { // a concurrent begin_session was first, or the call named an unknown session
 		return workbench.Reply{}, errors.Join(openAlready(), c.Bench().Discard(s))
 	}
 	c.Revertible(func() error {
-		_ = c.Unbind(s) // a file may be left, of a session whose name is known nowhere
+		_ = c.Unbind(s) // a file may remain, of a session whose id was never sent
 		return nil
 	})
 	status := k.statusOf(ctx, c.Bench().Ledger(), s, d)
@@ -74,11 +74,11 @@ func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (wo
 
 func openAlready() error {
 	return candor.New(kaizacode.BootstrapFailure, "A session is open already.",
-		candor.WithSuggestion("Go on with the session that is open; session_status tells which one it is."))
+		candor.WithSuggestion("Continue with the open session; session_status shows which one it is."))
 }
 
-// setUpError keeps a refusal that was made as one, and calls all else a failure to set the session up: what the disk says has codes of
-// other systems, which begin_session does not declare.
+// setUpError returns a candor error as it is and wraps any other in SESSION_INITIALIZATION_FAILED, because file system errors would map to
+// codes that begin_session does not declare.
 func setUpError(err error) error {
 	if _, ok := errors.AsType[*candor.Error](err); ok {
 		return err
@@ -86,14 +86,14 @@ func setUpError(err error) error {
 	return notSetUp(err)
 }
 
-// admits refuses a workspace that this server was not started for. What it may not open it does not look at.
+// admits refuses a workspace outside the root without looking at it.
 func (k *System) admits(root string) error {
 	if !filepath.IsAbs(root) {
-		return nil // which opening it says better
+		return nil // opening it reports that
 	}
 	resolved, err := filepath.EvalSymlinks(root)
 	if err != nil {
-		resolved = filepath.Clean(root) // opening it says what is wrong, if it is inside
+		resolved = filepath.Clean(root) // if it is inside the root, opening it reports the error
 	}
 	if inside(k.o.Root, resolved) {
 		return nil
@@ -107,13 +107,13 @@ func outsideRoot() error {
 		candor.WithDetails(map[string]any{"reason": "outside_root"}))
 }
 
-// inside reports a path that is the folder or lies in it, by whole names.
+// inside reports whether name is the folder or below it.
 func inside(folder, name string) bool {
 	rel, err := filepath.Rel(folder, name)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(os.PathSeparator))
 }
 
-// status is what a session is told about itself.
+// status is the result of session_status.
 type status struct {
 	SessionID string      `json:"session_id"`
 	Role      string      `json:"role"`
@@ -125,18 +125,18 @@ type status struct {
 	Next      string      `json:"next"`
 	Approved  []string    `json:"approved_plans"`
 	Recovered []recovered `json:"recovered,omitempty"`
-	// NotUndone are changes that a crash or a failed check has left in the workspace, and that could not be undone so far.
+	// NotUndone lists changes that a crash or a failed check left in the workspace and that could not be undone yet.
 	NotUndone []recovered `json:"not_undone,omitempty"`
 	Echo      bool        `json:"echo_session_id,omitempty"` // every call must name the session
 }
 
 const maxApprovedShown = 20
 
-func (k *System) statusOf(ctx context.Context, trail string, s *workbench.Session, d *desk) status {
+func (k *System) statusOf(ctx context.Context, trail string, s *workbench.Session, d *openWorkspace) status {
 	lock := d.locked()
 	out := status{SessionID: s.ID, Role: s.Role, Root: s.Root, Begun: s.Begun.Format("2006-01-02T15:04:05.000Z"), ReadOnly: k.o.ReadOnly,
 		Locked: lock != nil, Lock: lock.shownTo(s.ID), Approved: []string{}}
-	if known, err := k.approvals.List(plan.RootDigest(s.Root)); err == nil { // without them the status still says the rest
+	if known, err := k.approvals.List(plan.RootDigest(s.Root)); err == nil { // the rest of the status does not need them
 		for i := len(known) - 1; i >= 0 && len(out.Approved) < maxApprovedShown; i-- {
 			if reason, _ := known[i].Ended(k.now()); known[i].Problem == "" && reason == "" {
 				out.Approved = append(out.Approved, known[i].Plan)
@@ -149,7 +149,7 @@ func (k *System) statusOf(ctx context.Context, trail string, s *workbench.Sessio
 	switch {
 	case lock != nil:
 		out.Next = "Read what you need, then write a report below " + reportsFolder + " with write_file; that unlocks the session. If you cannot, ask the operator to run candor workbench unlock."
-	case kindOf(s.Role) == Planner:
+	case contractRole(s.Role) == Planner:
 		out.Next = "Write a plan with submit_plan, and ask a person to approve it with candor workbench approve."
 	case len(out.Approved) == 0:
 		out.Next = "Wait for an approved plan: list_plans shows them. Without one you may read."
@@ -162,9 +162,9 @@ func (k *System) statusOf(ctx context.Context, trail string, s *workbench.Sessio
 func (k *System) sessionStatus() workbench.Tool {
 	return workbench.Tool{
 		Name: "session_status", Title: "Session status", ReadOnly: true, Idempotent: true,
-		About: "Tell the session, its role, whether it is locked and why, and what to do next.",
+		About: "Show the session, its role, whether it is locked and why, and what to do next.",
 		Run: func(ctx context.Context, c *workbench.Call) (workbench.Reply, error) {
-			d, err := k.desk(c.Session)
+			d, err := k.workspaceOf(c.Session)
 			if err != nil {
 				return workbench.Reply{}, err
 			}
@@ -173,7 +173,7 @@ func (k *System) sessionStatus() workbench.Tool {
 	}
 }
 
-// reply says a value as JSON, for models and for programs alike.
+// reply returns a value as JSON, as text and as structured content.
 func reply(v any) (workbench.Reply, error) {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -108,7 +108,7 @@ func TestChangeMessagesAreTrue(t *testing.T) {
 	s := p.executor()
 	a := s.call("apply_patch", args{"plan_hash": plan, "patch": "--- a/src/hello.txt\n+++ b/src/hello.txt\n@@ -1,2 +1,2 @@\n hello\n-world\n\\ No newline at end of file\n+moon\n"})
 	a.is("PATCH_APPLY_FAILED")
-	says(t, a.text("content", 1, "text"), "newline", "!says line 1, but its lines stand at line 1")
+	says(t, a.text("content", 1, "text"), "newline", "!says line 1, but its lines are at line 1")
 	a = s.call("apply_patch", args{"plan_hash": plan, "patch": "--- /dev/null\n+++ b/src/hello.txt\n@@ -0,0 +1 @@\n+x\n"})
 	a.is("FILE_ALREADY_EXISTS")
 	says(t, a.text("content", 1, "text"), "!previous_hash")

@@ -35,7 +35,7 @@ func (r *Review) reverse(ctx context.Context, id string) (PastChange, []workspac
 	target := all[at]
 	switch {
 	case target.past == nil:
-		return target, nil, candor.New(kaizacode.FileReadFailed, "What was before this change is not kept any more.",
+		return target, nil, candor.New(kaizacode.FileReadFailed, "The contents before this change are no longer kept.",
 			candor.WithSuggestion("Restore the files from a backup or from version control."))
 	case target.UndoneBy != "":
 		return target, nil, candor.New(kaizacode.InvalidInputValue, "The change is undone already, by "+target.UndoneBy+".",
@@ -47,16 +47,16 @@ func (r *Review) reverse(ctx context.Context, id string) (PastChange, []workspac
 		return target, nil, err
 	case len(differences) > 0:
 		target.Differences = differences
-		return target, nil, candor.New(kaizacode.HashMismatch, "The workspace is not as the change has left it: "+sinceThen(differences)+". Nothing was undone.",
+		return target, nil, candor.New(kaizacode.HashMismatch, "The workspace is not as the change left it: "+sinceThen(differences)+". Nothing was undone.",
 			candor.WithDetails(map[string]any{"differences": differences}),
 			candor.WithSuggestion("Undo the later changes first, or edit the files by hand."))
 	case len(back) == 0:
-		return target, nil, candor.New(kaizacode.InvalidInputValue, "The change has changed nothing, so there is nothing to undo.")
+		return target, nil, candor.New(kaizacode.InvalidInputValue, "The change did not change anything, so there is nothing to undo.")
 	}
 	return target, back, nil
 }
 
-// chooseUndo returns where the change is that is meant, among all, the newest first.
+// chooseUndo returns the index of the change to undo.
 func chooseUndo(all []PastChange, id string) (int, error) {
 	if id != "" {
 		return findChange(all, id)
@@ -69,9 +69,8 @@ func chooseUndo(all []PastChange, id string) (int, error) {
 	return -1, candor.New(kaizacode.InvalidInputValue, "The workspace has no change that could be undone.")
 }
 
-// Undo puts the files of a change back as they were before, all of them or none, and returns the id under which that is recorded. It is an
-// effect like any other: reserved in the trail, journalled, completed, put right after a crash, and it can be undone itself. It holds the lock
-// of the workspace meanwhile; servers may be running. For the errors see [Review.Undoable], besides AUDIT_LOCK_FAILED if a call is
+// Undo restores the files of a change, all of them or none, and returns the id under which that is recorded. It is a change itself: reserved in
+// the trail, journalled, recovered after a crash, and it can be undone. It holds the lock of the workspace meanwhile; servers may be running. For the errors see [Review.Undoable], besides AUDIT_LOCK_FAILED if a call is
 // changing the workspace.
 func (r *Review) Undo(ctx context.Context, id, by string) (undone string, target PastChange, err error) {
 	release, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
@@ -79,7 +78,7 @@ func (r *Review) Undo(ctx context.Context, id, by string) (undone string, target
 		return "", PastChange{}, err
 	}
 	defer func() { _ = release() }() // the system takes it back anyway
-	if err := r.k.clear(ctx, r, r.d); err != nil {
+	if err := r.k.recoverFirst(ctx, r, r.d); err != nil {
 		return "", PastChange{}, err
 	}
 	target, back, err := r.reverse(ctx, id)
@@ -90,7 +89,7 @@ func (r *Review) Undo(ctx context.Context, id, by string) (undone string, target
 	return undone, target, err
 }
 
-// carryOut reserves, commits and completes the way back. What cannot be completed in the trail is taken back.
+// carryOut reserves, commits and completes the undo. If its end cannot be recorded it is reverted.
 func (r *Review) carryOut(ctx context.Context, target PastChange, back []workspace.Change, by string) (id string, err error) {
 	entry := func() ledger.Entry {
 		return ledger.Entry{Tool: undoTool, Role: Operator, WorkspaceRoot: r.Root(), PlanHash: target.Plan,
@@ -123,7 +122,7 @@ func (r *Review) carryOut(ctx context.Context, target PastChange, back []workspa
 		return "", errors.Join(err, complete(err))
 	}
 	if err := staged.Commit(ctx); err != nil {
-		if staged.Stuck() { // the journal stays, and the reservation stays open until it is put right
+		if staged.Stuck() { // the journal and the reservation stay open until it is recovered
 			return "", notUndone(err, nil)
 		}
 		return "", errors.Join(err, staged.Done(), complete(err))
@@ -131,11 +130,11 @@ func (r *Review) carryOut(ctx context.Context, target PastChange, back []workspa
 	if err := complete(nil); err != nil {
 		return "", r.k.undo(staged, err)
 	}
-	if err := staged.Archive(); err != nil { // the undo stands; its journal stays and is archived with the next change
-		if r.trail == nil && errors.Is(err, workspace.ErrJournalLeft) { // only the journal could tell that it stands
+	if err := staged.Archive(); err != nil { // the undo is recorded; its journal is archived with the next change
+		if r.trail == nil && errors.Is(err, workspace.ErrJournalLeft) { // without a trail only the journal says that it is complete
 			return "", r.k.undo(staged, err)
 		}
-		r.Logger().Warn("the journal of an undo could not be archived", slog.Any("error", err))
+		r.Logger().Warn("archiving the journal of an undo", slog.Any("error", err))
 	}
 	return id, nil
 }

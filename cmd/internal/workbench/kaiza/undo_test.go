@@ -255,7 +255,7 @@ func TestUndoSaysWhatIsNotKept(t *testing.T) {
 	if len(list) != 1 || list[0].CanUndo || !strings.Contains(list[0].WhyNot, "not kept") || list[0].Files[0].Path != "src/a.txt" {
 		t.Errorf("it is listed as %+v", list)
 	}
-	if out := p.undo(2); !strings.Contains(out, "not kept") {
+	if out := p.undo(2); !strings.Contains(out, "no longer kept") {
 		t.Errorf("it says %s", out)
 	}
 	p.holds("src/a.txt", "a\n")

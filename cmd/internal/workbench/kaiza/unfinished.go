@@ -10,15 +10,15 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// unfinished returns the changes that have neither ended nor are under way: interrupted by a crash, or such as could not be undone.
+// unfinished returns the changes that were interrupted by a crash or could not be undone.
 func unfinished(ctx context.Context, trail string, state *os.Root) []workspace.Journal {
 	found, err := workspace.Unfinished(state)
 	if err != nil || len(found) == 0 {
-		return nil // the next change says what is wrong
+		return nil // the next change reports the error
 	}
 	release, err := workspace.Lock(ctx, state, 0)
-	underWay := err != nil
-	if !underWay { // those that are still there have no process any more
+	inProgress := err != nil
+	if !inProgress { // no process is working on those that are still there
 		found, _ = workspace.Unfinished(state)
 		_ = release()
 	}
@@ -26,15 +26,15 @@ func unfinished(ctx context.Context, trail string, state *os.Root) []workspace.J
 		if j.Left {
 			return false
 		}
-		if underWay {
+		if inProgress {
 			return true
 		}
 		done, err := completed(ctx, trail, j.ID)
-		return done && err == nil // only its journal could not be taken away
+		return done && err == nil // only its journal could not be removed
 	})
 }
 
-// aboutJournal says which change a journal is of.
+// aboutJournal describes the change of a journal.
 func aboutJournal(j *workspace.Journal, state string) recovered {
 	out := recovered{Call: j.ID, Tool: noteOf(j).Tool, State: state}
 	for _, f := range j.Files {
@@ -45,21 +45,21 @@ func aboutJournal(j *workspace.Journal, state string) recovered {
 	return out
 }
 
-// The states of a change that does not stand and has not come to nothing either.
+// The states of a change that is neither complete nor undone.
 const (
-	Interrupted = "interrupted" // by a crash: the next start, change or undo puts the files back
-	NotUndone   = "not undone"  // putting the files back was tried, and some could not be
+	Interrupted = "interrupted" // by a crash; the next start, change or undo restores the files
+	NotUndone   = "not undone"  // some files could not be restored
 )
 
-// unfinishedSays is what becomes of a change in a state.
+// unfinishedSays describes a state.
 func unfinishedSays(state string) string {
 	if state == Interrupted {
-		return "a crash interrupted it; the next start, change or undo puts the files back"
+		return "interrupted by a crash; the next start, change or undo restores the files"
 	}
-	return "its files could not be put back so far; candor workbench undo ID replaces what is there now"
+	return "its files could not be restored yet; candor workbench undo ID replaces the current ones"
 }
 
-// Unfinished returns the changes of files that a crash has interrupted, or that could not be undone, the oldest first.
+// Unfinished returns the changes that were interrupted by a crash or could not be undone, the oldest first.
 func (r *Review) Unfinished(ctx context.Context) []PastChange {
 	return pastOf(unfinished(ctx, r.ledger, r.d.state))
 }
@@ -80,19 +80,19 @@ func pastOf(journals []workspace.Journal) (out []PastChange) {
 	return out
 }
 
-// Recover puts the files of interrupted changes back, as the next start of a server would, and returns those changes with the state "" and those that
-// could not be undone as [NotUndone]. A change that the trail calls complete stands, and is not returned.
+// Recover restores the files of interrupted changes, as the next start of a server would. It returns those changes with the state "", or
+// [NotUndone] if that failed. A change that is complete in the trail is kept and not returned.
 func (r *Review) Recover(ctx context.Context) ([]PastChange, error) {
 	release, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = release() }() // the system takes it back anyway
+	defer func() { _ = release() }() // the kernel releases it anyway
 	journals, err := workspace.Unfinished(r.d.state)
 	if err != nil || len(journals) == 0 {
 		return nil, err
 	}
-	found, err := r.k.putRight(ctx, r, r.d.state)
+	found, err := r.k.recoverChanges(ctx, r, r.d.state)
 	if err != nil {
 		return nil, err
 	}
@@ -112,14 +112,14 @@ func (r *Review) Recover(ctx context.Context) ([]PastChange, error) {
 	}), nil
 }
 
-// Restore undoes a change that could not be undone so far, and replaces what is in the place of its files. What they held is kept in the state
-// folder as far as it can be read.
+// Restore undoes a change that could not be undone before, and replaces its files. Their current contents are kept in the state folder if they
+// can be read.
 func (r *Review) Restore(ctx context.Context, id, by string) error {
 	release, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = release() }() // the system takes it back anyway
+	defer func() { _ = release() }() // the kernel releases it anyway
 	found, err := workspace.Restore(r.d.state, id, r.k.folder)
 	if err != nil {
 		return err

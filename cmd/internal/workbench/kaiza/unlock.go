@@ -15,14 +15,15 @@ import (
 	"github.com/candor-mcp/candor/internal/durable"
 )
 
-// LockedSession is a session that may change nothing, as the operator sees it.
+// LockedSession is a locked session, for the operator.
 type LockedSession struct {
 	Lock
-	// Problem says why the file of the lock cannot be read; then the session and maybe the code are all that is known.
+	// Problem is why the lock file cannot be read; then only the session and possibly the code are known.
 	Problem string `json:"problem,omitempty"`
 }
 
-// Locked returns the locked sessions of the workspace, the oldest lock first. FILE_READ_FAILED: the folder of the locks cannot be read.
+// Locked returns the locked sessions of the workspace, the oldest lock first. It fails with FILE_READ_FAILED if the folder
+// of the locks cannot be read.
 func (r *Review) Locked() ([]LockedSession, error) {
 	names, err := fs.ReadDir(r.d.state.FS(), locksFolder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -30,7 +31,7 @@ func (r *Review) Locked() ([]LockedSession, error) {
 	}
 	if err != nil {
 		return nil, candor.New(kaizacode.FileReadFailed, "The locks of the workspace could not be read.", candor.WithCause(err),
-			candor.WithSuggestion("Look at the folder locks of the workspace in the state folder, and at its permissions."))
+			candor.WithSuggestion("Check the permissions of the folder locks of the workspace in the state folder."))
 	}
 	var all []LockedSession
 	for _, name := range names {
@@ -46,21 +47,21 @@ func (r *Review) Locked() ([]LockedSession, error) {
 	return all, nil
 }
 
-// lockedSession returns the lock of a session, nil if it has none.
+// lockedSession returns the lock of a session, or nil.
 func (r *Review) lockedSession(session string) *LockedSession {
 	l, err := loadLock(r.d.state, session)
 	switch {
 	case err != nil:
-		return &LockedSession{Lock: *unreadableLock(session), Problem: "the file of the lock cannot be read: " + cause(err)}
+		return &LockedSession{Lock: *unreadableLock(session), Problem: "the lock file cannot be read: " + cause(err)}
 	case l == nil:
 		return nil
 	case l.Ref == "":
-		return &LockedSession{Lock: *l, Problem: "the file of the lock is damaged"}
+		return &LockedSession{Lock: *l, Problem: "the lock file is damaged"}
 	}
 	return &LockedSession{Lock: *l}
 }
 
-// cause is the innermost text of an error from the file system.
+// cause returns the text of a file system error without the path.
 func cause(err error) string {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err.Error()
@@ -68,7 +69,7 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// FindLocked returns the locked session with an id, or the only one whose id begins so. INVALID_INPUT_VALUE: there is none, or several.
+// FindLocked returns the locked session with an id or a unique prefix of it. It fails with INVALID_INPUT_VALUE if there is none, or several.
 func FindLocked(all []LockedSession, id string) (LockedSession, error) {
 	var found []LockedSession
 	for _, l := range all {
@@ -86,17 +87,17 @@ func FindLocked(all []LockedSession, id string) (LockedSession, error) {
 	case 1:
 		return found[0], nil
 	}
-	return LockedSession{}, candor.New(kaizacode.InvalidInputValue, "Several locked sessions have an id that begins so.",
+	return LockedSession{}, candor.New(kaizacode.InvalidInputValue, "Several locked sessions have an id with this prefix.",
 		candor.WithSuggestion("Give more of the id."))
 }
 
-// maxReason bounds why a lock was lifted, and who lifted it, in bytes.
+// maxReason limits --reason and --by, in bytes.
 const maxReason = 1 << 10
 
-// Unlock lifts the lock of a session that [Review.Locked] has returned, and records who did it and why. It holds the lock of the workspace
-// meanwhile, so that no call is changing it; a running server sees it at the next call. With an error the session is locked as before.
-// INVALID_INPUT_VALUE: the session is locked no more, or for another reason. AUDIT_LOCK_FAILED: a call is changing the workspace. What went wrong
-// without keeping the lock is in [Review.Warnings].
+// Unlock removes the lock of a session that [Review.Locked] returned, and records who did it and why. It holds the lock of the workspace
+// meanwhile; a running server notices at the next call. If it returns an error the session is locked as before: INVALID_INPUT_VALUE if the
+// session is not locked any more or for another reason, AUDIT_LOCK_FAILED if a call is changing the workspace. Other problems are in
+// [Review.Warnings].
 func (r *Review) Unlock(ctx context.Context, shown LockedSession, by, reason string) error {
 	for flag, text := range map[string]string{"--by": by, "--reason": reason} {
 		if len(text) > maxReason || strings.ContainsFunc(text, unicode.IsControl) {
@@ -112,7 +113,7 @@ func (r *Review) Unlock(ctx context.Context, shown LockedSession, by, reason str
 		do: func(*plan.Store) error {
 			if now := r.lockedSession(shown.Session); now == nil || *now != shown {
 				return candor.New(kaizacode.InvalidInputValue, "The session is no longer locked, or is locked for another reason than the one shown.",
-					candor.WithSuggestion("Look again with candor workbench unlock --list."))
+					candor.WithSuggestion("List the locked sessions again with candor workbench unlock --list."))
 			}
 			if err := r.d.state.Rename(name, aside); err != nil {
 				return notLifted(err)
@@ -138,12 +139,12 @@ func (r *Review) Unlock(ctx context.Context, shown LockedSession, by, reason str
 		return err
 	}
 	if err := r.d.state.RemoveAll(aside); err != nil {
-		r.warn("the file of the lifted lock was left in the state folder", err)
+		r.warn("the file of the removed lock was left in the state folder", err)
 	}
 	return nil
 }
 
 func notLifted(err error) error {
 	return candor.New(kaizacode.FileWriteFailed, "The lock could not be removed.", candor.WithCause(err),
-		candor.WithSuggestion("Look at the folder locks of the workspace in the state folder, and at its permissions."))
+		candor.WithSuggestion("Check the permissions of the folder locks of the workspace in the state folder."))
 }

@@ -26,7 +26,7 @@ type writeArgs struct {
 
 const planProperty = `"plan_hash":{"type":"string","pattern":"^[0-9a-f]{8,64}$","description":"The hash of an approved plan that covers the file. Not needed below docs/reports/."}`
 
-// changeCodes are what a change can lead to.
+// changeCodes lists the codes of tools that change files.
 var changeCodes = append([]candor.Code{
 	kaizacode.InsufficientPermissions, kaizacode.FileNotFound, kaizacode.FileAlreadyExists, kaizacode.FileReadFailed,
 	kaizacode.FileWriteFailed, kaizacode.PatchInvalid, kaizacode.PatchApplyFailed, kaizacode.HashMismatch,
@@ -90,17 +90,17 @@ func (k *System) write(ctx context.Context, c *workbench.Call, in writeArgs) (wo
 	return done, err
 }
 
-// finish makes a change and tells of it.
-func (k *System) finish(ctx context.Context, c *workbench.Call, d *desk, ch *change) (workbench.Reply, error) {
+// finish applies a change and returns the reply.
+func (k *System) finish(ctx context.Context, c *workbench.Call, d *openWorkspace, ch *change) (workbench.Reply, error) {
 	wasLocked := d.locked()
-	if err := k.make(ctx, c, d, ch); err != nil {
+	if err := k.apply(ctx, c, d, ch); err != nil {
 		return workbench.Reply{}, err
 	}
 	checks := make([]string, 0, len(ch.checks))
 	for _, check := range ch.checks {
 		checks = append(checks, check.Name)
 	}
-	out := map[string]any{"files": ch.told(), "checks": checks}
+	out := map[string]any{"files": ch.summary(), "checks": checks}
 	if ch.plan != "" {
 		out["plan_hash"] = ch.plan
 	}
@@ -114,13 +114,13 @@ func (k *System) finish(ctx context.Context, c *workbench.Call, d *desk, ch *cha
 	return reply(out)
 }
 
-// saysSomething reports a text with at least one letter or digit in it: a report is for people.
+// saysSomething reports whether a text has at least one letter or digit.
 func saysSomething(content []byte) bool {
 	return bytes.ContainsFunc(content, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
-// needsPlan makes the plan's name whole, so that the trail and the envelope hold the hash and not a part of it.
-func (k *System) needsPlan(d *desk, ch *change) error {
+// needsPlan resolves an abbreviated plan hash, so that the trail and the envelope have the full hash.
+func (k *System) needsPlan(d *openWorkspace, ch *change) error {
 	switch {
 	case ch.report:
 		ch.plan = ""
@@ -138,8 +138,8 @@ func (k *System) needsPlan(d *desk, ch *change) error {
 	return nil
 }
 
-// current returns the file as it is, nil if there is none and none is expected.
-func current(d *desk, p workspace.Path, previous string, patching bool) (*workspace.File, error) {
+// current returns the file on disk, or nil if it does not exist and need not.
+func current(d *openWorkspace, p workspace.Path, previous string, patching bool) (*workspace.File, error) {
 	file, err := d.folder.Read(p)
 	code := candor.CodeOf(err)
 	switch {
@@ -147,8 +147,8 @@ func current(d *desk, p workspace.Path, previous string, patching bool) (*worksp
 		if previous != "" || patching {
 			return nil, err
 		}
-		return nil, nil //nolint:nilnil // there is no file, and none is needed
-	case code == kaizacode.FileReadFailed && !patching: // a folder, or nothing that could be replaced
+		return nil, nil //nolint:nilnil // no file, and none is needed
+	case code == kaizacode.FileReadFailed && !patching: // a folder, or not a replaceable file
 		return nil, candor.New(kaizacode.FileWriteFailed, candor.From(err).Message(), candor.WithCause(err),
 			candor.WithSuggestion("List the folder and choose the name of a file, or a new name."))
 	case err != nil:
@@ -177,7 +177,7 @@ func (in *writeArgs) after(before *workspace.File) ([]byte, error) {
 	return []byte(*in.Content), nil
 }
 
-// patched applies a patch of exactly one file, whatever name the patch gives it.
+// patched applies a patch of exactly one file and ignores its name in the patch.
 func patched(text string, before *workspace.File) ([]byte, error) {
 	file, err := patch.ParseOne([]byte(text))
 	if err != nil {
@@ -186,7 +186,7 @@ func patched(text string, before *workspace.File) ([]byte, error) {
 	return file.Apply(before.Content)
 }
 
-// wrongValue says in the sentence what is wrong: the envelope of this system has no place for issues.
+// wrongValue returns INVALID_INPUT_VALUE with the reason in the message, because the envelope of this system has no member for issues.
 func wrongValue(path, message string) *candor.Error {
 	issue := candor.Issue{Path: path, Rule: "value", Message: message}
 	return candor.New(kaizacode.InvalidInputValue, sentence(kaizacode.InvalidInputValue, issue)+".", candor.WithIssues(issue))
@@ -232,8 +232,8 @@ func (k *System) patch(ctx context.Context, c *workbench.Call, in patchArgs) (wo
 	return k.finish(ctx, c, d, ch)
 }
 
-// patchOne is what a patch makes of one file.
-func patchOne(d *desk, f patch.File) (workspace.Change, error) {
+// patchOne returns the change that a patch makes to one file.
+func patchOne(d *openWorkspace, f patch.File) (workspace.Change, error) {
 	name := f.New
 	if f.Kind == patch.Delete {
 		name = f.Old

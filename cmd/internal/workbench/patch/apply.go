@@ -35,7 +35,7 @@ func (f File) Apply(old []byte) ([]byte, error) {
 	if err := applier.Close(); err != nil {
 		return nil, f.failed(nil, "the rest of it cannot be copied")
 	}
-	if err := f.settled(old, out.Len()); err != nil {
+	if err := f.checkResult(old, out.Len()); err != nil {
 		return nil, err
 	}
 	if f.Kind == Delete {
@@ -61,8 +61,8 @@ func withCRLF(hunks []*gitdiff.TextFragment) []*gitdiff.TextFragment {
 	return out
 }
 
-// settled checks what can only be told of the result as a whole.
-func (f File) settled(old []byte, size int) error {
+// checkResult checks the result as a whole.
+func (f File) checkResult(old []byte, size int) error {
 	switch {
 	case f.Kind == Delete && size > 0:
 		return f.failed(map[string]any{"actual_lines": lines(old), "expected_lines": f.Removed}, "the patch deletes %d lines, and it has %d", f.Removed, lines(old))
@@ -99,7 +99,7 @@ func (f File) explain(old []byte, at int, err error) error {
 		return f.failed(details, "hunk %d ends in a line without a newline, and the file has one there", at+1)
 	case found > 0 && int64(found) != h.OldPosition:
 		details["actual_line"] = found
-		return f.failed(details, "hunk %d says line %d, but its lines stand at line %d", at+1, h.OldPosition, found)
+		return f.failed(details, "hunk %d says line %d, but its lines are at line %d", at+1, h.OldPosition, found)
 	case int(line) > lines(old):
 		return f.failed(details, "hunk %d needs line %d, and it has %d lines", at+1, line, lines(old))
 	case find(trimmed(old), string(trimmed([]byte(want.String())))) > 0:
@@ -108,7 +108,7 @@ func (f File) explain(old []byte, at int, err error) error {
 	return f.failed(details, "hunk %d does not match at line %d", at+1, line)
 }
 
-// find returns the line at which whole lines stand; 0 if they do not.
+// find returns the line number of a sequence of lines, or 0.
 func find(text []byte, want string) int {
 	if want == "" {
 		return 0

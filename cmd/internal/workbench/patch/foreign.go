@@ -17,7 +17,7 @@ const (
 	adviceText = "Send changes of text only; leave the rest to a person."
 )
 
-// foreign tells texts that are meant as a patch, but are written in another format.
+// foreign reports patches in another format than a unified diff.
 func foreign(text []byte) error {
 	line := 0
 	for l := range bytes.Lines(text) {
@@ -28,11 +28,11 @@ func foreign(text []byte) error {
 		case strings.HasPrefix(s, "```"), strings.HasPrefix(s, "~~~"):
 			return invalid(line, "Send the text between the Markdown fences, without the fences.", "it is wrapped in a Markdown fence")
 		case strings.HasPrefix(s, "*** Begin Patch"), strings.HasPrefix(s, "*** Update File"), strings.HasPrefix(s, "*** Add File"):
-			return invalid(line, adviceFormat, "it is in the format of '*** Begin Patch', which is no unified diff")
+			return invalid(line, adviceFormat, "it is in the format of '*** Begin Patch', which is not a unified diff")
 		case strings.HasPrefix(s, "*** "):
-			return invalid(line, adviceFormat, "it is a context diff, which is no unified diff")
+			return invalid(line, adviceFormat, "it is a context diff, which is not a unified diff")
 		case strings.HasPrefix(s, "<<<<<<< "):
-			return invalid(line, adviceFormat, "it is a pair of blocks to search and to replace, which is no unified diff")
+			return invalid(line, adviceFormat, "it is a pair of blocks to search and to replace, which is not a unified diff")
 		case strings.HasPrefix(s, "diff --cc "), strings.HasPrefix(s, "diff --combined "):
 			return invalid(line, "Create the diff against one version of the file.", "it is the combined diff of a merge")
 		}

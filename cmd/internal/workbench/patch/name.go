@@ -9,7 +9,7 @@ import (
 // nowhere is the name of the file that is not there.
 const nowhere = "/dev/null"
 
-// header is what stands before the hunks of a file.
+// header is the part of a file patch before its hunks.
 type header struct {
 	line     int // the first, for messages
 	git      string
@@ -41,8 +41,8 @@ func epoch(text string) bool {
 	return err == nil && at.Equal(time.Unix(0, 0))
 }
 
-// names takes two names out of the line "diff --git a/NAME b/NAME", which alone tells the name of an empty file. ok is false if
-// the two differ, or cannot be told apart.
+// names takes two names out of the line "diff --git a/NAME b/NAME", the only line with the name of an empty file. ok is false if
+// the two differ, or cannot be separated.
 func names(text string) (first, second string, ok bool) {
 	text = strings.TrimSuffix(text, "\n")
 	if strings.HasPrefix(text, `"`) {

@@ -1,4 +1,4 @@
-// Package patch reads unified diffs and applies them to bytes. It touches no disk: who may change which file is decided elsewhere.
+// Package patch reads unified diffs and applies them to bytes. It does no I/O and checks no permissions.
 //
 // It is stricter than git. A patch comes from an agent, and a patch that was nearly right must not become a change that nobody
 // meant: a hunk stands where it says it stands, its counts add up, no line of the patch is passed over in silence, and what is no

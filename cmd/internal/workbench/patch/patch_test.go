@@ -68,7 +68,7 @@ func TestWhatIsNoPatchIsRefusedWithAdvice(t *testing.T) {
 		"*** f\n--- f\n***************\n":                   "context diff",
 		"<<<<<<< SEARCH\na\n=======\nb\n":                   "search",
 		"hello\n":                                           "names no file",
-		"@@ -1 +1 @@\n-a\n+b\n":                             "line 1: a hunk stands before the names",
+		"@@ -1 +1 @@\n-a\n+b\n":                             "line 1: a hunk comes before the names",
 		head + "-a\n+b\n":                                   "line 3: the names of the file are not followed",
 		head + "@@\n-a\n+b\n":                               "line 3: the header of hunk 1 has no line numbers",
 		head + "@@ -1,2 +1,2 @@\n-a\n+b\n":                  "hunk 1 ends early: its header counts 1 more old and 1 more new",
@@ -149,7 +149,7 @@ func parse(t *testing.T, text string) patch.File {
 func TestAPatchThatDoesNotFitSaysWhere(t *testing.T) {
 	const secret = "hunter2hunter2"
 	for name, c := range map[string]struct{ text, old, want, details string }{
-		"elsewhere":      {simple, "zero\none\ntwo\nthree\n", "hunk 1 says line 1, but its lines stand at line 2", `"actual_line":2`},
+		"elsewhere":      {simple, "zero\none\ntwo\nthree\n", "hunk 1 says line 1, but its lines are at line 2", `"actual_line":2`},
 		"other content":  {simple, "one\n" + secret + "\nthree\n", "hunk 1 does not match at line 2", `"line":2`},
 		"white space":    {simple, "one\ntwo \nthree\n", "line ends at the end of lines differ", `"hunk":1`},
 		"too short":      {simple, "one\ntwo\n", "hunk 1 needs line 3, and it has 2 lines", `"actual_lines":2`},

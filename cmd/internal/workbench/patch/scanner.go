@@ -56,12 +56,12 @@ func (s *scanner) scan() error {
 	return nil
 }
 
-// between judges a line outside of files. Before the first one a mail may stand; behind a hunk everything counts.
+// between checks a line outside of files. Text is allowed only before the first file, as in a mail.
 func (s *scanner) between() error {
 	line := s.peek(0)
 	switch {
 	case strings.HasPrefix(line, "@@"):
-		return invalid(s.at+1, adviceFormat, "a hunk stands before the names of its file")
+		return invalid(s.at+1, adviceFormat, "a hunk comes before the names of its file")
 	case strings.HasPrefix(line, "--- "):
 		return invalid(s.at+1, adviceName, "the line with --- is not followed by one with +++")
 	case len(s.files) == 0, line == "\n", line == "\r\n":
@@ -99,7 +99,7 @@ func (s *scanner) file() error {
 	return nil
 }
 
-// header reads what stands before the first hunk of a file.
+// header reads the lines before the first hunk of a file.
 func (s *scanner) header() (*header, error) {
 	h := &header{line: s.at + 1, anyName: s.anyName}
 	if s.begins("diff --git ") {
@@ -157,7 +157,7 @@ func (h *header) extended(line string, at int) error {
 		h.deleted = true
 	case word("index "):
 	default:
-		return invalid(at, adviceFormat, "the line is none of a header of git")
+		return invalid(at, adviceFormat, "not a git header line")
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func (s *scanner) hunk(b *body) error {
 	start, old, fresh := number(parts[1]), count(parts[2]), count(parts[4])
 	switch {
 	case old > 0 && start == 0, b.number > 1 && start < b.next:
-		return invalid(first, "Put the hunks of a file in the order of its lines, and let none overlap.", "hunk %d begins at line %d, before the end of what stands before it", b.number, start)
+		return invalid(first, "Put the hunks of a file in the order of its lines, and let none overlap.", "hunk %d begins at line %d, before the end of the previous hunk", b.number, start)
 	case old == 0 && start > 0:
 		return invalid(first, "Give at least one line of context, so that the place can be checked.", "hunk %d inserts lines without any context", b.number)
 	case b.file.Kind == Create && old > 0:

@@ -43,7 +43,7 @@ type Approval struct {
 	Version int       `json:"version"`
 	Plan    string    `json:"plan"`        // its hash
 	Root    string    `json:"root"`        // the digest of the workspace
-	By      string    `json:"approved_by"` // who, as the command line knows them
+	By      string    `json:"approved_by"` // the name given on the command line
 	At      time.Time `json:"at"`
 	Note    string    `json:"note,omitempty"`
 
@@ -70,7 +70,7 @@ func Open(state *os.Root) (*Approvals, error) {
 	return a, nil
 }
 
-// RootDigest names a workspace in the state folder without telling where it is. Pass the absolute path with its links resolved: two spellings of
+// RootDigest returns the name of a workspace in the state folder, which does not reveal its path. Pass the absolute path with its links resolved: two spellings of
 // one folder would be two workspaces.
 func RootDigest(path string) string {
 	sum := sha256.Sum256([]byte(path))
@@ -183,7 +183,7 @@ func (r Approval) check(root, plan string) error {
 	case !digest.MatchString(r.Root) || r.Root != root:
 		return &mistake{text: "it is about another workspace"}
 	case strings.TrimSpace(r.By) == "" || len(r.By) > maxBy || strings.ContainsFunc(r.By, hidden):
-		return &mistake{text: "it does not say who approved, or not in plain words"}
+		return &mistake{text: "approved_by is missing or not plain text"}
 	case r.At.IsZero():
 		return &mistake{text: "it does not say when"}
 	case len(r.Note) > maxNote || strings.ContainsFunc(r.Note, func(c rune) bool { return c != '\n' && hidden(c) }):
@@ -239,7 +239,7 @@ func (a *Approvals) recount(root, plan string, count func([]string) []string) er
 	return a.Approve(record)
 }
 
-// problemOf is what may be told of a damaged record: our own words, but nothing of the file system's.
+// problemOf returns the text about a damaged record without file system details.
 func problemOf(err error) string {
 	if m, ok := errors.AsType[*mistake](err); ok {
 		return m.text
@@ -250,7 +250,7 @@ func problemOf(err error) string {
 func recordFolder(root string) string     { return path.Join(approvalsFolder, root) }
 func recordName(root, plan string) string { return path.Join(approvalsFolder, root, plan+".json") }
 
-// read believes a record only if it is a file of its own that nobody but its owner can write to.
+// read accepts a record only if it is a regular file that only its owner can write.
 func (a *Approvals) read(root, plan string) (Approval, error) {
 	for _, folder := range []string{approvalsFolder, recordFolder(root)} {
 		info, err := a.state.Lstat(folder)
@@ -268,7 +268,7 @@ func (a *Approvals) read(root, plan string) (Approval, error) {
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return Approval{}, &mistake{text: "it is no file"}
+		return Approval{}, &mistake{text: "not a regular file"}
 	case shared(info):
 		return Approval{}, &mistake{text: "others may write to it"}
 	case info.Size() > maxRecord:
@@ -297,7 +297,7 @@ func decodeRecord(text []byte, root, plan string) (Approval, error) {
 	return record, nil
 }
 
-// shared reports whether others may write. Where modes mean nothing nobody can tell.
+// shared reports whether other users can write a file. It is always false where modes have no meaning.
 func shared(info fs.FileInfo) bool {
 	return runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0
 }

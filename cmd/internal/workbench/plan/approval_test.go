@@ -117,7 +117,7 @@ func TestDamagedRecordApprovesNothingAndSaysSo(t *testing.T) {
 		})
 	}
 	t.Run("folder", func(t *testing.T) {
-		damaged(t, hash, "it is no file", func(file string) error { return os.Mkdir(file, 0o700) })
+		damaged(t, hash, "not a regular file", func(file string) error { return os.Mkdir(file, 0o700) })
 	})
 	if runtime.GOOS == "windows" { // no modes, and links need a privilege
 		return
@@ -149,7 +149,7 @@ func TestDamagedRecordApprovesNothingAndSaysSo(t *testing.T) {
 		}
 	})
 	t.Run("link", func(t *testing.T) {
-		damaged(t, hash, "it is no file", func(file string) error {
+		damaged(t, hash, "not a regular file", func(file string) error {
 			aside := filepath.Join(filepath.Dir(file), "aside")
 			if err := os.WriteFile(aside, sound, 0o600); err != nil {
 				return err

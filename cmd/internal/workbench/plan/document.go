@@ -81,7 +81,7 @@ func (l *linter) split(lines []string) (front, text []string, ok bool) {
 	return nil, nil, false
 }
 
-// placeholder is a word that stands for something not yet written.
+// placeholder matches words for text that is not written yet, such as TODO.
 var placeholder = lazyregexp.New(`\b(?:TO` + `DO|FIX` + `ME|TBD|X` + `XX)\b|(?i:lorem ipsum|<placeholder>)`)
 
 // maxDoubts bounds the warnings of one kind, so that they leave room for others.
@@ -100,7 +100,7 @@ func (l *linter) text(lines []string, first int) {
 		}
 		if at := placeholder.Get().FindStringIndex(line); at != nil && placeholders < maxDoubts {
 			placeholders++
-			l.warn(first+i, column(line, at[0]), rulePlaceholder, "the line holds a placeholder", "say what is meant before somebody approves it")
+			l.warn(first+i, column(line, at[0]), rulePlaceholder, "the line holds a placeholder", "replace it before the plan is approved")
 		}
 		if at := strings.IndexFunc(line, func(r rune) bool { return r != '\t' && hidden(r) }); at >= 0 && unseen < maxDoubts {
 			unseen++

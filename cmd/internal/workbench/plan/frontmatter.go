@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/internal/near"
 )
 
-// The bounds of front matter. It is three keys, so there is no reason to let a parser loose on more than they can need.
+// The bounds of front matter. Three short keys need no more.
 const (
 	maxFront  = 96 << 10
 	maxLine   = 1 << 10
@@ -33,14 +33,14 @@ var refused = map[token.Type]mistake{
 	token.MergeKeyType:       {"a merge (<<) is not read", "write the keys out"},
 	token.MappingKeyType:     {"a complex key is not read", "put quotes around a value that begins with ?"},
 	token.MappingStartType:   {"a value begins with {, which YAML takes for a mapping", "put quotes around a glob that begins with {"},
-	token.MappingEndType:     {"a } stands alone", "put quotes around a glob with braces"},
+	token.MappingEndType:     {"a } without a {", "put quotes around a glob with braces"},
 	token.LiteralType:        {"a block of text is not read", "write the value on one line"},
 	token.FoldedType:         {"a block of text is not read", "write the value on one line"},
 	token.DirectiveType:      {"a directive is not read", "put quotes around a value that begins with %"},
 	token.DocumentHeaderType: {"front matter is one document", "remove the line with three dashes"},
 	token.DocumentEndType:    {"front matter is one document", "remove the line with three dots"},
-	token.InvalidType:        {"this is no YAML", "put quotes around values with : # [ or {"},
-	token.UnknownType:        {"this is no YAML", "put quotes around values with : # [ or {"},
+	token.InvalidType:        {"invalid YAML", "put quotes around values with : # [ or {"},
+	token.UnknownType:        {"invalid YAML", "put quotes around values with : # [ or {"},
 }
 
 // frontMatter reads the lines between the fences, the first of which is line 2 of the plan.
@@ -95,7 +95,7 @@ func (l *linter) simple(tokens token.Tokens) bool {
 		default:
 		}
 		if nested || brackets > 1 || brackets < 0 || marks > 1 {
-			l.at(t, ruleYAML, "values stand inside each other", "title and phase are texts, scope is a list of texts; put quotes around values with : or -")
+			l.at(t, ruleYAML, "values are nested", "title and phase are texts, scope is a list of texts; put quotes around values with : or -")
 			return false
 		}
 	}
@@ -106,11 +106,11 @@ func (l *linter) syntax(err error) {
 	t, text := yamlfile.Complaint(err)
 	switch {
 	case t == nil:
-		l.fail(1, 1, ruleYAML, "the front matter is no YAML", "check it with a YAML tool")
+		l.fail(1, 1, ruleYAML, "the front matter is invalid YAML", "check it with a YAML tool")
 	case strings.Contains(text, "already defined"):
-		l.at(t, ruleDuplicate, "the key stands there twice", "keep one of them")
+		l.at(t, ruleDuplicate, "duplicate key", "keep one of them")
 	default:
-		l.at(t, ruleYAML, "the front matter is no YAML: "+cut(text, 200), "check the indentation, and put quotes around values with : # [ or {")
+		l.at(t, ruleYAML, "the front matter is invalid YAML: "+cut(text, 200), "check the indentation, and put quotes around values with : # [ or {")
 	}
 }
 
@@ -119,7 +119,7 @@ func (l *linter) at(t *token.Token, rule, message, hint string) {
 	l.fail(line, column, rule, message, hint)
 }
 
-// place is where a token stands in the plan: one line further down than in the front matter.
+// place returns the position of a token in the plan, one line below that in the front matter.
 func place(t *token.Token) (line, column int) {
 	line, column = yamlfile.Place(t)
 	return line + 1, max(column, 1)
@@ -134,7 +134,7 @@ func (l *linter) root(p *Plan, f *ast.File) {
 		}
 		pairs, ok := yamlfile.Pairs(d.Body)
 		if !ok {
-			l.at(d.Body.GetToken(), ruleFront, "the front matter is no list of keys", "write title: and scope: on lines of their own")
+			l.at(d.Body.GetToken(), ruleFront, "the front matter is not a list of keys", "write title: and scope: on lines of their own")
 			return
 		}
 		for _, pair := range pairs {
@@ -169,13 +169,13 @@ func (l *linter) title(n ast.Node) string {
 	v, ok := n.(*ast.StringNode)
 	switch {
 	case !ok:
-		l.at(n.GetToken(), ruleTitle, "the title is no text", "give a few words, in quotes if they look like something else")
+		l.at(n.GetToken(), ruleTitle, "the title is not text", "give a few words, in quotes if they look like something else")
 	case strings.TrimSpace(v.Value) == "":
 		l.at(n.GetToken(), ruleTitle, "the title is empty", "give a few words")
 	case len(v.Value) > MaxTitle:
 		l.at(n.GetToken(), ruleTitle, fmt.Sprintf("the title is longer than %d bytes", MaxTitle), "shorten it; the text below has room")
 	case strings.ContainsFunc(v.Value, hidden):
-		l.at(n.GetToken(), ruleHidden, "the title holds a character that nobody sees", "write it with visible characters only, on one line")
+		l.at(n.GetToken(), ruleHidden, "the title has an invisible character", "write it with visible characters only, on one line")
 	default:
 		return v.Value
 	}
@@ -187,7 +187,7 @@ var phaseName = lazyregexp.New(`^[A-Z][A-Z0-9_]{0,63}$`)
 func (l *linter) phase(n ast.Node) string {
 	v, ok := n.(*ast.StringNode)
 	if !ok || !phaseName.MatchString(v.Value) {
-		l.at(n.GetToken(), rulePhase, "the phase is no name of a phase", "write it like PHASE_1, at most 64 characters, or leave it out")
+		l.at(n.GetToken(), rulePhase, "the phase is not a valid name", "write it like PHASE_1, at most 64 characters, or leave it out")
 		return ""
 	}
 	return v.Value
@@ -197,7 +197,7 @@ func (l *linter) scope(p *Plan, n ast.Node) {
 	list, ok := n.(*ast.SequenceNode)
 	switch {
 	case !ok:
-		l.at(n.GetToken(), ruleScope, "the scope is no list", "put each glob on a line of its own, behind a dash")
+		l.at(n.GetToken(), ruleScope, "the scope is not a list", "put each glob on a line of its own, behind a dash")
 		return
 	case len(list.Values) == 0:
 		l.at(n.GetToken(), ruleScope, "the scope is empty", "list at least one glob, such as - src/**")
@@ -210,7 +210,7 @@ func (l *linter) scope(p *Plan, n ast.Node) {
 	for _, value := range list.Values {
 		v, ok := value.(*ast.StringNode)
 		if !ok {
-			l.at(value.GetToken(), ruleScope, "the scope is no text", "give a glob, in quotes if it looks like something else")
+			l.at(value.GetToken(), ruleScope, "the scope is not text", "give a glob, in quotes if it looks like something else")
 			continue
 		}
 		if ways += l.glob(p, v); ways > maxPlanWays {

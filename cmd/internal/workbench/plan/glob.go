@@ -25,7 +25,7 @@ type glob struct {
 	ways    [][]string // segments; one way that fits is enough
 }
 
-// mistake is what is wrong with a value, and how to mend it.
+// mistake describes an invalid value and how to fix it.
 type mistake struct{ text, hint string }
 
 // Error is the sentence.
@@ -61,7 +61,7 @@ func plainGlob(s string) error {
 	case strings.TrimSpace(s) != s:
 		return &mistake{"the scope begins or ends with a space", "leave the space out"}
 	case strings.ContainsFunc(s, hidden):
-		return &mistake{"the scope holds a character that nobody sees", "write it with visible characters only"}
+		return &mistake{"the scope has an invisible character", "write it with visible characters only"}
 	case strings.Contains(s, `\`):
 		return &mistake{"the scope holds a backslash", "write / between folders, and [*] for a star that is one"}
 	case strings.HasPrefix(s, "!"):
@@ -109,7 +109,7 @@ func checkSegment(s string) error {
 	case s == "." || s == "":
 		return &mistake{`the scope has an empty or "." segment, so it can match nothing`, "leave the segment out"}
 	case !doublestar.ValidatePattern(s):
-		return &mistake{"the scope is no valid glob", "close every [ and {, and let no [ ] hold a /"}
+		return &mistake{"the scope is not a valid glob", "close every [ and {, and let no [ ] hold a /"}
 	default:
 		return nil
 	}
@@ -228,7 +228,7 @@ func (g glob) doubts() []error {
 	}
 	for segment := range strings.SplitSeq(g.written, "/") {
 		if segment != anyDepth && strings.Contains(segment, anyDepth) {
-			all = append(all, &mistake{"** means any depth only as a segment of its own; here it is a *", "write **/*.go, not **.go"})
+			all = append(all, &mistake{"** matches any depth only as a whole segment; here it is a *", "write **/*.go, not **.go"})
 			break
 		}
 	}

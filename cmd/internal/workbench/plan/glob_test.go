@@ -60,8 +60,8 @@ func TestScopeThatCannotBeMeantIsRefused(t *testing.T) {
 		"/etc/**": "absolute", "{/etc,a}/x": "absolute", "C:/x": "absolute", "~/x": "absolute",
 		"docs/plans/**": "docs/plans", "docs/plans": "docs/plans", "Docs/PLANS/*": "docs/plans", "docs/{plans,x}/y": "docs/plans", "docs/plans/": "docs/plans",
 		"a//b": "match nothing", "./a": "match nothing", "a/.": "match nothing", "/": "absolute",
-		`a\b`: "backslash", "!a": "taken back", "[a": "no valid glob", "a[/]b": "no valid glob", "[]": "no valid glob", "{a": "braces", "a}": "braces", "{a,{b,c}}": "braces",
-		"a\u200bb": "nobody sees", "a\u00a0b": "nobody sees", strings.Repeat("a", 257): "longer", strings.Repeat("{a,b}", 7): "64 globs",
+		`a\b`: "backslash", "!a": "taken back", "[a": "not a valid glob", "a[/]b": "not a valid glob", "[]": "not a valid glob", "{a": "braces", "a}": "braces", "{a,{b,c}}": "braces",
+		"a\u200bb": "invisible character", "a\u00a0b": "invisible character", strings.Repeat("a", 257): "longer", strings.Repeat("{a,b}", 7): "64 globs",
 	} {
 		p, issues := plan.Parse(scoped(glob))
 		if p != nil || len(issues) != 1 || !strings.Contains(issues[0].Message, words) || issues[0].Line != 4 || issues[0].Column != 5 {

@@ -74,7 +74,7 @@ func (l *linter) add(i Issue) {
 		return
 	}
 	if last := &l.issues[MaxIssues-1]; i.Severity == SeverityError && last.Severity == SeverityWarning {
-		*last = i // who mends the warnings only must not be surprised by an error
+		*last = i // an error must not be hidden behind warnings
 	}
 }
 

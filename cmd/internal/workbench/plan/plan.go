@@ -16,8 +16,8 @@ const (
 	MaxGlob    = 256              // one scope
 	MaxTitle   = 200              // the title
 	MaxFile    = MaxContent + 128 // a plan on disk, with its header
-	MaxIssues  = 100              // issues that are told of one plan
-	MinPrefix  = 8                // digits of a hash that name a plan, if no other begins so
+	MaxIssues  = 100              // issues that are reported for one plan
+	MinPrefix  = 8                // minimum length of an abbreviated hash
 )
 
 // Folder is where the plans are, relative to the workspace. No plan covers anything in it: a plan that could change plans would
@@ -49,7 +49,7 @@ func Parse(content []byte) (*Plan, []Issue) {
 	return p, l.issues
 }
 
-// Lint is [Parse] for one who wants the issues only.
+// Lint returns the issues of [Parse].
 func Lint(content []byte) []Issue {
 	_, issues := Parse(content)
 	return issues

@@ -72,19 +72,19 @@ func TestIssueSaysWhereAndWhatToDo(t *testing.T) {
 		{[]byte("---\ntitle: x\nscope: [a]\n---\n \n"), 5, 1, "empty-text", "no text"},
 		{with("scope: [a]"), 1, 1, "title", "no title"},
 		{with("title: ''\nscope: [a]"), 2, 8, "title", "empty"},
-		{with("title: 3\nscope: [a]"), 2, 8, "title", "no text"},
+		{with("title: 3\nscope: [a]"), 2, 8, "title", "not text"},
 		{with("title: " + strings.Repeat("x", 201) + "\nscope: [a]"), 2, 8, "title", "longer than 200"},
-		{with(`title: "a\u202eb"` + "\nscope: [a]"), 2, 8, "hidden-character", "nobody sees"},
+		{with(`title: "a\u202eb"` + "\nscope: [a]"), 2, 8, "hidden-character", "invisible character"},
 		{with("title: x"), 1, 1, "scope", "no scope"},
-		{with("title: x\nscope: a"), 3, 8, "scope", "no list"},
+		{with("title: x\nscope: a"), 3, 8, "scope", "not a list"},
 		{with("title: x\nscope: []"), 3, 8, "scope", "at least one"},
-		{with("title: x\nscope:\n  - 3"), 4, 5, "scope", "no text"},
+		{with("title: x\nscope:\n  - 3"), 4, 5, "scope", "not text"},
 		{with("title: x\nscope: [a]\nphase: first"), 4, 8, "phase", "PHASE_1"},
 		{with("titel: x\nscope: [a]"), 2, 1, "unknown-key", `did you mean "title"?`},
-		{with("title: x\ntitle: y\nscope: [a]"), 3, 1, "duplicate", "twice"},
+		{with("title: x\ntitle: y\nscope: [a]"), 3, 1, "duplicate", "duplicate key"},
 		{with("title: x\nscope:\n  - *.md"), 4, 5, "yaml", "put quotes around a glob that begins with *"},
 		{with("title: x\nscope:\n  - {a,b}/c"), 4, 5, "yaml", "put quotes around a glob that begins with {"},
-		{with("title: [x\nscope: a"), 0, 0, "yaml", "no YAML"},
+		{with("title: [x\nscope: a"), 0, 0, "yaml", "invalid YAML"},
 	} {
 		p, issues := plan.Parse(c.content)
 		if p != nil {
@@ -111,13 +111,13 @@ func TestAllIssuesAreToldAtOnce(t *testing.T) {
 
 func TestDoubtsWarnButDoNotStop(t *testing.T) {
 	for words, content := range map[string][]byte{
-		"covers everything":     scoped("**"),
-		"the scope covers":      scoped("**/*"),
-		"only as a segment":     scoped("src/**.go"),
-		"several scripts":       scoped("ѕrc/**"), // the first letter is Cyrillic
-		"listed twice":          scoped("a", "a"),
-		"holds a placeholder":   append(scoped("a"), "TB"+"D\n"...),
-		"U+202E, which a reade": append(scoped("a"), "abc \u202e txt\n"...),
+		"covers everything":       scoped("**"),
+		"the scope covers":        scoped("**/*"),
+		"only as a whole segment": scoped("src/**.go"),
+		"several scripts":         scoped("ѕrc/**"), // the first letter is Cyrillic
+		"listed twice":            scoped("a", "a"),
+		"holds a placeholder":     append(scoped("a"), "TB"+"D\n"...),
+		"U+202E, which a reade":   append(scoped("a"), "abc \u202e txt\n"...),
 	} {
 		p, issues := plan.Parse(content)
 		if p == nil || len(issues) != 1 || issues[0].Severity != plan.SeverityWarning || !strings.Contains(issues[0].Message, words) {
@@ -156,7 +156,7 @@ func TestHostileFrontMatterIsRefused(t *testing.T) {
 	}
 	// These must not even reach the parser, which would follow them down.
 	for _, front := range []string{strings.Repeat("[", 1000), strings.Repeat("- ", 500), stairs("-"), stairs("a:"), "scope: [a, [b]]", "]", "a: b: c"} {
-		if issues := plan.Lint(with(front)); len(issues) != 1 || !strings.Contains(issues[0].Message, "inside each other") {
+		if issues := plan.Lint(with(front)); len(issues) != 1 || !strings.Contains(issues[0].Message, "values are nested") {
 			t.Errorf("%.20q: %v", front, issues)
 		}
 	}

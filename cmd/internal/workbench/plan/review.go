@@ -14,12 +14,12 @@ import (
 
 // Bounds of a review.
 const (
-	maxColumns   = 78         // of a line; a terminal that broke it would put what follows where our own words stand
+	maxColumns   = 78         // of a line; a terminal must not wrap it, or the rest would look like a line of ours
 	maxShownLine = 400        // characters of one line of a plan
 	maxCompared  = 20_000_000 // existing files times ways that the scopes can match
 )
 
-// The colours of a review, as a terminal is told them.
+// The terminal colours of a review.
 const (
 	red     = "\x1b[31m"
 	green   = "\x1b[32m"
@@ -40,7 +40,7 @@ const (
 // files are those of the workspace, and more says that it has others too: then every count is one of at least so many.
 func Review(w io.Writer, previous *Stored, proposed Stored, files []string, more, colour bool) error {
 	if proposed.Plan == nil {
-		return errors.New("reviewing a plan: there is none")
+		return errors.New("reviewing plan: no plan")
 	}
 	r := &review{colour: colour}
 	r.head(proposed)
@@ -84,7 +84,7 @@ func (r *review) field(name, value string) {
 
 func (r *review) warn(text string) { r.put("Warning ", "       | ", yellow, "", text) }
 
-// scopes tells how far each scope reaches. A glob with letters beyond ASCII is spelt out beside itself: some of them look like others.
+// scopes shows how many files each scope covers. A glob with non-ASCII letters is also shown escaped, because some look alike.
 func (r *review) scopes(p *Plan, files []string, more bool) {
 	ways, least := 1, ""
 	for _, g := range p.globs {
@@ -129,7 +129,7 @@ func countCovered(globs []glob, files []string) (each []int, covered int) {
 	return each, covered
 }
 
-// changes shows the difference line by line. Each line of a plan stands behind a sign, so that none can pass for a line of ours.
+// changes shows the difference line by line. Each line has a prefix, so that none looks like a line of the review.
 func (r *review) changes(previous *Stored, proposed Stored) {
 	r.out.WriteByte('\n')
 	if previous == nil {

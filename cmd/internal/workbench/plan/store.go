@@ -19,7 +19,7 @@ type Files interface {
 	ReadPlan(name string) ([]byte, error)
 	// WritePlan writes a file as a whole, making the folder if need be.
 	WritePlan(name string, content []byte) error
-	// ListPlans returns the names in the folder, in any order, junk included. No folder is no names, or an error as of ReadPlan.
+	// ListPlans returns the names in the folder, in any order, junk included. If there is no folder it returns no names, or an error like ReadPlan.
 	ListPlans() ([]string, error)
 }
 
@@ -43,14 +43,13 @@ func NewStore(files Files, approvals *Approvals, root string) *Store {
 	return &Store{files: files, approvals: approvals, root: root, now: time.Now}
 }
 
-// Submit stores a proposed plan under its hash. The same content again changes nothing and says that it existed; if the file under its hash
-// had been changed it is written anew, with the status that the approvals know. A plan with errors is INVALID_INPUT_VALUE, all its issues in
-// details.issues, as many as there is room for.
+// Submit stores a proposed plan under its hash. existed is true if it was stored already; a file that was altered is written again, with its
+// recorded status. It fails with INVALID_INPUT_VALUE if the plan has errors; details.issues lists them, as many as fit.
 func (s *Store) Submit(content []byte) (hash string, existed bool, err error) {
 	if p, issues := Parse(content); p == nil {
 		return "", false, candor.New(kaiza.InvalidInputValue, "The plan has errors.",
 			candor.WithDetails(map[string]any{"issues": worst(issues), "count": len(issues)}),
-			candor.WithSuggestion("Mend the issues in details and submit the plan again; lint_plan shows them without submitting."))
+			candor.WithSuggestion("Fix the issues in details and submit the plan again; lint_plan shows them without submitting."))
 	}
 	hash = Hash(content)
 	if _, err := s.read(hash); err == nil {
@@ -68,9 +67,9 @@ func (s *Store) Submit(content []byte) (hash string, existed bool, err error) {
 	return hash, false, nil
 }
 
-// Load returns the plan with this hash, or the one whose hash begins so, given at least [MinPrefix] digits. It is read and hashed anew; the errors
+// Load returns the plan with this hash, or with a unique prefix of at least [MinPrefix] digits. It is read and hashed anew; the errors
 // are those of [Read], PLAN_NOT_FOUND, INVALID_INPUT_FORMAT for what cannot be a hash, and INVALID_INPUT_VALUE for a beginning that several share. A plan that is
-// not approved is no error here; see [Stored.Approved].
+// not approved is not an error here; see [Stored.Approved].
 func (s *Store) Load(hash string) (Stored, error) {
 	full, err := s.resolve(hash)
 	if err != nil {
@@ -93,19 +92,19 @@ func (s *Store) Enforce(hash, path string) error {
 	return stored.Enforce(path)
 }
 
-// Approve records that a person approved the plan, and then writes so into its header. After a crash in between there is a record without a
-// header, the plan is not approved yet, and approving it again completes it.
+// Approve records that a person approved the plan, then updates its header. After a crash in between the plan is not approved yet; approving it
+// again completes it.
 func (s *Store) Approve(hash, by, note string, at time.Time) (Stored, error) {
 	return s.ApproveWithin(hash, by, note, at, Limits{})
 }
 
-// Limits bound an approval. The zero value bounds nothing.
+// Limits limits an approval. The zero value means no limits.
 type Limits struct {
 	For  time.Duration // how long it holds
 	Uses int           // how many changes may be made under it
 }
 
-// ApproveWithin is [Store.Approve] for an approval that ends by itself. Approving again begins anew.
+// ApproveWithin is [Store.Approve] with limits. Approving again resets them.
 func (s *Store) ApproveWithin(hash, by, note string, at time.Time, within Limits) (Stored, error) {
 	stored, err := s.Load(hash)
 	if err != nil {
@@ -122,8 +121,8 @@ func (s *Store) ApproveWithin(hash, by, note string, at time.Time, within Limits
 	return s.mark(stored, StatusApproved)
 }
 
-// Revoke takes an approval back: the record goes first, so that the plan is not approved from then on, whatever happens to its header. The
-// file of the plan need not be whole, nor there: what is only away may come back. Then what is returned has a hash and no Plan.
+// Revoke revokes an approval. It removes the record first, so the plan is not approved from then on, whatever happens to its header. The file
+// of the plan may be damaged or missing; then the result has a hash and no Plan.
 func (s *Store) Revoke(hash string) (Stored, error) {
 	full, err := s.Approvable(hash)
 	if err != nil {
@@ -169,7 +168,7 @@ func (s *Store) mark(stored Stored, status Status) (Stored, error) {
 	return s.Load(stored.Hash)
 }
 
-// Previous returns the plan that was approved last, other than this one, and nil if there is none or it is gone from the workspace.
+// Previous returns the plan that was approved last, other than this one, or nil if there is none or its file is gone.
 func (s *Store) Previous(hash string) (*Stored, error) {
 	records, err := s.approvals.List(s.root)
 	if err != nil {
@@ -186,7 +185,7 @@ func (s *Store) Previous(hash string) (*Stored, error) {
 	return nil, nil
 }
 
-// resolve returns the whole hash of what is there; whether a whole one is, its file tells.
+// resolve returns the full hash for an abbreviated one. A full hash is returned as it is, whether the file exists or not.
 func (s *Store) resolve(hash string) (string, error) {
 	hash = strings.ToLower(hash)
 	if fullHash.MatchString(hash) {
@@ -199,9 +198,9 @@ func (s *Store) resolve(hash string) (string, error) {
 	return only(hash, found)
 }
 
-// beginning returns the hashes of the files whose hash begins so.
+// beginning returns the hashes that have a prefix.
 func (s *Store) beginning(hash string) (found []string, err error) {
-	if fullHash.MatchString(hash) { // the file itself tells, however many there are, and though the folder may not be listed
+	if fullHash.MatchString(hash) { // reading the file shows whether it exists
 		if _, err := s.file(hash); codeOf(err) != kaiza.PlanNotFound {
 			found = []string{hash}
 		}
@@ -232,7 +231,7 @@ func only(hash string, found []string) (string, error) {
 		return found[0], nil
 	default:
 		slices.Sort(found)
-		return "", candor.New(kaiza.InvalidInputValue, "Several plans have a hash that begins so.",
+		return "", candor.New(kaiza.InvalidInputValue, "Several plans have a hash with this prefix.",
 			candor.WithDetails(map[string]any{"plans": some(found), "count": len(found)}), candor.WithSuggestion("Give more digits of the hash."))
 	}
 }
@@ -312,7 +311,7 @@ func absent(err error) bool {
 	return code == kaiza.FileNotFound || code == kaiza.PathNotFound || errors.Is(err, fs.ErrNotExist)
 }
 
-// isPlanError reports whether what lies under a hash is no whole plan, rather than that nobody could look.
+// isPlanError reports whether err says that the plan is missing or damaged, rather than unreadable.
 func isPlanError(err error) bool {
 	code := codeOf(err)
 	return code == kaiza.PlanNotFound || code == kaiza.PlanNotApproved || code == kaiza.PlanEnforcementFailed

@@ -72,7 +72,7 @@ func (s Stored) Enforce(path string) error {
 		candor.WithDetails(details), candor.WithSuggestion(suggestion))
 }
 
-// some is the beginning of a long list: details are bounded, and a cut in the middle of an element helps nobody.
+// some returns the first elements of a long list, because details are limited in size.
 func some(list []string) []string {
 	size := 0
 	for i, s := range list {
@@ -155,7 +155,7 @@ func Render(body []byte, hash string, status Status) []byte {
 //     nobody can have approved it; details.reason says which;
 //   - PLAN_ENFORCEMENT_FAILED: the hashes of name, header and content are not the same; details.differs says which differ.
 //
-// A proposed plan is no error here: Status says so, and [Stored.Enforce] refuses it.
+// A proposed plan is not an error here; [Stored.Enforce] refuses it.
 func Read(file []byte, name string) (Stored, error) {
 	named := hashOfName(name)
 	if named == "" {

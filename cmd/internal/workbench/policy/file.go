@@ -52,7 +52,7 @@ type file struct {
 	} `yaml:"preflight"`
 }
 
-// keys are all of a policy file, to tell the neighbour of an unknown one.
+// keys lists the keys of a policy file, to suggest one for an unknown key.
 var keys = []string{
 	"rules", "builtin", "preflight", "id", "pattern", "files", "exempt", "language", "message", "suggestion", "name", "run", "timeout", "memory", "output", "env",
 }
@@ -85,27 +85,27 @@ func Load(name string, data []byte) (*Policy, error) {
 	return p, nil
 }
 
-// loader knows where things stand.
+// loader decodes a policy file and knows the positions in it.
 type loader struct {
 	report *yamlfile.Report
 	root   ast.Node
 }
 
-// form tells what is YAML and no policy file.
+// form reports YAML that is not a policy file.
 func (l *loader) form(err error) error {
 	t, text := yamlfile.Complaint(err)
 	switch {
 	case t == nil:
 		l.report.Whole(yamlfile.NewMistake("it is a mapping with the keys rules, builtin and preflight", "the file cannot be read"))
 	case strings.Contains(text, "unknown field"):
-		l.report.At(t, yamlfile.NewMistake(near.Hint(t.Value, keys, "the keys are "+strings.Join(keys, ", ")), "there is no key %s here", yamlfile.Quote(t.Value)))
+		l.report.At(t, yamlfile.NewMistake(near.Hint(t.Value, keys, "the keys are "+strings.Join(keys, ", ")), "unknown key %s", yamlfile.Quote(t.Value)))
 	default:
 		l.report.Syntax(err, form)
 	}
 	return l.report.Err()
 }
 
-// wrong tells what is wrong with the value at a path, or with the file if it has none there.
+// wrong reports a mistake at a path, or about the file if it has no value there.
 func (l *loader) wrong(path, hint, format string, args ...any) error {
 	m := yamlfile.NewMistake(hint, format, args...)
 	if p, err := yaml.PathString(path); err == nil {
@@ -126,7 +126,7 @@ func (l *loader) builtin(f *file, p *Policy) error {
 	for i, name := range on {
 		rules, ok := groups[name]
 		if !ok {
-			return l.wrong(fmt.Sprintf("$.builtin[%d]", i), "one of "+strings.Join(groupNames, ", "), "there is no built-in group %.60q", name)
+			return l.wrong(fmt.Sprintf("$.builtin[%d]", i), "one of "+strings.Join(groupNames, ", "), "unknown built-in group %.60q", name)
 		}
 		p.rules = append(p.rules, rules...)
 	}
@@ -142,9 +142,9 @@ func (l *loader) rules(f *file, p *Policy) error {
 		pattern, err := regexp.Compile(r.Pattern)
 		switch {
 		case !idForm.MatchString(r.ID):
-			return l.wrong(at+".id", "capital letters, digits and _, such as NO_PRINT", "the rule has no id, or one that is no id")
+			return l.wrong(at+".id", "capital letters, digits and _, such as NO_PRINT", "the id of the rule is missing or invalid")
 		case seen[r.ID]:
-			return l.wrong(at+".id", "give each rule its own", "the id %s stands there twice", r.ID)
+			return l.wrong(at+".id", "give each rule its own", "duplicate id %s", r.ID)
 		case r.Pattern == "" || err != nil:
 			return l.wrong(at+".pattern", "a regular expression of RE2, in single quotes", "the rule %s has no pattern that can be read", r.ID)
 		case r.Language != "" && r.Language != "rust":
@@ -167,7 +167,7 @@ func (l *loader) globs(at string, lists map[string][]string) error {
 	for key, list := range lists {
 		for i, glob := range list {
 			if glob == "" || !doublestar.ValidatePattern(glob) {
-				return l.wrong(fmt.Sprintf("%s.%s[%d]", at, key, i), `such as "src/**/*.go"`, "%.60q is no pattern of file names", glob)
+				return l.wrong(fmt.Sprintf("%s.%s[%d]", at, key, i), `such as "src/**/*.go"`, "%.60q is not a file name pattern", glob)
 			}
 		}
 	}
@@ -198,17 +198,17 @@ func (l *loader) commands(f *file, p *Policy) error {
 func (l *loader) limits(at, time1, memory, output string) (timeout time.Duration, mem, out int64, err error) {
 	if time1 != "" {
 		if timeout, err = time.ParseDuration(time1); err != nil || timeout <= 0 || timeout > time.Hour {
-			return 0, 0, 0, l.wrong(at+".timeout", "such as 60s or 5m, at most 1h", "%.60q is no time limit", time1)
+			return 0, 0, 0, l.wrong(at+".timeout", "such as 60s or 5m, at most 1h", "%.60q is not a time limit", time1)
 		}
 	}
 	if memory != "" {
 		if mem, err = yamlfile.Size(memory); err != nil || mem < minMemory || mem > maxMemory {
-			return 0, 0, 0, l.wrong(at+".memory", "such as 512MiB or 2GiB, at least 16MiB", "%.60q is no limit of memory", memory)
+			return 0, 0, 0, l.wrong(at+".memory", "such as 512MiB or 2GiB, at least 16MiB", "%.60q is not a memory limit", memory)
 		}
 	}
 	if output != "" {
 		if out, err = yamlfile.Size(output); err != nil || out < minOutput || out > preflight.MaxOutput {
-			return 0, 0, 0, l.wrong(at+".output", "such as 64KiB, at most 1MiB", "%.60q is no limit of output", output)
+			return 0, 0, 0, l.wrong(at+".output", "such as 64KiB, at most 1MiB", "%.60q is not an output limit", output)
 		}
 	}
 	return timeout, mem, out, nil

@@ -159,11 +159,11 @@ func violation(path string, found []finding) error {
 		Message string `json:"message,omitempty"`
 	}
 	issues := make([]issue, 0, min(len(found), maxIssues))
-	told := map[*rule]bool{}
+	reported := map[*rule]bool{}
 	for _, f := range found[:min(len(found), maxIssues)] {
 		i := issue{Rule: f.rule.id, Line: f.line}
-		if !told[f.rule] { // once is enough, and the details are bounded
-			i.Message, told[f.rule] = f.rule.message, true
+		if !reported[f.rule] { // only once, because details are limited
+			i.Message, reported[f.rule] = f.rule.message, true
 		}
 		issues = append(issues, i)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
-// rustCode is Rust source of the same length and lines in which everything that is no code, or code of tests, is blank.
+// rustCode is Rust source of the same length and lines in which comments, literals and test code are blank.
 func rustCode(text []byte) []byte {
 	code := slices.Clone(text)
 	for at := 0; at < len(text); {
@@ -152,7 +152,7 @@ var (
 	// Only before everything else does it speak for the file, and not for a module in it.
 	testFile = lazyregexp.New(`^\s*(?:#\s*!\s*\[[^\]]*\]\s*)*?#\s*!\s*\[\s*cfg\s*\(\s*test\s*\)\s*\]`)
 	testItem = lazyregexp.New(`#\s*\[\s*(?:cfg\s*\(\s*(?:all\s*\(\s*)?test\s*[,)][^\]]*|test\s*)\]`)
-	// What is no item is a field, an arm or an argument, and ends with a comma.
+	// Anything but an item is a field, an arm or an argument, and ends with a comma.
 	item = lazyregexp.New(`^\s*(?:#\s*\[[^\]]*\]\s*)*(?:pub\b\s*(?:\([^)]*\)\s*)?)?(?:(?:const|async|unsafe|extern|default)\s+)*` +
 		`(?:fn|mod|use|struct|enum|union|impl|trait|type|static|let|const|crate|macro_rules)\b`)
 )

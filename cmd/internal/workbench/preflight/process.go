@@ -22,8 +22,8 @@ type process struct {
 
 const (
 	pace = 100 * time.Millisecond // between two looks at the memory
-	// afterlife is how long the output may be held open when all is over: by somebody who was not found.
-	afterlife = 250 * time.Millisecond
+	// outputDrainTimeout limits how long a process that was not found may keep the output open after the command ended.
+	outputDrainTimeout = 250 * time.Millisecond
 )
 
 // live runs the process to its end, or to that of ctx or of its memory. err is why it could not be started.
@@ -44,10 +44,10 @@ func (p *process) live(ctx context.Context) (end guard.End, over bool, err error
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
-		_, _ = io.Copy(p.out, read) // it ends by the end of all who hold it, or by the deadline below
+		_, _ = io.Copy(p.out, read) // ends when all writers have closed it, or at the deadline below
 	}()
 	over = p.watch(ctx, running)
-	_ = read.SetReadDeadline(time.Now().Add(afterlife))
+	_ = read.SetReadDeadline(time.Now().Add(outputDrainTimeout))
 	<-drained
 	return running.End(), over, nil
 }

@@ -181,10 +181,10 @@ func (f *Folder) plan(c Change) (move, error) {
 	return m, nil
 }
 
-// writable looks at what stands under the name, and at the bits that would stop anybody but root.
+// writable checks the type of a file and the permission bits, which root would ignore.
 func (f *Folder) writable(dir *os.Root, p Path) error {
 	if here, err := dir.Stat("."); err != nil || here.Mode().Perm()&0o222 == 0 {
-		return fault(kaiza.InsufficientPermissions, p, "is in a folder that nobody may change.", err)
+		return fault(kaiza.InsufficientPermissions, p, "is in a folder without write permission.", err)
 	}
 	info, err := dir.Lstat(p.base())
 	switch {
@@ -197,7 +197,7 @@ func (f *Folder) writable(dir *os.Root, p Path) error {
 	case info.Mode().IsRegular() && info.Mode().Perm()&0o222 == 0:
 		return fault(kaiza.InsufficientPermissions, p, "is read-only.", nil)
 	}
-	return nil // links and special files are told apart by whoever reads them
+	return nil // links and special files are refused when they are read
 }
 
 func changedMeanwhile(p Path) error {

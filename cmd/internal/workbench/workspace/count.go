@@ -12,7 +12,7 @@ import (
 
 // Files names the files of the whole workspace, links left out, ordered by folder and name, with .git behind all else of its folder: what
 // git keeps must not use up the bound. most is how many names are looked at, those of folders and links too; more says that there are
-// others, or deeper ones than anybody looks for. A ctx that is done ends the walk with CANCELLED.
+// others, or some below the maximum depth. A ctx that is done ends the walk with CANCELLED.
 func (f *Folder) Files(ctx context.Context, most int) (names []string, more bool, err error) {
 	dir, err := f.folder(Path{})
 	if err != nil {

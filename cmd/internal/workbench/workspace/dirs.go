@@ -95,7 +95,7 @@ func (s *Staged) addFolder(at Path) error {
 		return fault(kaiza.PathNotFound, at, "is not a folder.", nil)
 	}
 	if in, err := s.folder.root.Stat(at.parent().String()); err == nil && in.Mode().Perm()&0o222 == 0 {
-		return fault(kaiza.InsufficientPermissions, at, "would be in a folder that nobody may change.", nil)
+		return fault(kaiza.InsufficientPermissions, at, "would be in a folder without write permission.", nil)
 	}
 	s.journal.Folders = append(s.journal.Folders, at.name)
 	return nil
@@ -126,7 +126,7 @@ func (s *Staged) makeFolder(at Path) error {
 	return writeFault(s.folder, at, err)
 }
 
-// removeFolder removes one empty folder, which is no link.
+// removeFolder removes one empty folder that is not a link.
 func (s *Staged) removeFolder(r JournalFolder) error {
 	at := Path{r.Path}
 	dir, err := s.folder.walk(at.parent())
@@ -201,7 +201,7 @@ func (f *Folder) unmake(made []Path) (faults []error) {
 func emptyFolder(dir *os.Root, name string) bool {
 	f, err := dir.Open(name)
 	if err != nil {
-		return true // which removing it again may tell better
+		return true // removing it again reports the error
 	}
 	names, err := f.Readdirnames(1)
 	_ = f.Close()

@@ -27,7 +27,7 @@ func advised(err error, suggestion string) error {
 	return candor.From(err).With(candor.WithSuggestion(suggestion))
 }
 
-// access turns what the system answered about a path into a code; otherwise is the one for what has no code of its own.
+// access maps a file system error about a path to a code; otherwise is the code for all other errors.
 func (f *Folder) access(p Path, err error, otherwise candor.Code) error {
 	switch {
 	case err == nil, errors.As(err, new(*candor.Error)):
@@ -48,7 +48,7 @@ func (f *Folder) access(p Path, err error, otherwise candor.Code) error {
 	return fault(otherwise, p, "could not be used: the system reported a failure.", err)
 }
 
-// missing tells a file that is not there from a folder on the way to it.
+// missing distinguishes a missing file from a missing folder on its path.
 func (f *Folder) missing(p Path, cause error) error {
 	if info, err := f.root.Stat(p.parent().String()); err != nil || !info.IsDir() {
 		return fault(kaiza.PathNotFound, p, "is in a folder that does not exist.", cause)

@@ -32,7 +32,7 @@ func Hash(content []byte) string {
 // Read reads a whole file. Symbolic links are followed as long as they stay inside; an absolute link counts as leading out.
 //
 // FILE_NOT_FOUND is a missing file, PATH_NOT_FOUND a missing folder on the way to it, OUTSIDE_WORKSPACE a link that leads out or a
-// file with a second name, INSUFFICIENT_PERMISSIONS a file that nobody may read, FILE_READ_FAILED anything that is not a regular file of
+// file with a second name, INSUFFICIENT_PERMISSIONS a file without read permission, FILE_READ_FAILED anything that is not a regular file of
 // bearable size, or that the system does not deliver. Read never waits for a FIFO or a device.
 func (f *Folder) Read(p Path) (read File, err error) {
 	for range readTries {
@@ -43,7 +43,7 @@ func (f *Folder) Read(p Path) (read File, err error) {
 	return File{}, f.access(p, errSwapped, kaiza.FileReadFailed)
 }
 
-// readTries is how often a file is read anew that was replaced meanwhile: by somebody who writes, as a rule.
+// readTries limits how often a file is read again because it was replaced meanwhile.
 const readTries = 8
 
 func (f *Folder) readOnce(p Path) (File, error) {
@@ -102,7 +102,7 @@ func (f *Folder) unreadable(p Path, info fs.FileInfo) error {
 	case links(info) > 1 && !f.options.AllowHardLinks && !f.ours:
 		return fault(kaiza.OutsideWorkspace, p, "has a second name (a hard link), which may be outside the workspace.", nil)
 	case info.Mode().Perm()&0o444 == 0 && !f.ours:
-		return fault(kaiza.InsufficientPermissions, p, "may be read by nobody.", nil)
+		return fault(kaiza.InsufficientPermissions, p, "has no read permission.", nil)
 	case info.Size() > f.options.MaxFile:
 		return f.tooLarge(p)
 	}
@@ -134,10 +134,10 @@ func (f *Folder) walk(p Path) (*os.Root, error) {
 	return dir, nil
 }
 
-// testHookSeen is called between the look at a name and its opening, which is where somebody would swap it.
+// testHookSeen is called between checking and opening a name, where an attacker would swap it.
 var testHookSeen = func(string) {}
 
-// look returns what the name in dir is, if that is no link and of the kind that is wanted, and otherwise the error.
+// look returns the file info of a name in dir. It fails if that is a link or not of the wanted type.
 func look(dir *os.Root, name string, wanted func(fs.FileMode) bool, otherwise error) (fs.FileInfo, error) {
 	seen, err := dir.Lstat(name)
 	switch {

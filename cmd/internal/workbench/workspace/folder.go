@@ -10,7 +10,7 @@
 //     right by [Recover];
 //   - messages name paths relative to the workspace and never quote content.
 //
-// Mounts below the folder belong to it, as os.Root has it: who may mount may do anything.
+// Mounts below the folder belong to it, as in os.Root: mounting needs privileges.
 package workspace
 
 import (
@@ -102,14 +102,14 @@ func (f *Folder) ReadOnly() bool { return f.options.ReadOnly }
 func (f *Folder) Close() error { return f.root.Close() }
 
 // StillThere checks that the folder at the path is still the one that was opened. If it was moved away, replaced or removed the answer
-// is an INVARIANT_VIOLATION named INV_WORKSPACE_IDENTITY: what is read and written would be somewhere else than everybody thinks.
+// is an INVARIANT_VIOLATION named INV_WORKSPACE_IDENTITY: reads and writes would go to another folder.
 func (f *Folder) StillThere() error {
 	now, err := os.Lstat(f.path)
 	if err == nil && os.SameFile(f.self, now) {
 		return nil
 	}
 	return candor.InvariantViolation("INV_WORKSPACE_IDENTITY", "The folder of this workspace is not the one that was opened: it was moved, removed or replaced.",
-		candor.WithCause(err), candor.WithSuggestion("Stop, tell the operator, and begin a session in the folder that is meant."))
+		candor.WithCause(err), candor.WithSuggestion("Stop, inform the operator, and begin a session in the intended folder."))
 }
 
 func bootstrap(message string, cause error) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
-// The history of a workspace: changes that stand, with what the files held before. Each is a folder in the state folder whose name says when
+// The history of a workspace: complete changes with the old contents of their files. Each is a folder in the state folder whose name says when
 // it was made, how many bytes of old content it holds, and its id.
 const (
 	historyFolder   = "history"
@@ -23,7 +23,7 @@ const (
 
 var historyForm = lazyregexp.New(`^([0-9a-f]{16})-([0-9a-f]{1,15})-([A-Za-z0-9_-]{1,64})$`)
 
-// Past is a change that stands and whose old contents are kept.
+// Past is a complete change whose old contents are kept.
 type Past struct {
 	ID      string
 	Journal Journal
@@ -163,7 +163,7 @@ func (f *Folder) compare(j *Journal) (now []*File, found []Difference, err error
 	return now, append(found, f.compareFolders(j)...), nil
 }
 
-// lookup reads a file by its own names; nil is no file.
+// lookup reads a file, or returns nil if it does not exist.
 func (f *Folder) lookup(p Path) (*File, error) {
 	dir, err := f.walk(p.parent())
 	if candor.CodeOf(err) == kaiza.PathNotFound {
@@ -183,7 +183,7 @@ func (f *Folder) lookup(p Path) (*File, error) {
 	return &now, nil
 }
 
-// differs says in which way a file is not as the change has left it, or nothing.
+// differs describes how a file differs from what the change left, or returns "".
 func (e *JournalFile) differs(now *File) string {
 	switch {
 	case now == nil && e.After == "":
@@ -218,7 +218,7 @@ func (f *Folder) compareFolders(j *Journal) (found []Difference) {
 }
 
 // Reverse returns the changes that put everything back as it was before a change: contents, modes, deleted files and removed folders come
-// back, new files go, and so do new folders that are empty by then. If the workspace is not as the change has left it there are
+// back, new files go, and so do new folders that are empty by then. If the workspace is not as the change left it there are
 // differences, and no changes. FILE_READ_FAILED: the old contents cannot be read.
 func (f *Folder) Reverse(state *os.Root, p *Past) ([]Change, []Difference, error) {
 	now, found, err := f.compare(&p.Journal)
@@ -271,7 +271,7 @@ func openPastIn(state *os.Root, folder, name string) (*vault, error) {
 }
 
 func unkept(cause error) error {
-	return candor.New(kaiza.FileReadFailed, "What was before the change is not kept any more, or cannot be read.", candor.WithCause(cause))
+	return candor.New(kaiza.FileReadFailed, "The contents before the change are no longer kept, or cannot be read.", candor.WithCause(cause))
 }
 
 // reverseFolders adds the folders that the change removed, before all files, and those that it made and that will be empty, after them.

@@ -25,7 +25,7 @@ const (
 	maxJournal    = 16 << 20
 )
 
-// Journal is what a change leaves in the state folder from [Folder.Stage] to [Staged.Done]: enough to tell after a crash how far it
+// Journal is what a change leaves in the state folder from [Folder.Stage] to [Staged.Done]: enough to know after a crash how far it
 // came, and to go back.
 type Journal struct {
 	Version int             `json:"version"`
@@ -90,7 +90,7 @@ func (j *Journal) check(f *Folder) error {
 		}
 		if !isTempName(e.Temp) || !goodHash.MatchString(e.Before) || !goodHash.MatchString(e.After) || e.Mode != e.Mode.Perm() ||
 			e.ModeAfter != nil && *e.ModeAfter != e.ModeAfter.Perm() {
-			return fmt.Errorf("the journal describes %q in a way nobody writes", e.Path)
+			return fmt.Errorf("journal entry %q: malformed", e.Path)
 		}
 	}
 	names := slices.Clone(j.Folders)

@@ -44,7 +44,7 @@ func Unfinished(state *os.Root) ([]Journal, error) {
 	return found, nil
 }
 
-// UnfinishedPast is [Unfinished] for a caller that knows from elsewhere which of them stand.
+// UnfinishedPast is [Unfinished] for a caller that knows which of them are complete.
 func UnfinishedPast(state *os.Root) ([]Past, error) {
 	found, err := Unfinished(state)
 	all := make([]Past, 0, len(found))
@@ -80,7 +80,7 @@ func (c *recovery) leave() error {
 	return errors.Join(c.vault.note(j), c.vault.close())
 }
 
-// keepFound keeps what stands under a name that is going to be replaced, as far as it can be read.
+// keepFound saves the current content of a name that will be replaced, if it can be read.
 func (c *recovery) keepFound(i int, p Path) {
 	now, err := c.folder.lookup(p)
 	if err != nil || now == nil {

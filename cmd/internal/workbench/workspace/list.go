@@ -21,7 +21,7 @@ const (
 	maxPerDir = 10_000
 )
 
-// Kind is what a name in a folder stands for.
+// Kind is the type of a directory entry.
 type Kind string
 
 // The kinds of items.
@@ -63,7 +63,7 @@ func (f *Folder) List(p Path, depth int) (items []Item, truncated bool, err erro
 }
 
 // Names returns the names in a folder, sorted: all of them, unlike [Folder.List]. The errors are those of List, and FILE_READ_FAILED if
-// there are more than anybody wants to hold.
+// there are more than the limit.
 func (f *Folder) Names(p Path) ([]string, error) {
 	dir, err := f.folder(p)
 	if err != nil {
@@ -88,7 +88,7 @@ func (f *Folder) folder(p Path) (*os.Root, error) {
 	case !info.IsDir():
 		return nil, fault(kaiza.InvalidPath, p, "is not a folder.", nil)
 	case info.Mode().Perm()&0o444 == 0:
-		return nil, fault(kaiza.InsufficientPermissions, p, "may be read by nobody.", nil)
+		return nil, fault(kaiza.InsufficientPermissions, p, "has no read permission.", nil)
 	}
 	dir, err := f.root.OpenRoot(p.String())
 	return dir, f.access(p, err, kaiza.FileReadFailed)
@@ -148,7 +148,7 @@ func kindOf(info fs.FileInfo) Kind {
 	return KindOther
 }
 
-// readNames returns the names in a folder, sorted; more says that there are more than anybody wants to hold.
+// readNames returns the names in a folder, sorted; more says that there are more than the limit.
 func readNames(dir *os.Root) (names []string, more bool, err error) {
 	d, err := dir.Open(".")
 	if err != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// owner is whom a file belongs to; -1 is not known, or whoever writes it.
+// owner is the owner of a file; -1 if unknown.
 type owner struct{ UID, GID int }
 
 // content is one side of a move: what a file holds, or that it is not there.
 type content struct {
-	hash  string // empty: there is no file
+	hash  string // "" if the file does not exist
 	bytes []byte
 	mode  fs.FileMode
 	owner owner
@@ -38,14 +38,14 @@ type move struct {
 
 const tempPrefix = ".candor-"
 
-// newTempName cannot be guessed, so nobody can be waiting under it.
+// newTempName returns an unguessable name, so that no link can be prepared under it.
 func newTempName() string { return tempPrefix + strings.ToLower(rand.Text()) + ".tmp" }
 
 func isTempName(name string) bool {
 	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, ".tmp") && !strings.ContainsAny(name, "/\\") && len(name) <= 64
 }
 
-// prepare opens the folder of the target and writes the new content there, durably. Nothing that anybody looks at has changed
+// prepare opens the folder of the target and writes the new content there, durably. No visible file has changed
 // afterwards. The folder stays open until release, so that what was written can be found again even if the folder is moved.
 func (m *move) prepare(f *Folder) (err error) {
 	if m.dir, err = f.walk(m.path.parent()); err != nil {
@@ -160,8 +160,8 @@ func (m *move) rename(f *Folder) error {
 	f.testHook("exchanged")
 	if err := m.is(f, m.temp, m.from.hash); err != nil {
 		failed := takeBack(m.dir, m.temp, base)
-		m.left = m.left && failed == nil // what is under temp now may be somebody's work: it stays, and
-		m.done = failed != nil           // the target holds ours, which can only be told
+		m.left = m.left && failed == nil // temp may hold an edit of another process: it stays, and
+		m.done = failed != nil           // the target holds our content, which is reported
 		return errors.Join(err, failed)
 	}
 	m.left = m.dir.Remove(m.temp) != nil // tried again by discard
@@ -229,7 +229,7 @@ func (f *Folder) inPlace(dir *os.Root, p Path) error {
 	return nil
 }
 
-// reversed is the way back. It uses the same temporary name, because that is the one the journal knows.
+// reversed returns the opposite move, with the temporary name of the journal.
 func (m *move) reversed() move {
 	return move{path: m.path, from: m.to, to: m.from, temp: m.temp}
 }

@@ -69,7 +69,7 @@ func (p pattern) match(line []byte) (found, cut bool) {
 		return p.re.Match(line), cut
 	}
 	at := p.re.FindIndex(line)
-	return at != nil && at[1] < len(line), cut // at the cut nobody knows what follows
+	return at != nil && at[1] < len(line), cut // what follows the cut is unknown
 }
 
 // looksAhead reports an expression that may match otherwise if more follows.

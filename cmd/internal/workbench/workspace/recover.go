@@ -16,9 +16,9 @@ type Verdict int
 // The verdicts. The zero one is the careful one.
 const (
 	Undo    Verdict = iota // put everything back
-	Keep                   // the change stands
-	Archive                // the change stands, and what was before is kept for a later undo
-	Wait                   // nobody can tell now: everything stays as it is, journal and all
+	Keep                   // the change is complete
+	Archive                // the change is complete, and the old contents are kept for a later undo
+	Wait                   // not known now: the journal stays
 )
 
 // State is how a change was left by [Recover].
@@ -27,13 +27,13 @@ type State string
 // The states.
 const (
 	NotDone State = "not done" // nothing had been changed
-	Kept    State = "kept"     // it was declared done, and stands
+	Kept    State = "kept"     // it was complete
 	Undone  State = "undone"   // what had been changed is back as it was
 	Unknown State = "unknown"  // something is neither as before nor as after: it was left alone, the rest is back as it was; the journal stays
 	Damaged State = "damaged"  // the journal cannot be understood: it was set aside, and nothing was touched
 	// Superseded is a change that was left Unknown until later changes have replaced the files: nothing of it is left to undo.
 	Superseded State = "superseded"
-	Waiting    State = "waiting" // it could not be put right now, Err says why: the journal stays for the next time
+	Waiting    State = "waiting" // it could not be recovered, see Err; the journal stays
 )
 
 // Recovered is what became of one journal.
@@ -45,7 +45,7 @@ type Recovered struct {
 	Err     error    // why, if Waiting or Damaged
 }
 
-// Recover puts right what a killed process left in the state folder: each change is afterwards all done or not done at all, and no
+// Recover recovers the changes that a killed process left in the state folder: afterwards each one is done completely or not at all, and no
 // temporary file is left in the workspace. Open opens the workspace of a journal; Recover closes it. Decide is asked about each
 // change before anything of it is undone: it knows whether the change was declared done. A journal that is damaged or from the future is set aside and reported; it stops nothing.
 // The error says that the state folder itself cannot be read. The caller holds the [Lock], so that no change is under way.
@@ -261,7 +261,7 @@ func (c *recovery) load(i int, m *move) (err error) {
 	return err
 }
 
-// Where a file stands between the two sides of its move.
+// The sides of a move that a file can be on.
 type standing int
 
 const (
@@ -271,7 +271,7 @@ const (
 	atBoth // the change does not change this file
 )
 
-// stands looks where a file is. A folder that is not there holds no file.
+// stands returns which side of the move a file is on.
 func (m *move) stands(f *Folder) standing {
 	dir, err := f.walk(m.path.parent())
 	if err != nil {
@@ -307,7 +307,7 @@ func (m *move) standing(now File, err error) standing {
 	return atNeither
 }
 
-// standsByMode tells the sides of a move apart that changes the mode alone.
+// standsByMode is stands for a move that changes only the mode.
 func (m *move) standsByMode(now fs.FileMode) standing {
 	switch {
 	case !m.changesMode():
@@ -322,8 +322,8 @@ func (m *move) standsByMode(now fs.FileMode) standing {
 
 // sweep removes the temporary file that the journal names, whatever the crash left in it.
 //
-// BUG: an edit by somebody else that fell between the last look and the exchange of names is under the temporary name for a moment; a
-// kill in that very moment, and the edit is swept away. A half-written file looks the same, so it cannot be told apart.
+// BUG: an edit by another process between the last check and the exchange of names has the temporary name for a moment. If this process is
+// killed then, the edit is removed, because it cannot be distinguished from a partly written file.
 func (m *move) sweep(f *Folder) {
 	dir, err := f.walk(m.path.parent())
 	if err != nil {

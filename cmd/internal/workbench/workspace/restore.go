@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// restore gives the target its old content back, whatever stands under its name by now: a link, a pipe, a file that cannot be read. The name
+// restore gives the target its old content back, whatever has its name now: a link, a pipe, a file that cannot be read. The name
 // is replaced in one step and nothing is written through it. A folder under the name is removed only if it is empty. Folders on the way that are
 // gone are made again.
 func (m *move) restore(f *Folder) error {
@@ -48,7 +48,7 @@ func (m *move) restore(f *Folder) error {
 	return r.readBack(f)
 }
 
-// clearName removes an empty folder that stands where a file is to be. All else is replaced by the rename.
+// clearName removes an empty folder with the name of a file to restore. Anything else is replaced by the rename.
 func clearName(dir *os.Root, p Path) error {
 	info, err := dir.Lstat(p.base())
 	if err != nil || !info.IsDir() {
@@ -60,7 +60,7 @@ func clearName(dir *os.Root, p Path) error {
 	return nil
 }
 
-// removeFile removes a name that is no folder. One that is gone is fine.
+// removeFile removes a file. It is not an error if it does not exist.
 func removeFile(dir *os.Root, name string) error {
 	err := dir.Remove(name)
 	if errors.Is(err, fs.ErrNotExist) {

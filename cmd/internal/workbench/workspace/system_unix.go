@@ -56,7 +56,7 @@ func tryLock(file *os.File) error {
 	}
 }
 
-// removeEmpty removes an empty folder and, whatever the name stands for by now, never a file.
+// removeEmpty removes an empty folder, and never a file.
 func removeEmpty(dir *os.Root, name string) error {
 	err := inFolder(dir, func(fd int) error { return unix.Unlinkat(fd, name, unix.AT_REMOVEDIR) })
 	if err != nil {
