@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/cli/decodecmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
@@ -18,7 +20,7 @@ import (
 
 // TestNoMemberIsLost sends every error of the scripts that is in a dialect A to every dialect B and back, and looks for each of its
 // members.
-func TestNoMemberIsLost(t *testing.T) {
+func TestTranslateLosesNoMember(t *testing.T) {
 	examples := scriptErrors(t)
 	if len(examples) < 10 {
 		t.Fatalf("only %d examples", len(examples))
@@ -38,31 +40,32 @@ func TestNoMemberIsLost(t *testing.T) {
 	}
 }
 
-// TestWhatAWriterWasAskedForComesBack: the mirror, the words for people and the members of sep3313 are no part of the error, and
-// there are dialects and carriers that show none of them.
-func TestWhatAWriterWasAskedForComesBack(t *testing.T) {
+// TestTranslateRestoresWriterOptions checks the mirror, the text for people and the members of sep3313: they are not part of the
+// error, and some dialects and carriers do not show them.
+func TestTranslateRestoresWriterOptions(t *testing.T) {
 	e := decodecmd.Sample(candor.CodeRateLimited).With(candor.WithSession("s-1", "WINDSURF", "/srv/shop"))
 	for _, a := range dialect.Names() {
 		from, err := dialect.Lookup(a)
 		if err != nil {
 			t.Fatal(err)
 		}
+		var before []byte // one line for each combination of options
 		for bits := range 8 {
 			o := dialect.Options{ID: []byte(`"q"`), Response: true, PlainRoot: true, Complete: bits&1 != 0, Readable: bits&2 != 0,
 				Sep3313: bits&4 != 0, NoOutputSchema: bits&1 != 0 || decodecmd.Mirrors(from), Mirror: bits&1 != 0}
-			before := append(from.Write(nil, e, o), '\n')
-			for _, b := range dialect.Names() {
-				there := translated(t, a, b, before)
-				if back := translated(t, b, a, there); !bytes.Equal(back, before) {
-					t.Errorf("%s to %s and back, options %03b:\nbefore %sthere  %sback   %s", a, b, bits, before, there, back)
-				}
+			before = append(from.Write(before, e, o), '\n')
+		}
+		for _, b := range dialect.Names() {
+			there := translated(t, a, b, before)
+			if diff := cmp.Diff(string(before), string(translated(t, b, a, there))); diff != "" {
+				t.Errorf("%s to %s and back (- before, + back):\n%s\nthere\n%s", a, b, diff, there)
 			}
 		}
 	}
 }
 
-// TestANormalisedAnswerKeepsItsBlocks: the gateway puts its words in front of what the server said.
-func TestANormalisedAnswerKeepsItsBlocks(t *testing.T) {
+// TestTranslateKeepsBlocksOfNormalisedResponse checks a response whose first block the gateway has added.
+func TestTranslateKeepsBlocksOfNormalisedResponse(t *testing.T) {
 	m := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"slow down, please"}],"isError":true}}`), wire.Limits{})
 	before, err := contract.Normalise(nil, &m, decodecmd.Sample(candor.CodeRateLimited), candor.JSONOptions{})
 	if err != nil {
@@ -77,8 +80,8 @@ func TestANormalisedAnswerKeepsItsBlocks(t *testing.T) {
 	}
 }
 
-// TestWhatCannotBeKeptIsSaid: nesting that has reached the limit cannot go one deeper.
-func TestWhatCannotBeKeptIsSaid(t *testing.T) {
+// TestTranslateReportsWhatItCannotKeep: nesting that has reached the limit cannot go one deeper.
+func TestTranslateReportsWhatItCannotKeep(t *testing.T) {
 	deep := strings.Repeat("[", wire.DefaultMaxDepth-2) + strings.Repeat("]", wire.DefaultMaxDepth-2)
 	in := `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"boom"}],"isError":true,"deep":` + deep + `}}`
 	if code, out, complaints := watched(in, nil, "translate", "--to", "candor"); code != term.ExitOK || !strings.Contains(out, deep) {

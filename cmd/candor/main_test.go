@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	runParallelOnly()
+	_ = flag.Set("test.parallel", "6") // most tests wait for processes; -parallel takes precedence
 	testscript.Main(m, map[string]func(){term.ProgramName: main, "badserver": serveBadly})
 }
 

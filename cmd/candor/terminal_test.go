@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// watched runs a command as if somebody sat before a terminal.
+// watched runs a command as if standard output were a terminal.
 func watched(input string, vars map[string]string, args ...string) (code int, stdout, stderr string) {
 	var out, complaints bytes.Buffer
 	env := &term.Env{
@@ -28,13 +28,13 @@ const threeAnswers = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text
 {"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"{\"success\":false,\"error\":\"quota exceeded\"}"}]}}
 `
 
-func TestATerminalGetsASummaryAndColour(t *testing.T) {
+func TestTerminalGetsSummaryAndColour(t *testing.T) {
 	code, out, _ := watched(threeAnswers, nil, "decode")
 	if code != term.ExitOK || !strings.Contains(out, "\x1b[") {
 		t.Errorf("exit code %d, output %q", code, out)
 	}
 	_, out, _ = watched(threeAnswers, map[string]string{"NO_COLOR": "1"}, "decode")
-	if strings.Contains(out, "\x1b") || !strings.HasSuffix(out, "\n3 answers: 1 clean, 1 protocol, 1 suspected\n") {
+	if strings.Contains(out, "\x1b") || !strings.HasSuffix(out, "\n3 responses: 1 clean, 1 protocol, 1 suspected\n") {
 		t.Errorf("output %q", out)
 	}
 	_, out, _ = watched(threeAnswers, nil, "decode", "--json")
@@ -43,7 +43,7 @@ func TestATerminalGetsASummaryAndColour(t *testing.T) {
 	}
 }
 
-func TestTimeComesFromTheWorld(t *testing.T) {
+func TestTimeComesFromEnv(t *testing.T) {
 	envelope := `{"code":"TIMEOUT","message":"too slow","retry":{"kind":"retryable_immediate"}}`
 	_, out, _ := watched(envelope, nil, "translate", "--to", "candor")
 	if !strings.Contains(out, `"timestamp":"2026-01-02T15:04:05.000Z"`) {
@@ -51,8 +51,9 @@ func TestTimeComesFromTheWorld(t *testing.T) {
 	}
 }
 
-// TestNothingThatATypistSendsPanics runs every command with odd arguments; each ends with one of the three codes.
-func TestNothingThatATypistSendsPanics(t *testing.T) {
+// TestOddArgumentsDoNotPanic runs every command with odd arguments; each ends with one of the three codes.
+func TestOddArgumentsDoNotPanic(t *testing.T) {
+	t.Parallel()
 	odd := []string{"", "-", "--", "-32602", "−", "\x00", "--json=maybe", "--to=", "%s%d", "/", "candor/", strings.Repeat("x", 5000)}
 	for _, name := range []string{"demo", "decode", "translate", "codes", "explain", "version", "help", "completion", "man", ""} {
 		for _, arg := range odd {
