@@ -51,6 +51,7 @@ func TestK15EntryIsDurableBeforeAppendReturns(t *testing.T) {
 }
 
 func TestUntouchedLedgerVerifiesByHand(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := openTest(t, dir, Options{})
 	first := appendN(t, l, 1)

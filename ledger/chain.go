@@ -194,7 +194,7 @@ func (p *position) advance(line []byte, own format.Digest, leaves tree.RecordHas
 }
 
 // errTaken says that a file of the chain is not where the writer has put it, or not as it left it.
-var errTaken = errors.New("the trail was taken away from its writer")
+var errTaken = errors.New("a file of the chain was removed or changed by another process")
 
 // watchFiles remembers the lock and the file of checkpoints. The segment has its own watch.
 func (c *chain) watchFiles() (err error) {

@@ -48,7 +48,7 @@ func parseCheckpoint(text string) (treeHead, error) {
 	text, _, _ = strings.Cut(text, "\n\n")
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) != 5 {
-		return treeHead{}, errors.New("a checkpoint has five lines")
+		return treeHead{}, errors.New("checkpoint: want 5 lines")
 	}
 	var c treeHead
 	var err error
@@ -59,7 +59,7 @@ func parseCheckpoint(text string) (treeHead, error) {
 	c.time, ok[2] = strings.CutPrefix(lines[4], "time ")
 	ok[3] = format.IsChainName(c.chain)
 	if c.size, err = strconv.ParseUint(lines[1], 10, 63); err != nil || ok != [4]bool{true, true, true, true} {
-		return treeHead{}, errors.New("a line of the checkpoint is not as it should be")
+		return treeHead{}, errors.New("checkpoint: malformed line")
 	}
 	if c.root, err = tlog.ParseHash(lines[2]); err != nil {
 		return treeHead{}, fmt.Errorf("reading the root: %w", err)

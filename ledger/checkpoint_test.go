@@ -54,6 +54,7 @@ func TestTreeIsThatOfRFC6962(t *testing.T) {
 
 // TestCheckpointsComeWithinASecondAndToBothPlaces runs by a clock of its own: a busy machine makes no difference.
 func TestCheckpointsComeWithinASecondAndToBothPlaces(t *testing.T) {
+	t.Parallel()
 	dir, second := t.TempDir(), filepath.Join(t.TempDir(), "second", "checkpoints")
 	synctest.Test(t, func(t *testing.T) {
 		l := openTest(t, dir, Options{SecondPlace: second})
@@ -80,6 +81,7 @@ func TestCheckpointsComeWithinASecondAndToBothPlaces(t *testing.T) {
 }
 
 func TestACheckpointNeverRunsAheadOfTheDisk(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	s := newFaulty(t, dir)
 	unsynced := 0
@@ -100,6 +102,7 @@ func TestACheckpointNeverRunsAheadOfTheDisk(t *testing.T) {
 }
 
 func TestAFailingSecondPlaceIsReportedAndDoesNotStopTheLedger(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "ledger")
 	second := newFaulty(t, t.TempDir())
 	warned := make(chan Warning, 64)

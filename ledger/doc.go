@@ -1,23 +1,33 @@
-// Package ledger keeps a durable, tamper-evident trail that is written before the reply.
+// Package ledger keeps a durable, tamper-evident log of failures and effects that is written before the reply is sent.
 //
-// # Writing
+// # How do I write to it?
 //
-// [Open] a folder, [Ledger.Append] an [Entry], and send the reply when Append has returned: by then the entry is on the disk.
-// Everything that queued while the last sync ran goes out with one write and one sync, so many callers share the price of one.
-// An effect that must not happen unrecorded takes two entries: [Ledger.Reserve] before it, [Effect.Complete] after it. What was
-// reserved and never completed is named by whoever opens the folder after a crash.
+// [Open] a folder, [Ledger.Append] an [Entry], and send the reply after Append has returned: the entry is then on the disk. Entries
+// that are queued during a sync are written together with one write and one sync. Several processes may open the same folder.
 //
-// If the ledger cannot record, Append says so with AUDIT_LOG_FAILED or AUDIT_LOCK_FAILED and the caller leaves the effect undone.
-// [PolicyOpen] turns that round: the call goes on, and the next entry that can be written says how many are missing.
+// # How do I record an effect?
 //
-// # What it proves
+// Call [Ledger.Reserve] before the effect and [Effect.Complete] after it. If the process crashes in between, the next process that
+// opens the folder records the reservation as unfinished.
 //
-// One writer owns one chain, from its start to its end. Each line holds the hash of its own bytes and of the line before, so
-// that a changed, moved or missing line shows. A Merkle tree stands over the lines, and its root is signed at most a second or 256
-// entries after an entry was written, into the folder and into a second place that the operator names, so that a cut tail or a folder
-// rolled back shows too. The format is written down in spec/ledger.md, for whoever wants to verify without this package.
+// # What happens if an entry cannot be recorded?
 //
-// # What is never in it
+// Append returns AUDIT_LOG_FAILED or AUDIT_LOCK_FAILED, and the caller must not perform the effect. With [PolicyOpen] the call goes on
+// instead, and the next entry that can be written says how many are missing.
 //
-// Arguments are kept as a keyed digest only. All other text is redacted and bounded before it is hashed.
+// # How do I read it?
+//
+// [OpenReader] and [Reader.Entries] read a folder while it is being written. Package export writes entries in other formats and counts
+// them, package verify checks a whole ledger, and package proof proves single entries.
+//
+// # What does it prove?
+//
+// Each writer has one chain. Each line holds its own hash and the hash of the line before it, so that a changed, moved or missing line
+// is found. The lines are the leaves of a Merkle tree. Its root is signed at most one second or 256 entries after an entry was written,
+// and is stored in the folder and in the witness copy, a second file that the operator chooses ([Options.SecondPlace]). The witness copy
+// shows that entries were cut off the end, or that the folder was replaced by an older one. spec/ledger.md describes the format.
+//
+// # What is never stored?
+//
+// Arguments are stored only as a keyed digest. All other text is redacted and limited in length before it is hashed.
 package ledger

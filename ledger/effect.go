@@ -60,7 +60,7 @@ func (f *Effect) Complete(ctx context.Context, e Entry) (Receipt, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.done {
-		return Receipt{}, logFailed(errors.New("completing an effect: it was completed before"))
+		return Receipt{}, logFailed(errors.New("completing an effect: already completed"))
 	}
 	e.Kind, e.Call = KindComplete, f.opened.Call
 	if !f.receipt.Unrecorded {

@@ -29,10 +29,10 @@ func newEncoder(digestKey []byte) *encoder {
 // appendBody appends the members from kind to data, each with its leading comma.
 func (c *encoder) appendBody(dst []byte, e *Entry) ([]byte, error) {
 	if !e.Kind.Valid() {
-		return dst, fmt.Errorf("kind %q is not known", e.Kind)
+		return dst, fmt.Errorf("unknown kind %q", e.Kind)
 	}
 	if e.Outcome != "" && !e.Outcome.Valid() {
-		return dst, fmt.Errorf("outcome %q is not known", e.Outcome)
+		return dst, fmt.Errorf("unknown outcome %q", e.Outcome)
 	}
 	dst = append(append(append(dst, `,"kind":"`...), e.Kind...), '"')
 	dst = appendLabel(dst, "ref", e.Ref)

@@ -172,7 +172,7 @@ func (f *fullness) clean(when string) {
 	report, err := f.look()
 	must(f.t, err)
 	if !report.OK {
-		f.t.Fatalf("false alarm %s: %v", when, report.Harms)
+		f.t.Fatalf("false alarm %s: %v", when, report.Damage)
 	}
 	for _, c := range report.Chains {
 		if c.Torn > 0 {

@@ -17,6 +17,7 @@ var kills = flag.Int("kills", 40, "how many writers TestR1SigkillLosesNothing ki
 
 // TestR1SigkillLosesNothing kills writers with 16 callers at moments nobody chose, and holds what they had printed against what is on the disk.
 func TestR1SigkillLosesNothing(t *testing.T) {
+	t.Parallel()
 	count := *kills
 	if testing.Short() {
 		count = 6

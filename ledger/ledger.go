@@ -1,6 +1,6 @@
-// Rules of this room:
-//   - Append returns only after sync. No path answers a caller earlier.
-//   - Callers encode, one at a time writes: whoever holds the writer's lock. Nothing is written to a chain by two.
+// Rules of this package:
+//   - Append returns only after sync.
+//   - Callers encode; the holder of the writer's lock writes. Only one goroutine writes to a chain.
 //   - After a failed sync a file is never written again.
 //   - Nothing on the disk claims more than is durable.
 
@@ -41,8 +41,8 @@ type Ledger struct {
 	closeErr error // set by closing
 }
 
-// Open opens the ledger in dir, which is made if it is not there, and begins a chain of its own in it. Chains whose writers are gone are
-// recovered first. Several processes may have the same folder open.
+// Open opens the ledger in dir, which is created if needed, and begins a new chain. Chains whose writers have exited without closing
+// are recovered first. Several processes may have the same folder open.
 //
 // The error is AUDIT_LOCK_FAILED if another process held the folder for longer than [Options.LockWait], AUDIT_LOG_FAILED for anything else.
 func Open(dir string, o Options) (*Ledger, error) {

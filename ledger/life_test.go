@@ -54,6 +54,7 @@ func TestSegmentsRotateUnderACheckpointOfTheirEnd(t *testing.T) {
 }
 
 func TestSegmentsRotateByAge(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	now := time.Date(2026, 11, 15, 4, 5, 6, 0, time.UTC)
 	l := openTest(t, dir, Options{MaxSegmentAge: time.Hour, Clock: func() time.Time { return now }})
@@ -75,6 +76,7 @@ func TestSegmentsRotateByAge(t *testing.T) {
 }
 
 func TestClosedSegmentsAreCompressed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes, Compress: true})
 	chain := fillSegments(t, l, 3)
@@ -121,6 +123,7 @@ func TestACrashWhileCompressingLosesNothing(t *testing.T) {
 }
 
 func TestRetentionKeepsCheckpointsAndSaysWhatWent(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	old := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes})
 	first := fillSegments(t, old, 3)
@@ -169,6 +172,7 @@ func TestRetentionKeepsCheckpointsAndSaysWhatWent(t *testing.T) {
 }
 
 func TestRetentionByAgeNeverTakesTheSegmentBeingWritten(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes, Retain: Retain{Age: time.Nanosecond}})
 	chain := fillSegments(t, l, 3)

@@ -8,17 +8,17 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// Options says how a ledger is kept. The zero value is the safe choice everywhere.
+// Options configures a ledger. The zero value is safe.
 type Options struct {
 	// Instance begins the name of the chains this process writes: letters, digits and hyphens, at most 64. Empty is "candor".
 	Instance string
-	// SecondPlace is a file that every signed checkpoint is also appended to. Put it where those who could change the ledger cannot write
-	// over it: another disk, another machine. Writing to it is part of appending: a place that hangs holds the ledger up; one that fails, or
-	// cannot be opened, is reported to OnWarning and in the checkpoint's entry, and is tried again with the next. Its path is in the first
-	// entry of each chain, where [Verify] finds it. Empty means none.
+	// SecondPlace is the path of the witness copy, a file that every signed checkpoint is also appended to. Put it where a person who can
+	// change the ledger cannot write: another disk, another machine. A write that fails or takes more than two seconds is reported to
+	// OnWarning and in the checkpoint's entry, and the next checkpoint tries again. The path is recorded in the first entry of each chain,
+	// where package verify finds it. Empty means no copy.
 	SecondPlace string
-	// OwnSecondPlace says that SecondPlace is of this ledger alone. It is then rewritten with the newest checkpoint of each chain whenever it
-	// has grown to 4 MiB. Other second places are only ever appended to.
+	// OwnSecondPlace says that no other ledger uses SecondPlace. The file is then rewritten with the newest checkpoint of each chain
+	// when it reaches 4 MiB. A shared file is only appended to.
 	OwnSecondPlace bool
 	// Policy says what happens when an entry cannot be recorded. The zero value is [PolicyClosed].
 	Policy Policy
@@ -32,18 +32,17 @@ type Options struct {
 	// Compress has closed segments compressed in the background.
 	Compress bool
 
-	// ReserveBytes is space kept back, so that a disk that has become full can still be told about in the ledger. 0 is 64 KiB, less
-	// than 0 none.
+	// ReserveBytes is disk space set aside, so that the ledger can record that the disk is full. 0 is 64 KiB, less than 0 none.
 	ReserveBytes int64
 	// LowSpaceBytes is the free space below which OnWarning is called. 0 is 64 MiB, less than 0 never.
 	LowSpaceBytes int64
-	// OnWarning is told what needs an operator's eye and is no caller's failure. It runs on a goroutine of its own, one call at a time,
-	// and must not call [Ledger.Close]. nil means that nobody is told; what matters is in the ledger anyway.
+	// OnWarning is called with problems that an operator should know and that are not the failure of a call. Calls come one at a time from a
+	// separate goroutine. OnWarning must not call [Ledger.Close]. nil discards warnings.
 	OnWarning func(Warning)
 
-	// LockWait bounds the wait for another process that is just opening the folder. 0 is 5 s.
+	// LockWait limits the wait for another process that is opening the folder. 0 is 5 s.
 	LockWait time.Duration
-	// Clock gives the time of entries. nil is [time.Now].
+	// Clock returns the time for entries. nil is [time.Now].
 	Clock func() time.Time
 
 	storage storage.Storage // instead of the operating system's; for tests
@@ -86,14 +85,14 @@ const (
 	maxInstance         = 64
 )
 
-// withDefaults fills in what was left out and refuses what cannot be meant.
+// withDefaults returns o with defaults for zero fields, or an error for invalid ones.
 func (o Options) withDefaults() (Options, error) {
 	o.Instance = firstOf(o.Instance, "candor")
 	if len(o.Instance) > maxInstance || !format.IsChainName(o.Instance) {
-		return o, fmt.Errorf("instance %q is not letters, digits and hyphens, at most %d", o.Instance, maxInstance)
+		return o, fmt.Errorf("instance %q: want at most %d letters, digits and hyphens", o.Instance, maxInstance)
 	}
 	if o.Policy > PolicyOpen {
-		return o, fmt.Errorf("policy %d is not known", o.Policy)
+		return o, fmt.Errorf("unknown policy %d", o.Policy)
 	}
 	o.MaxSegmentBytes = max(firstOf(o.MaxSegmentBytes, defaultSegmentBytes), minSegmentBytes)
 	o.ReserveBytes = max(firstOf(o.ReserveBytes, defaultReserve), 0)

@@ -82,7 +82,7 @@ func TestVerifyMissesACheckpointByTime(t *testing.T) {
 				reportOK(t, report)
 				return
 			}
-			reportHarm(t, report, verify.KindCheckpointMissing, ledger.ChainsOf(t, dir)[0], 1)
+			reportDamage(t, report, verify.KindCheckpointMissing, ledger.ChainsOf(t, dir)[0], 1)
 		})
 	}
 }

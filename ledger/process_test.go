@@ -87,6 +87,7 @@ func startChild(t *testing.T, dir string, killAfter int) (receipts []Receipt) {
 }
 
 func TestK18TwoProcessesAppendAThousandEntriesEach(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var mu sync.Mutex
 	var all []Receipt
@@ -117,6 +118,7 @@ func TestK18TwoProcessesAppendAThousandEntriesEach(t *testing.T) {
 }
 
 func TestK19KillLosesNoAcknowledgedEntry(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	kills := 12
 	if testing.Short() {

@@ -143,7 +143,7 @@ func verifiesClean(t *testing.T, dir string) verify.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, harm := range report.Harms {
+	for _, harm := range report.Damage {
 		t.Errorf("false alarm: %s", harm)
 	}
 	return report
@@ -151,6 +151,7 @@ func verifiesClean(t *testing.T, dir string) verify.Report {
 
 // TestR8EightProcessesShareOneFolder has eight processes append to one folder at the same time.
 func TestR8EightProcessesShareOneFolder(t *testing.T) {
+	t.Parallel()
 	const processes, callers = 8, 4
 	count := 250 // times callers: a thousand each
 	if testing.Short() {

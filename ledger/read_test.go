@@ -15,6 +15,7 @@ import (
 
 // TestTailFollowsRotationAndNewChains reads along while chains are rotated, closed and begun.
 func TestTailFollowsRotationAndNewChains(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := mustOpen(t, dir, ledger.Options{MaxSegmentBytes: 4 << 10, Compress: true})
 	r, err := ledger.OpenReader(dir)
@@ -61,6 +62,7 @@ func TestTailFollowsRotationAndNewChains(t *testing.T) {
 }
 
 func TestLastEntriesComeFromTheEnd(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := mustOpen(t, dir, ledger.Options{MaxSegmentBytes: 4 << 10})
 	appendSome(t, l, 0, 100)

@@ -52,6 +52,7 @@ func recoveredIn(t *testing.T, dir, chain string) recoveredChain {
 }
 
 func TestK17TornTailIsCutKeptAndRecorded(t *testing.T) {
+	t.Parallel()
 	dir := sweep.MemoryDir(t)
 	var last Receipt
 	chain := crash(t, dir, Options{}, func(l *Ledger) { last = appendN(t, l, 5) })
@@ -111,6 +112,7 @@ func TestABatchWithAHoleIsATornTail(t *testing.T) {
 }
 
 func TestR7DamageUnderACheckpointIsNotCut(t *testing.T) {
+	t.Parallel()
 	for name, spare := range map[string]bool{"known from the file": false, "known from an entry": true} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -35,7 +35,7 @@ func TestAFileOrLinkInPlaceOfAChain(t *testing.T) {
 				t.Skip(err)
 			}
 			r, err := verify.Dir(dir, verify.Options{Checkpoints: []string{second}})
-			if err != nil || r.OK || r.Harms[0].Kind != verify.KindMissingChain {
+			if err != nil || r.OK || r.Damage[0].Kind != verify.KindMissingChain {
 				t.Fatalf("%v, %+v", err, r)
 			}
 		})
@@ -54,7 +54,7 @@ func TestVerifyWithoutALedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := verify.Dir(dir, verify.Options{Checkpoints: []string{second}})
-	if err != nil || r.OK || r.Harms[0].Kind != verify.KindMissingChain {
+	if err != nil || r.OK || r.Damage[0].Kind != verify.KindMissingChain {
 		t.Errorf("a wiped folder: %v, %+v", err, r)
 	}
 	l := ledger.OpenTest(t, dir, ledger.Options{SecondPlace: second})

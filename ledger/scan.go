@@ -140,11 +140,11 @@ func (w *walk) take(line []byte, start bool) (harm string, err error) {
 	}
 	switch text := format.FormatTime(l.Time); {
 	case l.Seq != w.at.seq()+1:
-		return harmWrongSeq, fmt.Errorf("has the number %d", l.Seq)
+		return harmWrongSeq, fmt.Errorf("has number %d", l.Seq)
 	case l.Prev != w.at.last:
-		return harmBrokenLink, errors.New("does not follow from the one before")
+		return harmBrokenLink, errors.New("does not follow the entry before it")
 	case text < w.at.time:
-		return harmTimeBack, errors.New("is older than the one before")
+		return harmTimeBack, errors.New("is older than the entry before it")
 	default:
 		w.at.time = text
 	}
@@ -160,14 +160,14 @@ func (w *walk) start(l *Line) error {
 	}
 	note, err := parseCheckpoint(data.Note)
 	if err != nil || l.Kind != KindCheckpoint || note.size+1 != l.Seq || note.last != l.Prev {
-		return errors.New("does not say where its segment begins")
+		return errors.New("does not state where its segment begins")
 	}
 	edge, err := tree.FromEdges(note.size, data.Tree)
 	if err != nil {
 		return err
 	}
 	if edge.Root() != note.root {
-		return errors.New("has an edge that does not give the signed root")
+		return errors.New("has a tree edge that does not match the signed root")
 	}
 	w.at.tree, w.at.last, w.at.time = edge, l.Prev, ""
 	clear(w.open)

@@ -134,6 +134,7 @@ func (d dying) Append(ctx context.Context, e ledger.Entry) (ledger.Receipt, erro
 
 // TestD16ARestartInTheMiddleOfFinaliseLeavesNoHalfState: whichever side of the one entry the kill comes on, the session is open or finalised.
 func TestD16ARestartInTheMiddleOfFinaliseLeavesNoHalfState(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	for _, after := range []bool{false, true} {
 		dir := t.TempDir()

@@ -328,7 +328,7 @@ func (s survivor) verify(when string) error {
 		return fmt.Errorf("verifying %s: %w", when, err)
 	}
 	if !report.OK {
-		return fmt.Errorf("false alarm %s: %v", when, report.Harms)
+		return fmt.Errorf("false alarm %s: %v", when, report.Damage)
 	}
 	return nil
 }

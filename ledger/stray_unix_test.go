@@ -62,8 +62,8 @@ func TestVerifyReportsPlantedFiles(t *testing.T) {
 				reportOK(t, r)
 				return
 			}
-			if r.OK || r.Harms[0].Kind != c.want || r.Harms[0].Chain != chain {
-				t.Errorf("found %v, want %s", r.Harms, c.want)
+			if r.OK || r.Damage[0].Kind != c.want || r.Damage[0].Chain != chain {
+				t.Errorf("found %v, want %s", r.Damage, c.want)
 			}
 		})
 	}

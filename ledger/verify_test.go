@@ -120,7 +120,7 @@ func TestK16WhatTheWriterWritesVerifies(t *testing.T) {
 	if len(r.Chains) != 2 || r.Chains[0].Recovered != r.Chains[1].Chain {
 		t.Errorf("%+v", r.Chains)
 	}
-	reportHarm(t, verifyDir(t, killed, second), verify.KindTruncated, r.Chains[0].Chain, r.Chains[0].Size+1)
+	reportDamage(t, verifyDir(t, killed, second), verify.KindTruncated, r.Chains[0].Chain, r.Chains[0].Size+1)
 }
 
 // tear leaves half a line behind the end of every active segment.
@@ -142,6 +142,7 @@ func tear(t testing.TB, dir string) {
 }
 
 func TestWhatRetentionLeavesVerifies(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	o := ledger.Options{MaxSegmentBytes: 4 << 10, Retain: ledger.Retain{Bytes: 16 << 10}, Compress: true}
 	rounds := 40
@@ -180,15 +181,16 @@ func TestWhatRetentionLeavesVerifies(t *testing.T) {
 		t.Fatal(err)
 	}
 	r = verifyDir(t, dir)
-	if !slices.ContainsFunc(r.Harms, func(h verify.Damage) bool {
+	if !slices.ContainsFunc(r.Damage, func(h verify.Damage) bool {
 		return h.Kind == verify.KindMissingSegment && h.Chain == filepath.Base(first)
 	}) {
-		t.Errorf("%v", r.Harms)
+		t.Errorf("%v", r.Damage)
 	}
 }
 
 // TestAWriterAtWorkCausesNoFalseAlarm verifies over and over beside four callers and two writers.
 func TestAWriterAtWorkCausesNoFalseAlarm(t *testing.T) {
+	t.Parallel()
 	dir, second := t.TempDir(), filepath.Join(t.TempDir(), "second")
 	ctx, cancel := context.WithCancel(context.Background())
 	var wait sync.WaitGroup
@@ -231,7 +233,7 @@ func TestAWriterAtWorkCausesNoFalseAlarm(t *testing.T) {
 	for range rounds {
 		r, err := verify.Dir(dir, verify.Options{Checkpoints: []string{second}})
 		if err != nil || !r.OK {
-			t.Errorf("%v %v", err, r.Harms)
+			t.Errorf("%v %v", err, r.Damage)
 			break
 		}
 	}
@@ -243,6 +245,7 @@ func TestAWriterAtWorkCausesNoFalseAlarm(t *testing.T) {
 // TestK16RandomLedgersVerify: random workloads with rotations, kills and restarts, and no false alarm; then one random change in each, which is
 // found. The whole 10,000 run with CANDOR_FULL.
 func TestK16RandomLedgersVerify(t *testing.T) {
+	t.Parallel()
 	rounds := 60 / sweep.Step(4, 6)
 	if os.Getenv("CANDOR_FULL") != "" {
 		rounds = 10000
@@ -327,18 +330,18 @@ func changeOne(t testing.TB, r *rand.Rand, dir string) {
 // reportOK demands a clean report.
 func reportOK(t *testing.T, r verify.Report) {
 	t.Helper()
-	if !r.OK || len(r.Harms) > 0 {
-		t.Fatalf("false alarm: %v", r.Harms)
+	if !r.OK || len(r.Damage) > 0 {
+		t.Fatalf("false alarm: %v", r.Damage)
 	}
 }
 
-// reportHarm demands one harm of that kind at that entry of that chain.
-func reportHarm(t *testing.T, r verify.Report, kind verify.Kind, chain string, seq uint64) {
+// reportDamage demands one harm of that kind at that entry of that chain.
+func reportDamage(t *testing.T, r verify.Report, kind verify.Kind, chain string, seq uint64) {
 	t.Helper()
-	if r.OK || len(r.Harms) == 0 {
+	if r.OK || len(r.Damage) == 0 {
 		t.Fatalf("%s at %s/%d was not found", kind, chain, seq)
 	}
-	h := r.Harms[0]
+	h := r.Damage[0]
 	if h.Kind != kind || h.Chain != chain || h.Seq != seq {
 		t.Errorf("found %v, want %s at %s/%d", h, kind, chain, seq)
 	}

@@ -16,9 +16,9 @@ type WarningKind string
 
 // The kinds of warning.
 const (
-	WarningLowSpace    WarningKind = "low-space"    // little room is left
-	WarningFull        WarningKind = "full"         // none is left, entries are refused
-	WarningSpaceBack   WarningKind = "space-back"   // there is room again
+	WarningLowSpace    WarningKind = "low-space"    // little disk space is left
+	WarningFull        WarningKind = "full"         // no disk space is left; entries are refused
+	WarningSpaceBack   WarningKind = "space-back"   // there is disk space again
 	WarningPoisoned    WarningKind = "poisoned"     // a chain was given up because the disk failed under it, or its files were taken away
 	WarningRecovered   WarningKind = "recovered"    // something had to be cut from, or is wrong with, a chain that was found
 	WarningSecondPlace WarningKind = "second-place" // a checkpoint could not be written to the second place

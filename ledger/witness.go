@@ -34,7 +34,7 @@ type secondFile struct {
 const secondWait = 2 * time.Second
 
 // errStalled says that the second place does not answer.
-var errStalled = errors.New("the second place does not answer")
+var errStalled = errors.New("the witness copy does not respond")
 
 // within runs an operation on the file and waits for it, but not for long. While one is still at work others fail at once.
 func (p *secondFile) within(f func() error) error {
@@ -114,11 +114,11 @@ func (p *secondFile) ready() error {
 	if p.storage == nil {
 		s, err := storage.Open(filepath.Dir(p.path))
 		if err != nil {
-			return fmt.Errorf("opening the second place: %w", err)
+			return fmt.Errorf("opening the witness copy: %w", err)
 		}
 		p.storage = s
 	} else if _, err := p.storage.Reopen(); err != nil {
-		return fmt.Errorf("opening the second place: %w", err)
+		return fmt.Errorf("opening the witness copy: %w", err)
 	}
 	return p.open()
 }
@@ -138,7 +138,7 @@ func (p *secondFile) open() error {
 		if f != nil {
 			err = errors.Join(err, f.Close())
 		}
-		return fmt.Errorf("opening the second place: %w", err)
+		return fmt.Errorf("opening the witness copy: %w", err)
 	}
 	p.file = f
 	if err := p.endBlock(); err != nil {
@@ -187,7 +187,7 @@ func (p *secondFile) sync() error {
 
 // lose gives the file up; the next checkpoint opens it anew.
 func (p *secondFile) lose(err error) error {
-	err = errors.Join(fmt.Errorf("writing to the second place: %w", err), p.file.Close())
+	err = errors.Join(fmt.Errorf("writing to the witness copy: %w", err), p.file.Close())
 	p.file = nil
 	return err
 }
@@ -208,9 +208,9 @@ func (w *writer) reportSecond(err error) {
 	p := w.second
 	switch {
 	case err != nil && !p.failing:
-		w.ledger.warner.warn(WarningSecondPlace, "checkpoints are not kept in the second place "+p.path+", which is tried again with each", err)
+		w.ledger.warner.warn(WarningSecondPlace, "checkpoints are not written to the witness copy "+p.path+"; each new checkpoint tries again", err)
 	case err == nil && p.failing:
-		w.ledger.warner.warn(WarningSecondPlace, "checkpoints are kept in the second place "+p.path+" again", nil)
+		w.ledger.warner.warn(WarningSecondPlace, "checkpoints are written to the witness copy "+p.path+" again", nil)
 	}
 	p.failing = err != nil
 }

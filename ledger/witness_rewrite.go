@@ -26,11 +26,11 @@ func Forget(place string, chains []string, now time.Time) (archive string, err e
 	}
 	archive = place + ".forgotten-" + now.UTC().Format("20060102T150405Z")
 	if err := copyDurably(place, archive); err != nil {
-		return "", fmt.Errorf("keeping the second place as it was: %w", err)
+		return "", fmt.Errorf("copying the witness copy: %w", err)
 	}
 	s, err := storage.Open(filepath.Dir(place))
 	if err != nil {
-		return "", fmt.Errorf("opening the second place: %w", err)
+		return "", fmt.Errorf("opening the witness copy: %w", err)
 	}
 	if len(blocks) == 0 {
 		err = errors.Join(s.Remove(filepath.Base(place)), s.SyncDir("."))

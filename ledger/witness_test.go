@@ -65,7 +65,7 @@ func TestOwnSecondPlaceStaysSmall(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	reportHarm(t, verifyDir(t, dir, place), verify.KindTruncated, chain, each+1)
+	reportDamage(t, verifyDir(t, dir, place), verify.KindTruncated, chain, each+1)
 }
 
 // TestSharedSecondPlaceIsOnlyAppendedTo: others may keep their checkpoints in it, or hold it against writing over.

@@ -302,7 +302,7 @@ func (w *writer) settle() {
 	if err := w.second.within(w.second.sync); err != nil {
 		w.reportSecond(err)
 	} else if err := w.second.within(w.second.compact); err != nil {
-		w.ledger.warner.warn(WarningUpkeep, "the second place could not be rewritten and goes on growing", err)
+		w.ledger.warner.warn(WarningUpkeep, "the witness copy could not be rewritten and keeps growing", err)
 	}
 	w.checkSpace()
 }

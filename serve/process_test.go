@@ -429,7 +429,7 @@ func verified(t *testing.T, dir string) verify.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, harm := range report.Harms {
+	for _, harm := range report.Damage {
 		t.Errorf("harm: %s", harm)
 	}
 	return report

@@ -99,7 +99,7 @@ func checkClosed(t *testing.T, trail string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, harm := range report.Harms {
+	for _, harm := range report.Damage {
 		t.Errorf("harm: %s", harm)
 	}
 	for _, chain := range report.Chains {

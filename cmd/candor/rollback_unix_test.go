@@ -227,7 +227,7 @@ func TestASecondPlaceThatCannotBeWrittenLosesNothing(t *testing.T) {
 	place := filepath.Join(blocked, "checkpoints")
 	p := launchIn(t, home, "wrap", "--second-place", place, "--", "badserver")
 	p.fails("1", "NOT_FOUND")
-	p.said.await("checkpoints are not kept in the second place", 1)
+	p.said.await("checkpoints are not written to the witness copy", 1)
 	p.signal(syscall.SIGTERM)
 	if p.ends(); strings.Count(p.said.String(), "checkpoints are not kept") != 1 {
 		t.Errorf("it said %s", p.said)

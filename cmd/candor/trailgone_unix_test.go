@@ -101,7 +101,7 @@ func TestWrapNoticesThatTheTrailIsGone(t *testing.T) {
 			// No acknowledged entry is lost by these: a copy has them all, and checkpoints stand in entries too.
 			harmless := map[string]bool{"lock unlinked": true, "log replaced": true, "log appended to": true, "checkpoints gone": true, "checkpoints cut": true}
 			if report.OK != harmless[name] {
-				t.Errorf("verify says OK: %v, %v", report.OK, report.Harms)
+				t.Errorf("verify says OK: %v, %v", report.OK, report.Damage)
 			}
 		})
 	}

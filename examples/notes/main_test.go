@@ -80,8 +80,8 @@ func TestEveryFailureOfTheExampleIsHonest(t *testing.T) {
 		t.Errorf("a note that is there: %s", fine.Bytes())
 	}
 	report, err := verify.Dir(filepath.Join(dir, "ledger"), verify.Options{})
-	if err != nil || len(report.Harms) > 0 {
-		t.Errorf("the ledger: %v, %v", report.Harms, err)
+	if err != nil || len(report.Damage) > 0 {
+		t.Errorf("the ledger: %v, %v", report.Damage, err)
 	}
 	if n := failures(t, filepath.Join(dir, "ledger")); n != 3 {
 		t.Errorf("%d failures are on record, want 3", n)

@@ -1,3 +1,13 @@
+// Package export writes the entries of a ledger in other formats, and counts them.
+//
+// # How do I export entries?
+//
+// Open a [ledger.Reader], choose entries with [ledger.ReadOptions], and pass them to [Write] with a [Format]. Memory use does not
+// depend on the number of entries. Only [FormatJSONL] keeps what is needed to verify the entries.
+//
+// # How do I count failures?
+//
+// [Count] counts the failures of a ledger by code, tool, domain, class or hour.
 package export
 
 import (
@@ -39,7 +49,7 @@ func Write(w io.Writer, format Format, entries iter.Seq2[*ledger.Line, error]) (
 	case FormatCEF:
 		out = cefExport{w}
 	default:
-		return 0, fmt.Errorf("format %q is not known", format)
+		return 0, fmt.Errorf("unknown format %q", format)
 	}
 	for line, err := range entries {
 		if err != nil {
@@ -120,7 +130,7 @@ func (e *csvExport) end() error {
 	return e.out.Error()
 }
 
-// unformula keeps a spreadsheet from taking text for a formula: what a stranger wrote would be run.
+// unformula keeps a spreadsheet from running text as a formula.
 func unformula(cell string) string {
 	if cell != "" && (cell[0] == '=' || cell[0] == '+' || cell[0] == '-' || cell[0] == '@' || cell[0] == '\t' || cell[0] == '\r') {
 		return "'" + cell

@@ -37,11 +37,11 @@ func Check(p Proof, keys ...string) (Result, error) {
 		return Result{}, err
 	}
 	if record.Chain != signed.Chain || p.Chain != record.Chain || p.Seq != record.Seq || line.Seq == 0 {
-		return Result{}, errors.New("the entry, the checkpoint and the proof are not about the same place")
+		return Result{}, errors.New("the entry, the checkpoint and the proof name different entries")
 	}
 	index := int64(record.Seq) - 1 //nolint:gosec // at most 18 digits, see ParseLine
 	if err := tlog.CheckRecord(p.Hashes, signed.Size, signed.Root, index, tlog.RecordHash([]byte(p.Entry))); err != nil {
-		return Result{}, errors.New("the entry is not in the tree that was signed")
+		return Result{}, errors.New("the entry is not in the signed tree")
 	}
 	proven := Result{Record: record, Size: signed.Size, SignedAt: signed.Time, Key: believedKey(p.Checkpoint, verifiers)}
 	if p.Session == nil {

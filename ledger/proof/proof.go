@@ -1,3 +1,17 @@
+// Package proof proves that single entries are in a ledger, to a reader who has only the proof and the public key.
+//
+// # How do I prove an entry?
+//
+// Keep the [ledger.Receipt] of the entry and call [Make]. The proof is JSON and holds the entry itself. A proof needs a signed
+// checkpoint over the entry; until one is written, at most a second later, Make returns [ErrNotCovered].
+//
+// # How do I check a proof?
+//
+// [Parse] it and call [Check] with the public keys you trust. Check needs neither the ledger nor the network.
+//
+// # How do I prove that an entry belongs to a session?
+//
+// Finalise the session with [ledger.Sessions] and set [Options.Session].
 package proof
 
 import (
@@ -62,7 +76,7 @@ func Make(ctx context.Context, dir string, at ledger.Receipt, options Options) (
 func prove(ctx context.Context, fsys fs.FS, at ledger.Receipt) (Proof, error) {
 	chain, seq := at.Chain, at.Seq
 	if _, err := fs.Stat(fsys, chain); err != nil || !format.IsChainName(chain) {
-		return Proof{}, fmt.Errorf("%w: there is no chain %s", ErrNoEntry, chain)
+		return Proof{}, fmt.Errorf("%w: no chain %s", ErrNoEntry, chain)
 	}
 	newest, err := newestStatement(fsys, chain)
 	if err != nil {
@@ -83,7 +97,7 @@ func prove(ctx context.Context, fsys fs.FS, at ledger.Receipt) (Proof, error) {
 		}
 	}
 	if walk.root != newest.Root {
-		return Proof{}, fmt.Errorf("chain %s does not fit its newest checkpoint: verify it", chain)
+		return Proof{}, fmt.Errorf("chain %s does not match its newest checkpoint; run candor ledger verify", chain)
 	}
 	return Proof{V: 1, Chain: chain, Seq: seq, Entry: string(walk.line), Hashes: hashes, Checkpoint: newest.Text}, nil
 }
@@ -152,14 +166,14 @@ func (w *proofWalk) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 		}
 		raw, err := lines.Next()
 		if err != nil {
-			return nil, fmt.Errorf("entry %d cannot be read: %w", tree.Size+1, err)
+			return nil, fmt.Errorf("reading entry %d: %w", tree.Size+1, err)
 		}
 		line, err := ledger.ParseLine(raw.Bytes)
 		if err != nil {
 			return nil, format.LineError(raw.File, uint64(tree.Size)+1, err) //nolint:gosec // a size
 		}
 		if line.Seq != uint64(tree.Size)+1 { //nolint:gosec // a size
-			return nil, fmt.Errorf("entries %d to %d are gone", tree.Size+1, line.Seq-1)
+			return nil, fmt.Errorf("entries %d to %d are missing", tree.Size+1, line.Seq-1)
 		}
 		if line.Seq == w.seq {
 			w.line = append([]byte(nil), raw.Bytes...)
@@ -203,7 +217,7 @@ func Parse(data []byte) (Proof, error) {
 // CheckVersion returns an error if the proof has another version than those that [Check] knows.
 func (p *Proof) CheckVersion() error {
 	if p.V != 1 {
-		return fmt.Errorf("reading the proof: version %d is not known", p.V)
+		return fmt.Errorf("reading the proof: unknown version %d", p.V)
 	}
 	return nil
 }

@@ -105,7 +105,7 @@ func BenchmarkVerify(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			if r, err := Dir(dir, Options{}); err != nil || !r.OK {
-				b.Fatal(err, r.Harms)
+				b.Fatal(err, r.Damage)
 			}
 		}
 		rate(b)
@@ -136,7 +136,7 @@ func BenchmarkP11(b *testing.B) {
 	for b.Loop() {
 		began := time.Now()
 		if r, err := Dir(dir, Options{}); err != nil || !r.OK {
-			b.Fatal(err, r.Harms)
+			b.Fatal(err, r.Damage)
 		}
 		ours := time.Since(began)
 		began = time.Now()
@@ -170,7 +170,7 @@ func TestVerifyTakesTheSameMemoryWhateverTheSize(t *testing.T) {
 			peak = max(peak, now.HeapInuse-min(now.HeapInuse, before.HeapInuse))
 		}
 		if r, err := Dir(dir, Options{Progress: look}); err != nil || !r.OK {
-			t.Fatal(err, r.Harms)
+			t.Fatal(err, r.Damage)
 		}
 		look(Progress{})
 		peaks = append(peaks, peak)

@@ -78,11 +78,11 @@ func (s *chainScan) run() error {
 			}
 		case errors.Is(err, segment.ErrTorn):
 			s.at = line
-			s.harm(KindTornTail, s.seq+1, "a closed segment ends in half a line")
+			s.damage(KindTornTail, s.seq+1, "a closed segment ends in half a line")
 			return nil
 		case errors.Is(err, segment.ErrCorrupt):
 			s.at = line
-			s.harm(KindBadLine, s.seq+1, err.Error())
+			s.damage(KindBadLine, s.seq+1, err.Error())
 			return nil
 		default:
 			return fmt.Errorf("reading chain %s: %w", s.report.Chain, err)
@@ -114,7 +114,7 @@ func (s *chainScan) take(raw segment.Line) (stop bool, err error) {
 		if err != nil || debris {
 			return true, errors.Join(err, s.finish())
 		}
-		s.harm(kind, s.named(kind), why)
+		s.damage(kind, s.named(kind), why)
 		return true, nil
 	}
 	if s.resumed && s.limit > 0 && s.seq >= s.limit {
@@ -143,7 +143,7 @@ func (s *chainScan) check() (Kind, string) {
 	case errors.Is(err, format.ErrHash):
 		return KindBadHash, "the entry was changed: its hash does not fit its bytes"
 	case err != nil:
-		return KindBadLine, "the line is no entry"
+		return KindBadLine, "the line is not an entry"
 	}
 	s.line = line
 	if s.at.First && line.Seq > s.seq+1 && line.In(s.report.Chain) {
@@ -156,7 +156,7 @@ func (s *chainScan) check() (Kind, string) {
 		return kind, why
 	}
 	if !s.vouched() && !json.Valid(s.at.Bytes) {
-		return KindBadLine, "the line is no JSON"
+		return KindBadLine, "the line is not JSON"
 	}
 	if line.Prev != s.last {
 		return KindBrokenLink, "the entry does not follow the one before it: their hashes differ"
@@ -184,15 +184,15 @@ func (s *chainScan) checkOrder() (Kind, string) {
 	case !s.line.In(s.report.Chain):
 		return KindWrongChain, "the entry belongs to chain " + s.line.Chain()
 	case s.closed:
-		return KindWrongSeq, "the entry stands behind the end of a closed chain"
+		return KindWrongSeq, "the entry follows the end of a closed chain"
 	case seq == s.seq+1:
 		return "", ""
 	case seq <= s.seq:
-		return KindDuplicate, fmt.Sprintf("entry %d is there again behind entry %d", seq, s.seq)
+		return KindDuplicate, fmt.Sprintf("entry %d is repeated after entry %d", seq, s.seq)
 	case s.at.First && (s.lines.Gap || !s.lines.Closed && seq > s.seq+2):
-		return KindMissingSegment, fmt.Sprintf("entries %d to %d are gone with their file", s.seq+1, seq-1)
+		return KindMissingSegment, fmt.Sprintf("entries %d to %d are missing with their file", s.seq+1, seq-1)
 	default:
-		return KindWrongSeq, fmt.Sprintf("entry %d should stand here, not %d", s.seq+1, seq)
+		return KindWrongSeq, fmt.Sprintf("found entry %[2]d, want %[1]d", s.seq+1, seq)
 	}
 }
 
@@ -218,7 +218,7 @@ func (s *chainScan) resume() error {
 	}
 	inside, err := checkpointIn(&s.line)
 	if err != nil || s.line.Kind != ledger.KindCheckpoint || len(inside.Tree) == 0 {
-		return errors.New("the first entry that is left does not hold the tree of those that were pruned")
+		return errors.New("the first remaining entry does not hold the tree of the pruned entries")
 	}
 	s.resumed = true
 	s.seq, s.last = s.line.Seq-1, s.line.Prev
@@ -243,9 +243,9 @@ func (s *chainScan) accept() {
 	}
 }
 
-// harm records the first harm of the chain.
-func (s *chainScan) harm(kind Kind, seq uint64, text string) {
-	s.report.Harm = &Damage{Kind: kind, Chain: s.report.Chain, Seq: seq, File: s.at.File, Offset: s.at.Offset, Text: text}
+// damage records the first damage of the chain.
+func (s *chainScan) damage(kind Kind, seq uint64, text string) {
+	s.report.Damage = &Damage{Kind: kind, Chain: s.report.Chain, Seq: seq, File: s.at.File, Offset: s.at.Offset, Text: text}
 	s.end()
 }
 

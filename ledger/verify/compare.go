@@ -17,18 +17,18 @@ func (s *chainScan) meet() (stop bool, err error) {
 		c := s.claims[0]
 		s.claims = s.claims[1:]
 		if c.size == s.seq && c.last != s.last {
-			s.harm(KindBrokenLink, s.seq, "chain "+c.by+" recorded another hash for the entry")
+			s.damage(KindBrokenLink, s.seq, "chain "+c.by+" recorded another hash for the entry")
 			return true, nil
 		}
 	}
 	for i, w := range s.witnesses {
 		for {
-			due, harm, err := w.look()
+			due, damage, err := w.look()
 			if err != nil {
 				return true, err
 			}
-			if harm != nil {
-				s.adopt(harm)
+			if damage != nil {
+				s.adopt(damage)
 				return true, nil
 			}
 			if due == nil || due.Size > int64(s.seq) { //nolint:gosec // a seq has at most 18 digits
@@ -51,7 +51,7 @@ func (s *chainScan) meet() (stop bool, err error) {
 		}
 	}
 	if s.begun && s.seq > max(s.covered, s.report.Pruned)+checkpointEvery {
-		s.harm(KindCheckpointMissing, s.covered+1, fmt.Sprintf("%d entries stand behind the last checkpoint", s.seq-s.covered))
+		s.damage(KindCheckpointMissing, s.covered+1, fmt.Sprintf("%d entries follow the last checkpoint", s.seq-s.covered))
 		return true, nil
 	}
 	return false, nil
@@ -69,13 +69,13 @@ func (s *chainScan) agrees(due *checkpoint.Statement) bool {
 		return true // seen late; its last hash stands for all entries before it
 	}
 	s.adopt(&Damage{Kind: KindRootMismatch, Chain: s.report.Chain, Seq: size, File: due.File, Offset: due.Offset,
-		Text: fmt.Sprintf("the first %d entries are not those that the checkpoint was made of", size)})
+		Text: fmt.Sprintf("the first %d entries are not those that the checkpoint covers", size)})
 	return false
 }
 
-// adopt takes over a harm that was found beside the chain.
+// adopt takes over a damage that was found beside the chain.
 func (s *chainScan) adopt(h *Damage) {
-	s.report.Harm = h
+	s.report.Damage = h
 	s.end()
 }
 
@@ -108,20 +108,20 @@ func (s *chainScan) finish() error {
 		return err
 	}
 	if s.lost != nil {
-		s.harm(KindTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are gone: a checkpoint in %s covers them", s.seq+1, s.lost.Size, s.lost.File))
+		s.damage(KindTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are missing: a checkpoint in %s covers them", s.seq+1, s.lost.Size, s.lost.File))
 		return nil
 	}
 	if len(s.claims) > 0 {
 		c := s.claims[len(s.claims)-1]
-		s.harm(KindTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are gone: chain %s has seen them", s.seq+1, c.size, c.by))
+		s.damage(KindTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are missing: chain %s names them", s.seq+1, c.size, c.by))
 		return nil
 	}
 	if s.report.Torn > 0 && s.closed {
-		s.harm(KindTornTail, s.seq+1, "bytes stand behind the end of a closed chain")
+		s.damage(KindTornTail, s.seq+1, "bytes follow the end of a closed chain")
 		return nil
 	}
 	if len(tail) > 0 && !s.couldBeTorn(tail, offset) {
-		s.harm(KindBadLine, s.seq+1, "the bytes at the end are not the beginning of an entry")
+		s.damage(KindBadLine, s.seq+1, "the bytes at the end are not the start of an entry")
 		return nil
 	}
 	s.end()

@@ -5,7 +5,7 @@ import "fmt"
 // Kind names what is wrong with a ledger. The kinds are a closed set, in the words of spec/ledger.md.
 type Kind string
 
-// The kinds of harm.
+// The kinds of damage.
 const (
 	KindTornTail          Kind = "torn-tail"          // half a line at the end of a chain whose end is on record
 	KindBadLine           Kind = "bad-line"           // a line that is no entry

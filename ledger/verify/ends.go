@@ -28,7 +28,7 @@ type recovery struct {
 	size     uint64
 	last     format.Digest
 	by       string
-	harm     bool // it was found damaged, so that its end is not where its entries end
+	damage   bool // it was found damaged, so that its end is not where its entries end
 	poisoned bool // what stands behind its end is undefined
 }
 
@@ -38,13 +38,13 @@ func (s *chainScan) remarkEnd() {
 		Chain    string `json:"chain"`
 		Size     uint64 `json:"size"`
 		Last     string `json:"last"`
-		Harm     any    `json:"harm"`
+		Damage   any    `json:"harm"`
 		Poisoned bool   `json:"poisoned"`
 	}
 	if s.loose || format.DecodeData(s.line.Raw(), &data) != nil || !format.LooksLikeChain(data.Chain) || data.Chain == s.report.Chain {
 		return
 	}
-	r := recovery{size: data.Size, by: s.report.Chain, harm: data.Harm != nil, poisoned: data.Poisoned}
+	r := recovery{size: data.Size, by: s.report.Chain, damage: data.Damage != nil, poisoned: data.Poisoned}
 	if format.ReadHex(r.last[:], []byte(data.Last)) || r.size == 0 {
 		s.remarks = append(s.remarks, remark{seq: s.seq, about: data.Chain, size: r.size, last: r.last, end: &r})
 	}
@@ -70,7 +70,7 @@ func (v *verification) endOf(chain string) (end recovery, signed, found bool) {
 				continue
 			}
 			covered := r.seq <= t.signed
-			if !covered && (signed || r.end.poisoned || r.end.harm) {
+			if !covered && (signed || r.end.poisoned || r.end.damage) {
 				continue
 			}
 			if !found || covered && !signed || r.size >= end.size {
@@ -87,10 +87,10 @@ func (v *verification) compareEnds() error {
 	for i := range v.report.Chains {
 		c := &v.report.Chains[i]
 		end, _, ok := v.endOf(c.Chain)
-		if !ok || end.harm || !end.poisoned && c.Harm != nil {
+		if !ok || end.damage || !end.poisoned && c.Damage != nil {
 			continue
 		}
-		if c.Harm != nil || v.misfit(c, end) != nil {
+		if c.Damage != nil || v.misfit(c, end) != nil {
 			if err := v.again(c, end); err != nil {
 				return err
 			}
@@ -110,14 +110,14 @@ func (v *verification) again(c *Chain, end recovery) error {
 	if err != nil {
 		return err
 	}
-	if end.poisoned && (report.Harm != nil && report.Harm.Seq > end.size || end.size == 0) {
-		report.Harm = nil
+	if end.poisoned && (report.Damage != nil && report.Damage.Seq > end.size || end.size == 0) {
+		report.Damage = nil
 	}
-	if *c = report; c.Harm == nil {
-		c.Harm = v.misfit(c, end)
+	if *c = report; c.Damage == nil {
+		c.Damage = v.misfit(c, end)
 	}
-	if c.Harm == nil && end.poisoned {
-		c.Harm, err = v.beyond(c, end)
+	if c.Damage == nil && end.poisoned {
+		c.Damage, err = v.beyond(c, end)
 	}
 	return err
 }
@@ -130,7 +130,7 @@ func (v *verification) beyond(c *Chain, end recovery) (*Damage, error) {
 		t := v.heard[by]
 		for _, r := range t.remarks {
 			if r.about == c.Chain && r.seq <= t.signed && r.size > end.size {
-				h.Text = fmt.Sprintf("entries %d to %d are gone: chain %s has seen them, and chain %s gives them up", end.size+1, r.size, by, end.by)
+				h.Text = fmt.Sprintf("entries %d to %d are missing: chain %s names them, and chain %s does not", end.size+1, r.size, by, end.by)
 				return h, nil
 			}
 		}
@@ -145,7 +145,7 @@ func (v *verification) beyond(c *Chain, end recovery) (*Damage, error) {
 			return nil, err
 		}
 		if size > end.size {
-			h.Text = fmt.Sprintf("entries %d to %d are gone: a checkpoint in %s covers them, and chain %s gives them up", end.size+1, size, w.notes.Name, end.by)
+			h.Text = fmt.Sprintf("entries %d to %d are missing: a checkpoint in %s covers them, and chain %s does not", end.size+1, size, w.notes.Name, end.by)
 			return h, nil
 		}
 	}
@@ -159,13 +159,13 @@ func (v *verification) misfit(c *Chain, end recovery) *Damage {
 	case end.poisoned && end.size == 0, c.gone():
 		return nil
 	case c.Size < end.size:
-		h.Kind, h.Text = KindTruncated, fmt.Sprintf("entries %d to %d are gone: chain %s recorded them when it closed this one", c.Size+1, end.size, end.by)
+		h.Kind, h.Text = KindTruncated, fmt.Sprintf("entries %d to %d are missing: chain %s recorded them when it recovered this chain", c.Size+1, end.size, end.by)
 	case c.Size > end.size:
-		h.Kind, h.Seq, h.Text = KindWrongSeq, end.size+1, "entries stand behind the end that chain "+end.by+" recorded"
+		h.Kind, h.Seq, h.Text = KindWrongSeq, end.size+1, "entries follow the end that chain "+end.by+" recorded"
 	case c.Size > 0 && c.Last != end.last.String():
 		h.Kind, h.Seq, h.Text = KindBrokenLink, c.Size, "chain "+end.by+" recorded another hash for the last entry"
 	case c.Torn > 0 && !end.poisoned:
-		h.Kind, h.Text = KindTornTail, "half a line stands behind the end that chain "+end.by+" recorded"
+		h.Kind, h.Text = KindTornTail, "half a line follows the end that chain "+end.by+" recorded"
 	default:
 		return nil
 	}

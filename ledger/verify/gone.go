@@ -9,10 +9,10 @@ func (s *chainScan) allPruned() (bool, error) {
 	if s.loose || !s.vouched() && len(s.claims) == 0 {
 		return false, nil
 	}
-	gone, harm, err := s.newest()
-	if harm != nil || err != nil {
-		if harm != nil {
-			s.adopt(harm)
+	gone, damage, err := s.newest()
+	if damage != nil || err != nil {
+		if damage != nil {
+			s.adopt(damage)
 		}
 		return true, err
 	}
@@ -34,12 +34,12 @@ type lastKnown struct {
 }
 
 // Newest goes through the checkpoints that are left when there are no more entries. Their signatures are checked; there is nothing to compare them with.
-func (s *chainScan) newest() (known lastKnown, harm *Damage, err error) {
+func (s *chainScan) newest() (known lastKnown, damage *Damage, err error) {
 	for i, w := range s.witnesses {
 		for {
-			due, harm, err := w.look()
-			if harm != nil || err != nil {
-				return known, harm, err
+			due, damage, err := w.look()
+			if damage != nil || err != nil {
+				return known, damage, err
 			}
 			if due == nil {
 				break

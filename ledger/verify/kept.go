@@ -25,7 +25,7 @@ func (s *chainScan) keptUpTo(inside *checkpointData) {
 }
 
 // compareKept finds chains of which the second places hold less than the chain says was written there. The places are read again for that: they
-// were read before the chains, and a writer at work has added to both. A power cut may take the newest blocks, so this is no harm by itself.
+// were read before the chains, and a writer at work has added to both. A power cut may take the newest blocks, so this is no damage by itself.
 func (v *verification) compareKept() error {
 	var again []*checkpoint.File
 	for i := range v.report.Chains {

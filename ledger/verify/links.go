@@ -77,7 +77,7 @@ func (v *verification) compareLate() error {
 	for i := range v.report.Chains {
 		c := &v.report.Chains[i]
 		for _, l := range v.late {
-			if l.about != c.Chain || c.Harm != nil || c.gone() || c.Size >= l.claim.size {
+			if l.about != c.Chain || c.Damage != nil || c.gone() || c.Size >= l.claim.size {
 				continue
 			}
 			took, err := v.tookAll(c, l.claim.size)
@@ -87,8 +87,8 @@ func (v *verification) compareLate() error {
 			if took {
 				continue
 			}
-			c.Harm = &Damage{Kind: KindTruncated, Chain: c.Chain, Seq: c.Size + 1, File: c.Chain + "/" + format.ActiveSegment, Offset: c.Bytes,
-				Text: fmt.Sprintf("entries %d to %d are gone: chain %s has seen them", c.Size+1, l.claim.size, l.claim.by)}
+			c.Damage = &Damage{Kind: KindTruncated, Chain: c.Chain, Seq: c.Size + 1, File: c.Chain + "/" + format.ActiveSegment, Offset: c.Bytes,
+				Text: fmt.Sprintf("entries %d to %d are missing: chain %s names them", c.Size+1, l.claim.size, l.claim.by)}
 		}
 	}
 	for _, l := range v.late {
@@ -141,12 +141,12 @@ func (v *verification) missing(chains []string) {
 			case flaw == nil:
 				named[about], file[about] = "a checkpoint in "+p.Name, p
 			case flaw.Kind == checkpoint.UnknownKey && (p.Own || len(chains) == 0 && !v.keyed):
-				named[about], file[about] = "a checkpoint in "+p.Name+", signed with a key that is gone too,", p
+				named[about], file[about] = "a checkpoint in "+p.Name+", signed with a key that is missing too,", p
 			case flaw.Kind == checkpoint.UnknownKey: // of another ledger that uses the same place, or of this one before its keys went
 				foreign.Chains, foreign.Last = foreign.Chains+1, max(foreign.Last, about)
 			default:
-				v.report.Harms = append(v.report.Harms, Damage{Kind: Kind(flaw.Kind), Chain: about, File: p.Name, Offset: at.Last,
-					Text: "a checkpoint cannot be believed: " + flaw.Why})
+				v.report.Damage = append(v.report.Damage, Damage{Kind: Kind(flaw.Kind), Chain: about, File: p.Name, Offset: at.Last,
+					Text: "invalid checkpoint: " + flaw.Why})
 			}
 		}
 		if foreign.Chains > 0 {
@@ -157,11 +157,11 @@ func (v *verification) missing(chains []string) {
 		if slices.Contains(chains, about) {
 			continue
 		}
-		h := Damage{Kind: KindMissingChain, Chain: about, Text: "the chain is gone; " + named[about] + " names it"}
+		h := Damage{Kind: KindMissingChain, Chain: about, Text: "the chain is missing; " + named[about] + " names it"}
 		if p := file[about]; p != nil {
 			h.File, h.Offset = p.Name, p.Blocks[about].Last
 		}
-		v.report.Harms = append(v.report.Harms, h)
+		v.report.Damage = append(v.report.Damage, h)
 	}
 }
 
@@ -183,8 +183,8 @@ func (v *verification) impostors() error {
 	}
 	for _, item := range list {
 		if format.LooksLikeChain(item.Name()) && !item.IsDir() {
-			v.report.Harms = append(v.report.Harms, Damage{Kind: KindMissingChain, Chain: item.Name(), File: item.Name(),
-				Text: "a file or a link stands where the folder of a chain should be"})
+			v.report.Damage = append(v.report.Damage, Damage{Kind: KindMissingChain, Chain: item.Name(), File: item.Name(),
+				Text: "a file or a link, want the folder of a chain"})
 		}
 	}
 	return nil
@@ -215,7 +215,7 @@ func (v *verification) compareTwins(c *Chain) error {
 			continue // tidied up meanwhile
 		}
 		if errors.Is(packedErr, segment.ErrCorrupt) || plain != packed {
-			c.Harm = &Damage{Kind: KindDuplicate, Chain: c.Chain, File: s.Name + format.GzipSuffix, Text: "the segment is there twice, and the compressed one holds something else"}
+			c.Damage = &Damage{Kind: KindDuplicate, Chain: c.Chain, File: s.Name + format.GzipSuffix, Text: "the compressed copy of the segment differs from the plain one"}
 			return nil
 		}
 		if err := errors.Join(err, packedErr); err != nil {

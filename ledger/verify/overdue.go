@@ -39,7 +39,7 @@ func (c *coverTime) promise(ms int64) {
 	}
 }
 
-// overdue looks at the next line, which is sound, and reports as harm that a checkpoint should stand before it.
+// overdue looks at the next line, which is sound, and reports as damage that a checkpoint should stand before it.
 func (s *chainScan) overdue() bool {
 	if s.line.Kind == ledger.KindCheckpoint {
 		return false // it covers all before it
@@ -53,7 +53,7 @@ func (s *chainScan) overdue() bool {
 	if c.within == 0 || late <= c.within+coverSlack {
 		return false
 	}
-	s.harm(KindCheckpointMissing, c.seq, fmt.Sprintf("no checkpoint covers the entry, although entry %d was written %s later: one was due after %s",
+	s.damage(KindCheckpointMissing, c.seq, fmt.Sprintf("no checkpoint covers the entry, although entry %d was written %s later: one was due after %s",
 		s.line.Seq, late.Round(time.Millisecond), c.within))
 	return true
 }

@@ -51,7 +51,7 @@ func (s *chainScan) inside() (stop bool, err error) {
 func (s *chainScan) insideCheckpoint() (stop bool) {
 	inside, err := checkpointIn(&s.line)
 	if err != nil {
-		s.harm(KindBadLine, s.seq, "the checkpoint in the entry cannot be read")
+		s.damage(KindBadLine, s.seq, "the checkpoint in the entry is malformed")
 		return true
 	}
 	s.closed = inside.Closed
@@ -62,13 +62,13 @@ func (s *chainScan) insideCheckpoint() (stop bool) {
 	}
 	said, flaw := checkpoint.Read(inside.Note, s.v.keys)
 	if flaw != nil {
-		s.harm(Kind(flaw.Kind), s.seq, "the checkpoint in the entry cannot be believed: "+flaw.Why)
+		s.damage(Kind(flaw.Kind), s.seq, "the checkpoint in the entry is invalid: "+flaw.Why)
 		return true
 	}
 	size := uint64(said.Size) //nolint:gosec // it was read as a size
 	known := size < s.seq && s.seq-size < recentHashes && (size == 0 || s.recent[size%recentHashes] == said.Last)
 	if said.Chain != s.report.Chain || !known || size == s.seq-1 && said.Root != s.before {
-		s.harm(KindRootMismatch, s.seq, fmt.Sprintf("the checkpoint in the entry is not of the first %d entries", size))
+		s.damage(KindRootMismatch, s.seq, fmt.Sprintf("the checkpoint in the entry does not match the first %d entries", size))
 		return true
 	}
 	s.covered, s.signed = max(s.covered, size), max(s.signed, size)

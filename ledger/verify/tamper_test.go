@@ -54,10 +54,11 @@ func kib64(t testing.TB) (*forge.Ledger, *forge.Chain) {
 	return f, c
 }
 
-// TestR6EverySingleBitFlipIsFound flips each bit of a 64 KiB ledger. A flip cannot harm the lines before it, so that each variant is
+// TestR6EverySingleBitFlipIsFound flips each bit of a 64 KiB ledger. A flip cannot damage the lines before it, so that each variant is
 // scanned from the line that holds it, in the state that the untouched lines leave behind; one in a hundred is read as a whole
 // folder, to show that this is the same.
 func TestR6EverySingleBitFlipIsFound(t *testing.T) {
+	t.Parallel()
 	f, c := kib64(t)
 	files := f.FS()
 	name := c.Name + "/audit-log.jsonl"
@@ -112,8 +113,8 @@ func flipOne(t *testing.T, states []state, files fstest.MapFS, name string, data
 		changed := bytes.Clone(data)
 		changed[i] ^= 1 << bit
 		r, err := FS(patched{files, name, &fstest.MapFile{Data: changed}}, nil, Options{})
-		if err != nil || r.OK || r.Harms[0].Seq != want {
-			t.Errorf("bit %d of byte %d: %v %v, want entry %d", bit, i, err, r.Harms, want)
+		if err != nil || r.OK || r.Damage[0].Seq != want {
+			t.Errorf("bit %d of byte %d: %v %v, want entry %d", bit, i, err, r.Damage, want)
 		}
 	}
 	s := states[n].scan
@@ -151,6 +152,7 @@ func lineAt(states []state, i int) int {
 
 // TestR6EveryBitOfTheCheckpointsCounts: the file of checkpoints and the second place are as tight as the entries.
 func TestR6EveryBitOfTheCheckpointsCounts(t *testing.T) {
+	t.Parallel()
 	f := forge.New(t)
 	c := f.Chain()
 	c.Fail(2)
@@ -181,6 +183,7 @@ func TestR6EveryBitOfTheCheckpointsCounts(t *testing.T) {
 // TestR6EveryTruncationIsFound cuts the active segment at every byte. Whatever a checkpoint covers is missed; what stands behind the
 // last one may look like a crash, and the report says that the chain was not closed.
 func TestR6EveryTruncationIsFound(t *testing.T) {
+	t.Parallel()
 	f := forge.New(t)
 	c := f.Chain()
 	for range 4 {
@@ -198,11 +201,11 @@ func TestR6EveryTruncationIsFound(t *testing.T) {
 		whole := uint64(bytes.Count(data[:cut], []byte("\n")))
 		switch {
 		case cut < covered:
-			if r.OK || r.Harms[0].Kind != KindTruncated || r.Harms[0].Seq != whole+1 {
-				t.Fatalf("cut at %d: %v, want truncated at %d", cut, r.Harms, whole+1)
+			if r.OK || r.Damage[0].Kind != KindTruncated || r.Damage[0].Seq != whole+1 {
+				t.Fatalf("cut at %d: %v, want truncated at %d", cut, r.Damage, whole+1)
 			}
 		case !r.OK:
-			t.Fatalf("cut at %d, behind the last checkpoint, is a false alarm: %v", cut, r.Harms)
+			t.Fatalf("cut at %d, behind the last checkpoint, is a false alarm: %v", cut, r.Damage)
 		case r.Chains[0].Closed || r.Chains[0].Torn != int64(cut-covered):
 			t.Fatalf("cut at %d: %+v", cut, r.Chains[0])
 		}
@@ -227,7 +230,7 @@ func TestR6TruncatedCheckpointsAreFound(t *testing.T) {
 		r := verifyFiles(t, patched{files, name, &fstest.MapFile{Data: data[:cut]}}, false)
 		switch {
 		case cut < durable-len("---\n"):
-			wantHarm(t, r, KindCheckpointMissing, c.Name, 5)
+			wantDamage(t, r, KindCheckpointMissing, c.Name, 5)
 		case cut < len(data)-len("---\n") && (!r.OK || r.Chains[0].Inside != 1), cut >= len(data)-len("---\n") && !r.OK:
 			t.Fatalf("cut at %d of %d: %+v", cut, len(data), r)
 		}
@@ -266,7 +269,7 @@ func TestATornTailIsNoHarmAndNothingElsePassesForOne(t *testing.T) {
 		strings.Replace(next, `"ref":"r"`, `"ref":"s"`, 1), strings.Replace(next, c.Prev[:5], "00000", 1)[:250]} {
 		if r := try(forged); r.OK {
 			t.Errorf("%q behind the end passes", forged)
-		} else if fmt.Sprint(r.Harms[0]) == "" {
+		} else if fmt.Sprint(r.Damage[0]) == "" {
 			t.Error("no words")
 		}
 	}

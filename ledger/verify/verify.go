@@ -1,3 +1,18 @@
+// Package verify checks a whole ledger: every line, every link, every signed checkpoint.
+//
+// # How do I check a ledger?
+//
+// [Dir] reads a folder and returns a [Report]. It changes nothing, takes no lock, and may run while the ledger is written.
+// [Report.OK] is the verdict, and [Report.Damage] says what is wrong, with the chain, the entry and the file.
+//
+// # What do I compare it with?
+//
+// Without [Options] a ledger is compared with its own keys and with the witness copies that its chains name. A person who can change
+// the entries can also change the keys in the folder, so pass the public keys that you kept elsewhere in [Options.Keys].
+//
+// # What is not damage?
+//
+// A crash may leave half a line at the end of a chain, and retention removes old segments and records that. Neither is reported.
 package verify
 
 import (
@@ -23,7 +38,7 @@ type Options struct {
 	// Checkpoints are second places: files that checkpoints were also written to. Each must be readable.
 	Checkpoints []string
 	// SecondPlaces are second places of this ledger alone. Those that are not there are passed over; a chain that one of them names and
-	// that is gone is harm under any key. Places that the chains themselves name are found without being listed here.
+	// that is gone is damage under any key. Places that the chains themselves name are found without being listed here.
 	SecondPlaces []string
 	// Keys are the public keys to believe, one verifier line each. None means those in the folder, which prove less: who could change the
 	// entries could change them too.
@@ -53,8 +68,8 @@ type Report struct {
 	// Foreign are the second places that hold checkpoints of chains that are not here, signed with keys that are not known here. They
 	// are of other ledgers, or of this one before it was removed together with its keys.
 	Foreign []Foreign `json:"foreign,omitempty"`
-	// Harms holds the first harm of every chain that has one, and what is wrong beside the chains.
-	Harms []Damage `json:"harms"`
+	// Damage holds the first damage of every chain that has one, and what is wrong beside the chains.
+	Damage []Damage `json:"harms"`
 }
 
 // Foreign are chains that only a second place names, under unknown keys.
@@ -83,12 +98,12 @@ type Chain struct {
 	Unkept      uint64    `json:"unkept,omitempty"`    // entries that a second place should cover by what the chain says, if it covers fewer
 	Closed      bool      `json:"closed"`              // its writer ended it
 	Recovered   string    `json:"recovered,omitempty"` // the chain that recorded its end, after its writer was gone
-	Torn        int64     `json:"torn,omitempty"`      // bytes of a line that was never finished; no harm
-	Harm        *Damage   `json:"harm,omitempty"`
+	Torn        int64     `json:"torn,omitempty"`      // bytes of a line that was never finished; no damage
+	Damage      *Damage   `json:"harm,omitempty"`
 }
 
-// Dir reads a whole ledger folder and compares it with its checkpoints. It changes nothing, takes no lock, and may run beside
-// a writer. Harm is in the report; an error says that it could not run.
+// Dir reads a whole ledger folder and compares it with its checkpoints. Damage is in the report; the error is not nil only if the
+// folder cannot be read.
 func Dir(dir string, options Options) (Report, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -111,7 +126,7 @@ func Dir(dir string, options Options) (Report, error) {
 }
 
 // ErrNoLedger says that a folder is not that of a ledger. A writer makes the key first, so that a new ledger has at least that.
-var ErrNoLedger = errors.New("no ledger here: the folder holds no chain and no key")
+var ErrNoLedger = errors.New("not a ledger: the folder has no chain and no key")
 
 // verification is one run. It belongs to one goroutine.
 type verification struct {
@@ -133,7 +148,7 @@ type verification struct {
 func FS(fsys fs.FS, places []*checkpoint.File, options Options) (Report, error) {
 	v := &verification{fsys: fsys, places: places, claims: map[string][]claim{}, heard: map[string]testimony{}, tell: options.Progress}
 	defer v.closePlaces()
-	v.report.Harms, v.report.Chains, v.report.SecondPlaces = []Damage{}, []Chain{}, []string{}
+	v.report.Damage, v.report.Chains, v.report.SecondPlaces = []Damage{}, []Chain{}, []string{}
 	// What vouches for the chains is read before the chains: they only grow, so that a writer at work causes no false alarm.
 	chains, err := segment.Chains(fsys)
 	if err != nil {
@@ -170,7 +185,7 @@ func FS(fsys fs.FS, places []*checkpoint.File, options Options) (Report, error) 
 	if err := v.compareKept(); err != nil {
 		return Report{}, err
 	}
-	if len(chains) == 0 && !v.keyed && len(v.report.Harms) == 0 {
+	if len(chains) == 0 && !v.keyed && len(v.report.Damage) == 0 {
 		return Report{}, ErrNoLedger
 	}
 	return v.conclude(), nil
@@ -214,7 +229,7 @@ func (v *verification) scan(name string, limit uint64) (Chain, error) {
 		return Chain{}, err
 	}
 	v.heard[name] = testimony{signed: s.signed, kept: s.kept, remarks: s.remarks}
-	if s.report.Harm == nil {
+	if s.report.Damage == nil {
 		if err := v.compareTwins(&s.report); err != nil {
 			return Chain{}, err
 		}
@@ -259,11 +274,11 @@ func (v *verification) conclude() Report {
 	for _, c := range r.Chains {
 		r.Entries += c.Entries
 		r.Bytes += c.Bytes
-		if c.Harm != nil {
-			r.Harms = append(r.Harms, *c.Harm)
+		if c.Damage != nil {
+			r.Damage = append(r.Damage, *c.Damage)
 		}
 	}
-	r.OK = len(r.Harms) == 0
+	r.OK = len(r.Damage) == 0
 	return *r
 }
 

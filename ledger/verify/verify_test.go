@@ -13,18 +13,18 @@ import (
 // wantOK demands a clean report.
 func wantOK(t *testing.T, r Report) {
 	t.Helper()
-	if !r.OK || len(r.Harms) > 0 {
-		t.Fatalf("false alarm: %v", r.Harms)
+	if !r.OK || len(r.Damage) > 0 {
+		t.Fatalf("false alarm: %v", r.Damage)
 	}
 }
 
-// wantHarm demands one harm of that kind at that entry of that chain.
-func wantHarm(t *testing.T, r Report, kind Kind, chain string, seq uint64) {
+// wantDamage demands one damage of that kind at that entry of that chain.
+func wantDamage(t *testing.T, r Report, kind Kind, chain string, seq uint64) {
 	t.Helper()
-	if r.OK || len(r.Harms) == 0 {
+	if r.OK || len(r.Damage) == 0 {
 		t.Fatalf("%s at %s/%d was not found", kind, chain, seq)
 	}
-	h := r.Harms[0]
+	h := r.Damage[0]
 	if h.Kind != kind || h.Chain != chain || h.Seq != seq {
 		t.Errorf("found %v, want %s at %s/%d", h, kind, chain, seq)
 	}
@@ -103,7 +103,7 @@ func TestK16EveryKindOfEditNamesItsEntry(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			r := edit(t, f, middle, func(data []byte) []byte { return bytes.Join(test.change(lineSplit(data)), nil) })
-			wantHarm(t, r, test.kind, a.Name, test.seq)
+			wantDamage(t, r, test.kind, a.Name, test.seq)
 		})
 	}
 }
@@ -114,7 +114,7 @@ func TestTimeThatRunsBackwardsIsFound(t *testing.T) {
 	a.Fail(3)
 	f.Now = f.Now.Add(-1000000000)
 	a.Fail(1)
-	wantHarm(t, verifyFiles(t, f.FS(), false), KindTimeBackwards, a.Name, 5)
+	wantDamage(t, verifyFiles(t, f.FS(), false), KindTimeBackwards, a.Name, 5)
 }
 
 func TestR6ADroppedSegmentIsFound(t *testing.T) {
@@ -127,11 +127,11 @@ func TestR6ADroppedSegmentIsFound(t *testing.T) {
 	for i, name := range []string{"/audit-log.000001.jsonl", "/audit-log.000002.jsonl"} {
 		files := f.FS()
 		delete(files, a.Name+name)
-		wantHarm(t, verifyFiles(t, files, false), KindMissingSegment, a.Name, counts[i])
+		wantDamage(t, verifyFiles(t, files, false), KindMissingSegment, a.Name, counts[i])
 	}
 	files := f.FS()
 	delete(files, a.Name+"/audit-log.jsonl")
-	wantHarm(t, verifyFiles(t, files, false), KindTruncated, a.Name, counts[2])
+	wantDamage(t, verifyFiles(t, files, false), KindTruncated, a.Name, counts[2])
 }
 
 func TestR6RollbackIsFoundAgainstTheSecondPlace(t *testing.T) {
@@ -146,12 +146,12 @@ func TestR6RollbackIsFoundAgainstTheSecondPlace(t *testing.T) {
 	old["second"] = f.FS()["second"]
 	wantOK(t, verifyFiles(t, f.FS(), true))
 	r := verifyFiles(t, old, true)
-	if len(r.Harms) != 2 {
-		t.Fatalf("%v", r.Harms)
+	if len(r.Damage) != 2 {
+		t.Fatalf("%v", r.Damage)
 	}
-	wantHarm(t, r, KindMissingChain, d.Name, 0)
-	r.Harms = r.Harms[1:]
-	wantHarm(t, r, KindTruncated, b.Name, 36)
+	wantDamage(t, r, KindMissingChain, d.Name, 0)
+	r.Damage = r.Damage[1:]
+	wantDamage(t, r, KindTruncated, b.Name, 36)
 	wantOK(t, verifyFiles(t, old, false)) // nobody else knows: that is what the second place is for
 }
 
@@ -163,7 +163,7 @@ func TestR6AMissingChainIsFound(t *testing.T) {
 			delete(files, name)
 		}
 	}
-	wantHarm(t, verifyFiles(t, files, false), KindMissingChain, f.Chains[1].Name, 0)
+	wantDamage(t, verifyFiles(t, files, false), KindMissingChain, f.Chains[1].Name, 0)
 }
 
 func TestAnotherChainVouchesForTheTail(t *testing.T) {
@@ -173,7 +173,7 @@ func TestAnotherChainVouchesForTheTail(t *testing.T) {
 		l := lineSplit(data)
 		return bytes.Join(l[:len(l)-2], nil)
 	})
-	wantHarm(t, r, KindTruncated, b.Name, uint64(b.Seq))
+	wantDamage(t, r, KindTruncated, b.Name, uint64(b.Seq))
 }
 
 func TestD10DeletingTheLastEntryIsFound(t *testing.T) {
@@ -185,7 +185,7 @@ func TestD10DeletingTheLastEntryIsFound(t *testing.T) {
 		l := lineSplit(data)
 		return bytes.Join(l[:4], nil)
 	})
-	wantHarm(t, r, KindTruncated, a.Name, 5)
+	wantDamage(t, r, KindTruncated, a.Name, 5)
 }
 
 func TestKeysDecideWhatIsBelieved(t *testing.T) {
@@ -193,10 +193,10 @@ func TestKeysDecideWhatIsBelieved(t *testing.T) {
 	other.Public = "candor-ledger+7d3e1f7a+AXz6cB7Ex5kx0aWHn6cG4yGkcM1f6+0XbC6xXr2L0H4S"
 	files := f.FS()
 	delete(files, "keys/signer.pub")
-	wantHarm(t, verifyFiles(t, files, false), KindUnknownKey, f.Chains[0].Name, 0)
+	wantDamage(t, verifyFiles(t, files, false), KindUnknownKey, f.Chains[0].Name, 0)
 	report, err := FS(files, nil, Options{Keys: []string{f.Public}})
 	if err != nil || !report.OK || report.OwnKeys {
-		t.Errorf("%v %+v", err, report.Harms)
+		t.Errorf("%v %+v", err, report.Damage)
 	}
 	files["keys/old/1.pub"] = &fstest.MapFile{Data: []byte(f.Public)}
 	wantOK(t, verifyFiles(t, files, false))

@@ -35,7 +35,7 @@ func (w *witness) look() (*checkpoint.Statement, *Damage, error) {
 		case errors.Is(err, io.EOF):
 			return nil, nil, nil
 		case errors.Is(err, segment.ErrCorrupt):
-			return nil, w.harm(KindBadSignature, offset, err.Error()), nil
+			return nil, w.damage(KindBadSignature, offset, err.Error()), nil
 		case err != nil:
 			return nil, nil, fmt.Errorf("reading checkpoints in %s: %w", w.notes.Name, err)
 		}
@@ -57,29 +57,29 @@ func (w *witness) look() (*checkpoint.Statement, *Damage, error) {
 			w.notes.Accept()
 			continue
 		}
-		harm, stop := w.read(text, offset, whole)
-		if harm != nil || stop {
-			return nil, harm, nil
+		damage, stop := w.read(text, offset, whole)
+		if damage != nil || stop {
+			return nil, damage, nil
 		}
 	}
 	return w.due, nil, nil
 }
 
 // read makes a block the one that is due. stop says that it is only half a block, at the end of the file.
-func (w *witness) read(text string, offset int64, whole bool) (harm *Damage, stop bool) {
+func (w *witness) read(text string, offset int64, whole bool) (damage *Damage, stop bool) {
 	s, flaw := checkpoint.Read(text, w.keys)
 	if flaw != nil && !whole && checkpoint.IsTorn(text) {
 		return nil, true
 	}
 	if flaw != nil {
-		return w.harm(Kind(flaw.Kind), offset, "a checkpoint cannot be believed: "+flaw.Why), false
+		return w.damage(Kind(flaw.Kind), offset, "invalid checkpoint: "+flaw.Why), false
 	}
 	if !whole {
 		w.notes.Accept()
 	}
 	s.File, s.Offset = w.notes.Name, offset
 	if s.Chain != w.chain {
-		return w.harm(KindWrongChain, offset, "a checkpoint of chain "+s.Chain+" stands here"), false
+		return w.damage(KindWrongChain, offset, "a checkpoint of chain "+s.Chain+" in the wrong file"), false
 	}
 	w.due = &s
 	return nil, false
@@ -98,7 +98,7 @@ func (w *witness) done() {
 // holds reports whether a text is among the last that were compared.
 func (w *witness) holds(text string) bool { return slices.Contains(w.recent, text) }
 
-func (w *witness) harm(kind Kind, offset int64, text string) *Damage {
+func (w *witness) damage(kind Kind, offset int64, text string) *Damage {
 	return &Damage{Kind: kind, Chain: w.chain, File: w.notes.Name, Offset: offset, Text: text}
 }
 
@@ -106,8 +106,8 @@ func (w *witness) harm(kind Kind, offset int64, text string) *Damage {
 func (w *witness) most() (size uint64, err error) {
 	defer w.notes.Close() //nolint:errcheck // it was only read
 	for {
-		due, harm, err := w.look()
-		if err != nil || harm != nil || due == nil {
+		due, damage, err := w.look()
+		if err != nil || damage != nil || due == nil {
 			return size, err
 		}
 		size = max(size, uint64(due.Size)) //nolint:gosec // it was read as a size

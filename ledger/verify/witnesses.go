@@ -51,7 +51,7 @@ func (v *verification) openPlace(p *checkpoint.File) error {
 		return err
 	}
 	if flaw != nil {
-		v.report.Harms = append(v.report.Harms, Damage{Kind: Kind(flaw.Kind), File: p.Name, Offset: flaw.Offset, Text: flaw.Why})
+		v.report.Damage = append(v.report.Damage, Damage{Kind: Kind(flaw.Kind), File: p.Name, Offset: flaw.Offset, Text: flaw.Why})
 	}
 	v.report.SecondPlaces = append(v.report.SecondPlaces, p.Name)
 	return nil

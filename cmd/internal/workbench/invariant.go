@@ -215,7 +215,7 @@ func ledgerVerifies(_ context.Context, b *Bench) error {
 	if report.OK {
 		return nil
 	}
-	return trailFault(b.trail.dir, report.Harms)
+	return trailFault(b.trail.dir, report.Damage)
 }
 
 // trailFault returns an error with the first defect and a hint. It is short, so that the hint is not cut off.

@@ -1,3 +1,4 @@
+// Package forge writes ledgers from the text of spec/ledger.md alone, for tests of the verifier.
 package forge
 
 import (

@@ -1,3 +1,4 @@
+// Package sweep has the -all flag of tests that try every position of a file or every operation, or only some of them.
 package sweep
 
 import (

@@ -1,3 +1,4 @@
+// Package checkpoint reads signed checkpoints, from the file of a chain and from a witness copy. It shares no code with the writer.
 package checkpoint
 
 import (
@@ -52,15 +53,15 @@ func Read(text string, keys note.Verifiers) (Statement, *Flaw) {
 	var unknown *note.UnverifiedNoteError
 	switch {
 	case errors.As(err, &unknown):
-		return Statement{}, &Flaw{Kind: UnknownKey, Why: "it is signed by a key nobody vouches for"}
+		return Statement{}, &Flaw{Kind: UnknownKey, Why: "signed with an unknown key"}
 	case err != nil:
-		return Statement{}, &Flaw{Kind: BadSignature, Why: "its signature does not fit: " + err.Error()}
+		return Statement{}, &Flaw{Kind: BadSignature, Why: "invalid signature: " + err.Error()}
 	case !spelledOnce(text, opened):
-		return Statement{}, &Flaw{Kind: BadSignature, Why: "its signature is not spelled as it was written"}
+		return Statement{}, &Flaw{Kind: BadSignature, Why: "signature is not in canonical base64"}
 	}
 	s, err := parseStatement(opened.Text)
 	if err != nil {
-		return Statement{}, &Flaw{Kind: BadSignature, Why: "it is signed but no checkpoint: " + err.Error()}
+		return Statement{}, &Flaw{Kind: BadSignature, Why: "signed, but not a checkpoint: " + err.Error()}
 	}
 	s.Text = text
 	return s, nil
@@ -83,7 +84,7 @@ func spelledOnce(text string, opened *note.Note) bool {
 func parseStatement(text string) (s Statement, err error) {
 	lines := strings.Split(text, "\n")
 	if len(lines) != 6 || lines[5] != "" {
-		return s, fmt.Errorf("it has %d lines instead of 5", len(lines)-1)
+		return s, fmt.Errorf("%d lines, want 5", len(lines)-1)
 	}
 	var ok [4]bool
 	if s.Chain, ok[0] = strings.CutPrefix(lines[0], format.Origin); ok[0] {
@@ -99,11 +100,11 @@ func parseStatement(text string) (s Statement, err error) {
 	s.Time, isTime = strings.CutPrefix(lines[4], "time ")
 	for i, what := range []string{"origin", "size", "root", "last hash"} {
 		if !ok[i] {
-			return s, fmt.Errorf("its %s cannot be read", what)
+			return s, fmt.Errorf("malformed %s", what)
 		}
 	}
 	if !isTime {
-		return s, errors.New("it has no time")
+		return s, errors.New("no time")
 	}
 	return s, nil
 }
@@ -189,7 +190,7 @@ func (n *Stream) Accept() { n.given = len(n.block) }
 func ReadUnsigned(text string) (Statement, error) {
 	body, _, ok := strings.Cut(text, "\n\n— ")
 	if !ok {
-		return Statement{}, errors.New("it is not signed")
+		return Statement{}, errors.New("not signed")
 	}
 	s, err := parseStatement(body + "\n")
 	s.Text = text

@@ -55,7 +55,7 @@ func (p *File) Index() (*Flaw, error) {
 		err = fmt.Errorf("%s: %w", p.Name, storage.ErrNotRegular) // reading a pipe could wait for ever
 	}
 	if err != nil {
-		return nil, fmt.Errorf("opening the second place: %w", err)
+		return nil, fmt.Errorf("opening the witness copy: %w", err)
 	}
 	if err := p.open(); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (p *File) Index() (*Flaw, error) {
 		case ok && format.IsChainName(chain):
 			p.add(chain, text, offset)
 		default:
-			return &Flaw{Kind: BadSignature, Offset: offset, Why: "a block names no chain"}, nil
+			return &Flaw{Kind: BadSignature, Offset: offset, Why: "block without the name of a chain"}, nil
 		}
 	}
 }
@@ -97,7 +97,7 @@ func (p *File) Index() (*Flaw, error) {
 func (p *File) open() error {
 	file, err := segment.OpenFile(p.Fsys, p.Base, false)
 	if err != nil {
-		return fmt.Errorf("opening the second place: %w", err)
+		return fmt.Errorf("opening the witness copy: %w", err)
 	}
 	p.file = file
 	return nil

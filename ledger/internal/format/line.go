@@ -1,3 +1,4 @@
+// Package format has the names and bytes that writers and readers of a ledger agree on; spec/ledger.md describes them.
 package format
 
 import (
@@ -21,7 +22,7 @@ func Genesis(chain string) Digest { return sha256.Sum256([]byte("candor ledger "
 // What can be wrong with the bytes of one line. A bad shape may be a torn write; a bad hash under a whole shape is a changed byte.
 var (
 	ErrShape = errors.New("is not a whole line of this format")
-	ErrHash  = errors.New("has a hash that does not fit its bytes")
+	ErrHash  = errors.New("has a hash that does not match its bytes")
 )
 
 // The fixed parts of a line, in order.

@@ -1,3 +1,4 @@
+// Package frontier is the Merkle tree of the verifier. The writer has another, package tree, so that a mistake in one is found by the other.
 package frontier
 
 import (

@@ -1,3 +1,4 @@
+// Package keys stores the keys of a ledger: one signs checkpoints, the other makes the digests of arguments.
 package keys
 
 import (
@@ -26,7 +27,7 @@ type Keys struct {
 // Load reads the keys, making them on first use. The caller holds the folder's lock.
 func Load(s storage.Storage) (Keys, error) {
 	if err := makeKeysDir(s); err != nil {
-		return Keys{}, fmt.Errorf("making the folder for keys: %w", err)
+		return Keys{}, fmt.Errorf("making the key folder: %w", err)
 	}
 	k, err := loadSigner(s)
 	if err != nil {
@@ -39,10 +40,10 @@ func Load(s storage.Storage) (Keys, error) {
 		err = keepKey(s, format.DigestKey, k.Digest, 0o600)
 	}
 	if err != nil {
-		return Keys{}, fmt.Errorf("loading the key for digests: %w", err)
+		return Keys{}, fmt.Errorf("loading the digest key: %w", err)
 	}
 	if len(k.Digest) != format.DigestSize {
-		return Keys{}, fmt.Errorf("loading the key for digests: it has %d bytes, not %d", len(k.Digest), format.DigestSize)
+		return Keys{}, fmt.Errorf("loading the digest key: %d bytes, want %d", len(k.Digest), format.DigestSize)
 	}
 	return k, nil
 }
@@ -73,7 +74,7 @@ func loadSigner(s storage.Storage) (Keys, error) {
 	line := strings.TrimSpace(string(secret))
 	signer, err := note.NewSigner(line)
 	if err != nil {
-		return Keys{}, errors.New("loading the signing key: it is not one") // the library's error could show it
+		return Keys{}, errors.New("loading the signing key: malformed") // the library's error could show it
 	}
 	public, err := VerifierOf(line)
 	if err != nil {
@@ -193,11 +194,11 @@ func keyFileName(public string) string {
 func VerifierOf(secret string) (string, error) {
 	parts := strings.SplitN(secret, "+", 5) // PRIVATE+KEY+name+hash+key
 	if len(parts) != 5 {
-		return "", errors.New("loading the signing key: it is not one")
+		return "", errors.New("loading the signing key: malformed")
 	}
 	raw, err := base64.StdEncoding.DecodeString(parts[4])
 	if err != nil || len(raw) != 1+32 {
-		return "", errors.New("loading the signing key: it is not one")
+		return "", errors.New("loading the signing key: malformed")
 	}
 	public, err := note.NewEd25519VerifierKey(parts[2], publicOf(raw[1:]))
 	if err != nil {

@@ -1,3 +1,4 @@
+// Package segment reads the files of a chain as lines, while they are written, rotated and compressed.
 package segment
 
 import (

@@ -1,3 +1,4 @@
+// Package storage is the part of a file system that a ledger needs, and its implementation on the operating system.
 package storage
 
 import (
@@ -6,8 +7,8 @@ import (
 	"time"
 )
 
-// Storage is the little of a file system that the ledger needs. The real one is the operating system's; tests put in one that
-// crashes, fills up or lies. Names are relative to the ledger's folder, with slashes.
+// Storage is the part of a file system that a ledger needs. [Dir] is the real one; tests use one that crashes, fills up or
+// returns errors. Names are relative to the ledger's folder, with slashes.
 type Storage interface {
 	// Create makes a new file for appending; it must not exist. It is durable only after Sync and SyncDir.
 	Create(name string, mode fs.FileMode) (File, error)
@@ -56,10 +57,10 @@ type File interface {
 type Watch func() (size int64, err error)
 
 // ErrReplaced says that a name leads to another file than it did.
-var ErrReplaced = errors.New("another file has its name")
+var ErrReplaced = errors.New("replaced by another file")
 
 // ErrNotRegular says that a name leads to a pipe, a device or a folder.
 var ErrNotRegular = errors.New("not a regular file")
 
-// ErrLocked says that somebody else holds a lock.
-var ErrLocked = errors.New("the lock is held by another writer")
+// ErrLocked is returned when another process holds the lock.
+var ErrLocked = errors.New("lock held by another process")

@@ -1,3 +1,4 @@
+// Package tree is the Merkle tree of the writer. The verifier has another, package frontier, so that a mistake in one is found by the other.
 package tree
 
 import (
@@ -54,12 +55,12 @@ func (t *Tree) Edges() []string {
 func FromEdges(size uint64, edges []string) (Tree, error) {
 	t := Tree{Size: size, depth: len(edges)}
 	if bits.OnesCount64(size) != len(edges) {
-		return Tree{}, errors.New("the edge does not fit the size of the tree")
+		return Tree{}, errors.New("tree edge: wrong number of hashes")
 	}
 	for i, text := range edges {
 		b, err := base64.StdEncoding.DecodeString(text)
 		if err != nil || len(b) != len(t.edge[i]) {
-			return Tree{}, errors.New("the edge of the tree is not made of hashes")
+			return Tree{}, errors.New("tree edge: malformed hash")
 		}
 		copy(t.edge[i][:], b)
 	}

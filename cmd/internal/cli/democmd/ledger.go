@@ -61,8 +61,8 @@ func demoVerify(env *term.Env, p term.Colors, dir, state string, failures []uint
 		return err
 	}
 	outcome := p.Good(fmt.Sprintf("OK: %d failures, signed", len(failures)))
-	if !report.OK && len(report.Harms) > 0 {
-		h := report.Harms[0]
+	if !report.OK && len(report.Damage) > 0 {
+		h := report.Damage[0]
 		outcome = p.Bad(fmt.Sprintf("FAILED at failure %d, %s:", slices.Index(failures, h.Seq)+1, h.Kind)) + " " + h.Text
 	}
 	fmt.Fprintf(env.Out, "  %s %s\n", p.Name(term.Pad(state, 17)), outcome)

@@ -108,7 +108,7 @@ func (c *forgetCommand) missing(dir string) (*forgetReport, error) {
 		return nil, cannotRead(err)
 	}
 	report := &forgetReport{Places: []forgetPlace{}}
-	for _, h := range verified.Harms {
+	for _, h := range verified.Damage {
 		if h.Kind != ledgerverify.KindMissingChain || h.File == "" {
 			continue
 		}

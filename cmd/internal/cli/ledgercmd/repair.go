@@ -66,9 +66,9 @@ func (c *repairCommand) run(args []string) error {
 	if err != nil {
 		return cannotRead(err)
 	}
-	report := repairReport{Open: []repairChain{}, Harms: before.Harms}
+	report := repairReport{Open: []repairChain{}, Harms: before.Damage}
 	for _, chain := range before.Chains {
-		if !chain.Closed && chain.Recovered == "" && chain.Harm == nil {
+		if !chain.Closed && chain.Recovered == "" && chain.Damage == nil {
 			report.Open = append(report.Open, repairChain{chain.Chain, chain.Entries, chain.Torn})
 		}
 	}
@@ -124,7 +124,7 @@ func (c *repairCommand) finish(dir string, r *repairReport) error {
 	if err != nil {
 		return cannotRead(err)
 	}
-	r.Done, r.Harms = true, after.Harms
+	r.Done, r.Harms = true, after.Damage
 	if !c.json {
 		for _, chain := range after.Chains {
 			if chain.Recovered != "" && wasOpen(r, chain.Chain) {

@@ -119,14 +119,14 @@ func (c *verifyCommand) write(dir string, r *ledgerverify.Report) {
 	for i := range r.Chains {
 		fmt.Fprintln(c.env.Out, chainWords(&r.Chains[i], p))
 	}
-	for _, h := range r.Harms {
+	for _, h := range r.Damage {
 		fmt.Fprintf(c.env.Out, "%s  %s\n", p.Bad("FAILED  "+string(h.Kind)), location(h))
 		fmt.Fprintf(c.env.Out, "        %s\n", term.Printable(h.Text))
 	}
 	if r.OK {
 		fmt.Fprintf(c.env.Out, "%s: %s in %s\n", p.Good("OK"), term.Count(r.Entries, "entry", "entries"), term.Count(uint64(len(r.Chains)), "chain", "chains"))
 	} else {
-		fmt.Fprintf(c.env.Out, "%s: %s; the first bad entry of each chain is named above\n", p.Bad("FAILED"), term.Count(uint64(len(r.Harms)), "problem", "problems"))
+		fmt.Fprintf(c.env.Out, "%s: %s; the first bad entry of each chain is named above\n", p.Bad("FAILED"), term.Count(uint64(len(r.Damage)), "problem", "problems"))
 	}
 	c.writeMissing(dir, r)
 	c.writePlaces(r)
@@ -138,7 +138,7 @@ func (c *verifyCommand) write(dir string, r *ledgerverify.Report) {
 
 // writeMissing prints the next step for chains that only the second place knows: only the operator knows if they were removed on purpose.
 func (c *verifyCommand) writeMissing(dir string, r *ledgerverify.Report) {
-	for _, h := range r.Harms {
+	for _, h := range r.Damage {
 		if h.Kind != ledgerverify.KindMissingChain || h.File == "" {
 			continue
 		}
@@ -178,7 +178,7 @@ func (c *verifyCommand) writePlaces(r *ledgerverify.Report) {
 func chainWords(c *ledgerverify.Chain, p term.Colors) string {
 	state := "not closed: its writer is running or was killed"
 	switch {
-	case c.Harm != nil:
+	case c.Damage != nil:
 		state = "then damage"
 	case c.Recovered != "":
 		state = "recovered by " + c.Recovered

@@ -68,6 +68,6 @@ func TestP16BytesPerRecordedFailure(t *testing.T) {
 		t.Errorf("a recorded failure takes %d bytes, want at most 2048", median)
 	}
 	if report, err := ledgerverify.Dir(s.dir, ledgerverify.Options{}); err != nil || !report.OK {
-		t.Errorf("verify: %v, %v", report.Harms, err)
+		t.Errorf("verify: %v, %v", report.Damage, err)
 	}
 }

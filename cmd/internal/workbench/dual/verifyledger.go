@@ -83,7 +83,7 @@ func (v *verification) ledgerHarms() error {
 	if err != nil {
 		return err
 	}
-	for _, h := range report.Harms {
+	for _, h := range report.Damage {
 		v.other("the ledger is harmed: " + h.String())
 	}
 	v.pruned = map[string]uint64{}

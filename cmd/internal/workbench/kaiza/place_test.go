@@ -153,7 +153,7 @@ func (p *place) verify() {
 	p.t.Helper()
 	report, err := ledgerverify.Dir(p.ledgerDir(), ledgerverify.Options{})
 	if err != nil || !report.OK {
-		harms, _ := json.Marshal(report.Harms)
+		harms, _ := json.Marshal(report.Damage)
 		p.t.Errorf("the trail does not verify: %v %s", err, harms)
 	}
 }

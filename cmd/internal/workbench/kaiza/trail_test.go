@@ -217,14 +217,14 @@ func TestK16EveryChangeOfTheTrailIsFound(t *testing.T) {
 			q := &place{t: t}
 			out, code := q.candor("ledger", "verify", dir, "--json")
 			var report ledgerverify.Report
-			if err := json.Unmarshal([]byte(out[:strings.Index(out, "\n")+1]), &report); err != nil || code != 1 || len(report.Harms) == 0 {
+			if err := json.Unmarshal([]byte(out[:strings.Index(out, "\n")+1]), &report); err != nil || code != 1 || len(report.Damage) == 0 {
 				t.Fatalf("%d %v %s", code, err, out)
 			}
 			want := c.seq
 			if want == 0 {
 				want = count - 1
 			}
-			if h := report.Harms[0]; h.Seq != want || !slices.Contains(c.kinds, h.Kind) {
+			if h := report.Damage[0]; h.Seq != want || !slices.Contains(c.kinds, h.Kind) {
 				t.Errorf("found is %s, not one of %v at %d", h, c.kinds, want)
 			}
 		})
@@ -252,10 +252,10 @@ func TestK16TheTailOfAKilledServerIsMissedToo(t *testing.T) {
 	}
 	out, code := p.candor("ledger", "verify", p.ledgerDir(), "--json")
 	var report ledgerverify.Report
-	if err := json.Unmarshal([]byte(out[:strings.Index(out, "\n")+1]), &report); err != nil || code != 1 || len(report.Harms) == 0 {
+	if err := json.Unmarshal([]byte(out[:strings.Index(out, "\n")+1]), &report); err != nil || code != 1 || len(report.Damage) == 0 {
 		t.Fatalf("%d %v %s", code, err, out)
 	}
-	if h := report.Harms[0]; h.Kind != ledgerverify.KindTruncated || h.Seq != uint64(len(lines)) {
+	if h := report.Damage[0]; h.Kind != ledgerverify.KindTruncated || h.Seq != uint64(len(lines)) {
 		t.Errorf("found is %s, not that entry %d is gone", h, len(lines))
 	}
 }

@@ -1,0 +1,75 @@
+package export_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/ledger/export"
+)
+
+func ExampleWrite() {
+	dir, _, _ := sample()
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	r, err := ledger.OpenReader(dir)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer r.Close() //nolint:errcheck // only read
+
+	var out strings.Builder
+	isFailure := func(l *ledger.Line) bool { return l.Kind == ledger.KindFailure }
+	count, err := export.Write(&out, export.FormatCSV, r.Entries(context.Background(), ledger.ReadOptions{Keep: isFailure}))
+	header, _, _ := strings.Cut(out.String(), ",ref,")
+	fmt.Println(count, header, err)
+	// Output: 3 chain,seq,time,kind <nil>
+}
+
+func ExampleCount() {
+	dir, _, _ := sample()
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	r, err := ledger.OpenReader(dir)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer r.Close() //nolint:errcheck // only read
+
+	stats, err := export.Count(context.Background(), r, export.ByCode, ledger.ReadOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, b := range stats.Buckets {
+		fmt.Println(b.Name, b.Count)
+	}
+	// Output:
+	// TIMEOUT 2
+	// NOT_FOUND 1
+}
+
+// sample returns the folder of a closed ledger with three failures, the receipt of the last one, and the public key.
+func sample() (dir string, last ledger.Receipt, key string) {
+	dir, err := os.MkdirTemp("", "ledger")
+	if err != nil {
+		panic(err)
+	}
+	l, err := ledger.Open(dir, ledger.Options{})
+	if err != nil {
+		panic(err)
+	}
+	for _, code := range []candor.Code{candor.CodeTimeout, candor.CodeNotFound, candor.CodeTimeout} {
+		if last, err = l.Append(context.Background(), ledger.EntryOf(candor.ToolFailure(code, "fetch", ""))); err != nil {
+			panic(err)
+		}
+	}
+	key = l.PublicKey()
+	if err := l.Close(); err != nil {
+		panic(err)
+	}
+	return dir, last, key
+}

@@ -1,0 +1,77 @@
+package proof_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/ledger/proof"
+)
+
+func Example() {
+	dir, last, key := sample()
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+
+	// The owner of the ledger makes the proof and sends it as JSON.
+	made, err := proof.Make(context.Background(), dir, last, proof.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	sent, err := json.Marshal(made)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	// The receiver needs only the proof and the public key.
+	received, err := proof.Parse(sent)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	result, err := proof.Check(received, key)
+	fmt.Println(result.Record.Seq, result.Record.Code, err)
+	// Output: 4 TIMEOUT <nil>
+}
+
+// A proof whose entry was changed is refused.
+func ExampleCheck() {
+	dir, last, key := sample()
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	p, err := proof.Make(context.Background(), dir, last, proof.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p.Entry = strings.Replace(p.Entry, "TIMEOUT", "SUCCESS", 1)
+	_, err = proof.Check(p, key)
+	fmt.Println(err)
+	// Output: the entry has a hash that does not match its bytes
+}
+
+// sample returns the folder of a closed ledger with three failures, the receipt of the last one, and the public key.
+func sample() (dir string, last ledger.Receipt, key string) {
+	dir, err := os.MkdirTemp("", "ledger")
+	if err != nil {
+		panic(err)
+	}
+	l, err := ledger.Open(dir, ledger.Options{})
+	if err != nil {
+		panic(err)
+	}
+	for _, code := range []candor.Code{candor.CodeTimeout, candor.CodeNotFound, candor.CodeTimeout} {
+		if last, err = l.Append(context.Background(), ledger.EntryOf(candor.ToolFailure(code, "fetch", ""))); err != nil {
+			panic(err)
+		}
+	}
+	key = l.PublicKey()
+	if err := l.Close(); err != nil {
+		panic(err)
+	}
+	return dir, last, key
+}
