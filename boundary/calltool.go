@@ -44,9 +44,10 @@ func (c toolCall) observed(ctx context.Context) (r reply) {
 	r = reply{failure: unfinished}
 	defer func() { end(r.failure) }()
 	r = c.handle(ctx)
-	if trail, ok := c.g.b.o.Ledger.(SuccessLedger); ok && r.failure == nil && c.g.b.o.Successes {
+	if trail, ok := c.g.b.o.Ledger.(candor.SuccessLedger); ok && r.failure == nil && c.g.b.o.Successes {
 		x := c.exchange()
-		if lost := trail.RecordSuccess(context.WithoutCancel(ctx), x.tool, x.session, x.params, c.g.b.o.now().Sub(began)); lost != nil {
+		if lost := trail.RecordSuccess(context.WithoutCancel(ctx),
+			candor.Success{Tool: x.tool, SessionID: x.session, Arguments: x.params, Latency: c.g.b.o.now().Sub(began)}); lost != nil {
 			c.g.b.o.Logger.ErrorContext(ctx, "a success could not be recorded",
 				slog.String("tool", x.tool), slog.Any("error", candor.From(lost)))
 		}

@@ -63,7 +63,7 @@ func (b *Boundary) startCall(ctx context.Context, method, tool string, meta map[
 // calmMeter is the meter of a boundary, if it has one. It does not panic.
 type calmMeter struct{ b *Boundary }
 
-// Count implements [Meter].
+// Count implements [candor.Meter].
 func (m calmMeter) Count(e *candor.Error, verdict string) {
 	if m.b.o.Meter != nil {
 		defer m.b.survive(context.Background(), "meter")
@@ -71,7 +71,7 @@ func (m calmMeter) Count(e *candor.Error, verdict string) {
 	}
 }
 
-// CountSuppressed implements [Meter].
+// CountSuppressed implements [candor.Meter].
 func (m calmMeter) CountSuppressed() {
 	if m.b.o.Meter != nil {
 		defer m.b.survive(context.Background(), "meter")
@@ -87,7 +87,7 @@ func (m calmMeter) CountSuspected() {
 	}
 }
 
-// CountUnrecorded implements [Meter].
+// CountUnrecorded implements [candor.Meter].
 func (m calmMeter) CountUnrecorded(e *candor.Error) {
 	if m.b.o.Meter != nil {
 		defer m.b.survive(context.Background(), "meter")

@@ -50,7 +50,7 @@ func (p endPanics) StartCall(ctx context.Context, _, _ string, _ map[string]any)
 // refusingLedger panics when it is to record.
 type refusingLedger struct{ panickingObserver }
 
-func (l refusingLedger) RecordFailure(context.Context, *candor.Error, string, string, []byte, []byte) error {
+func (l refusingLedger) RecordFailure(context.Context, candor.Failure) error {
 	l.note("RecordFailure")
 	return nil
 }

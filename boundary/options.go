@@ -31,14 +31,14 @@ type Options struct {
 
 	// Ledger records each failure before it is sent; *ledger.Ledger is one. If it refuses, the failure leaves as what it
 	// returned, AUDIT_LOG_FAILED as a rule.
-	Ledger Ledger
+	Ledger candor.Ledger
 	// Successes has successful tool calls recorded as well.
 	Successes bool
 	// Suspected has successful tool results that look like failures, such as {"success":false}, recorded and counted as suspected.
 	// They leave as they are. Every short result is read for it, which takes some microseconds; package serve turns it on.
 	Suspected bool
 	// Meter counts each failure after it was recorded; *meter.Meter is one. If it can report, sys/errorStats is offered.
-	Meter Meter
+	Meter candor.Meter
 	// Tracer is told of every call; *meterotel.Tracer is one.
 	Tracer Tracer
 
@@ -77,27 +77,7 @@ type Options struct {
 	ref          func() string
 }
 
-// Ledger is where failures are recorded. When RecordFailure returns nil the entry is durable.
-type Ledger interface {
-	RecordFailure(ctx context.Context, err *candor.Error, verdict, method string, args, envelope []byte) error
-}
-
-// SuccessLedger is a [Ledger] that records successes too.
-type SuccessLedger interface {
-	RecordSuccess(ctx context.Context, tool, session string, args []byte, latency time.Duration) error
-}
-
-// Meter counts failures. It must be quick and safe for concurrent use.
-type Meter interface {
-	// Count counts a failure that was recorded.
-	Count(err *candor.Error, verdict string)
-	// CountSuppressed says that a failure which was counted was not sent, because the protocol forbids an answer.
-	CountSuppressed()
-	// CountUnrecorded counts a failure that could not be recorded; it is not part of the total.
-	CountUnrecorded(err *candor.Error)
-}
-
-// Reporter is a [Meter] that can tell its counts as a JSON object.
+// Reporter is a [candor.Meter] that reports its counts as a JSON object.
 type Reporter interface {
 	AppendStats(dst []byte) []byte
 }

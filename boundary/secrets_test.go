@@ -14,7 +14,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -326,11 +325,11 @@ func TestR12ResultsOfOtherSDKsLeaveWithoutSecrets(t *testing.T) {
 // brokenLedger refuses in words of its own.
 type brokenLedger struct{ text string }
 
-func (l brokenLedger) RecordFailure(context.Context, *candor.Error, string, string, []byte, []byte) error {
+func (l brokenLedger) RecordFailure(context.Context, candor.Failure) error {
 	return errors.New(l.text)
 }
 
-func (l brokenLedger) RecordSuccess(context.Context, string, string, []byte, time.Duration) error {
+func (l brokenLedger) RecordSuccess(context.Context, candor.Success) error {
 	return errors.New(l.text)
 }
 

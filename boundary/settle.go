@@ -56,7 +56,8 @@ func (b *Boundary) record(ctx context.Context, e *candor.Error, v contract.Verdi
 			err = fmt.Errorf("the ledger panicked: %v", thrown)
 		}
 	}()
-	return b.o.Ledger.RecordFailure(ctx, e, string(v), x.method, x.params, envelope)
+	return b.o.Ledger.RecordFailure(ctx, candor.Failure{Error: e, Verdict: string(v), Method: x.method, Arguments: x.params, Sent: envelope,
+		Suspected: envelope == nil && v == contract.VerdictMasked})
 }
 
 // suppress settles a failure that the protocol forbids to answer.

@@ -30,13 +30,13 @@ type fakeLedger struct {
 	told    chan struct{} // if set, gets one value for each entry
 }
 
-func (l *fakeLedger) RecordFailure(_ context.Context, err *candor.Error, verdict, method string, _, envelope []byte) error {
+func (l *fakeLedger) RecordFailure(_ context.Context, f candor.Failure) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.refuse != nil {
 		return l.refuse
 	}
-	l.entries = append(l.entries, fakeEntry{err, verdict, method, string(envelope)})
+	l.entries = append(l.entries, fakeEntry{f.Error, f.Verdict, f.Method, string(f.Sent)})
 	if l.told != nil {
 		l.told <- struct{}{}
 	}

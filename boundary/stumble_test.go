@@ -111,7 +111,7 @@ func stumbling(t *testing.T, o Options, handle func(*mcp.CallToolRequest) (*mcp.
 
 type panickyLedger struct{}
 
-func (panickyLedger) RecordFailure(context.Context, *candor.Error, string, string, []byte, []byte) error {
+func (panickyLedger) RecordFailure(context.Context, candor.Failure) error {
 	panic("no disk")
 }
 

@@ -126,36 +126,39 @@ type Receipt struct {
 	Unrecorded bool
 }
 
-// SentEntry is the entry that [Ledger.RecordFailure] appends, for a caller that has more to say in it.
-func SentEntry(err *candor.Error, verdict, method string, args, envelope []byte) Entry {
-	e := EntryOf(err)
-	e.Args, e.Envelope = args, envelope
-	data := map[string]any{"method": method, "verdict": verdict}
-	if stack := err.Stack(); stack != "" {
-		data["stack"] = strings.Split(stack, "\n") // one text would be cut sooner
+// RecordFailure appends the entry of a failure. It implements [candor.Ledger].
+func (l *Ledger) RecordFailure(ctx context.Context, f candor.Failure) error {
+	_, err := l.Append(ctx, FailureEntry(f))
+	return err
+}
+
+// FailureEntry returns the entry that [Ledger.RecordFailure] appends, for a caller that adds to it.
+func FailureEntry(f candor.Failure) Entry {
+	e := EntryOf(f.Error)
+	e.Args, e.Upstream, e.Envelope = f.Arguments, f.Received, f.Sent
+	e.Attempt, e.Latency = f.Attempt, f.Latency
+	data := map[string]any{"method": f.Method, "verdict": f.Verdict}
+	if f.Upstream != "" {
+		data["upstream"] = f.Upstream
+	} else if stack := f.Error.Stack(); stack != "" {
+		data["stack"] = strings.Split(stack, "\n") // a single string would be cut sooner
 	}
 	e.Data = candor.DetailsOf(data)
 	switch {
-	case envelope != nil:
-	case verdict == "masked": // it left as a success
+	case f.Retried:
+		e.Kind = KindAttempt
+	case f.Suspected:
 		e.Outcome = OutcomeSuspected
-	default: // there was no answer
+	case f.Sent == nil:
 		e.Outcome = OutcomeSuppressed
 	}
 	return e
 }
 
-// RecordFailure appends the entry of a failure that is about to be sent: what err says, what judged it and by which method it
-// came, a digest of the arguments, and the envelope, nil if the protocol forbids an answer. It is the form in which boundary and gateway know a ledger.
-func (l *Ledger) RecordFailure(ctx context.Context, err *candor.Error, verdict, method string, args, envelope []byte) error {
-	_, refused := l.Append(ctx, SentEntry(err, verdict, method, args, envelope))
-	return refused
-}
-
-// RecordSuccess appends the entry of a call that went well.
-func (l *Ledger) RecordSuccess(ctx context.Context, tool, session string, args []byte, latency time.Duration) error {
-	_, refused := l.Append(ctx, Entry{
-		Kind: KindSuccess, Tool: tool, SessionID: session, Args: args, Outcome: OutcomeOK, Latency: latency,
+// RecordSuccess appends the entry of a successful call. It implements [candor.SuccessLedger].
+func (l *Ledger) RecordSuccess(ctx context.Context, s candor.Success) error {
+	_, err := l.Append(ctx, Entry{
+		Kind: KindSuccess, Tool: s.Tool, SessionID: s.SessionID, Args: s.Arguments, Outcome: OutcomeOK, Latency: s.Latency,
 	})
-	return refused
+	return err
 }

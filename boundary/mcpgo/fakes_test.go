@@ -39,18 +39,18 @@ type books struct {
 	full                        bool
 }
 
-func (b *books) RecordFailure(_ context.Context, e *candor.Error, _, _ string, _, envelope []byte) error {
+func (b *books) RecordFailure(_ context.Context, f candor.Failure) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.full {
 		return errors.New("no space left on the device")
 	}
-	b.entries = append(b.entries, e)
-	b.envelopes = append(b.envelopes, string(envelope))
+	b.entries = append(b.entries, f.Error)
+	b.envelopes = append(b.envelopes, string(f.Sent))
 	return nil
 }
 
-func (b *books) RecordSuccess(context.Context, string, string, []byte, time.Duration) error {
+func (b *books) RecordSuccess(context.Context, candor.Success) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.success++

@@ -158,11 +158,12 @@ func (c *toolCall) call(ctx context.Context) (result *mcp.CallToolResult, err er
 }
 
 func (c *toolCall) succeeded(ctx context.Context, latency time.Duration) {
-	trail, ok := c.o.Ledger.(boundary.SuccessLedger)
+	trail, ok := c.o.Ledger.(candor.SuccessLedger)
 	if !ok || !c.o.Successes {
 		return
 	}
-	err := trail.RecordSuccess(context.WithoutCancel(ctx), c.known.Tool, c.known.Session, c.known.Arguments, latency)
+	err := trail.RecordSuccess(context.WithoutCancel(ctx),
+		candor.Success{Tool: c.known.Tool, SessionID: c.known.Session, Arguments: c.known.Arguments, Latency: latency})
 	if err != nil && c.o.Logger != nil {
 		c.o.Logger.ErrorContext(ctx, "a success could not be recorded", slog.String("tool", c.known.Tool), slog.Any("error", err))
 	}

@@ -19,20 +19,13 @@ import (
 // Edge is a place where failures leave. It holds nothing of its own, so it may be made for each failure, and copied.
 type Edge struct {
 	By     candor.Party     // who says that a failure could not be recorded
-	Meter  Meter            // nil counts nothing
+	Meter  candor.Meter     // nil counts nothing
 	Logger *slog.Logger     // is told of what could not be recorded; required, like what follows
 	Now    func() time.Time // the time of an error that has none
 	Ref    func() string    // the ref of an error that has none
 }
 
-// Meter is what a failure is counted by.
-type Meter interface {
-	Count(err *candor.Error, verdict string)
-	CountSuppressed()
-	CountUnrecorded(err *candor.Error)
-}
-
-// SuspectMeter is a Meter that tells suspected failures apart. They are counted as suppressed, too.
+// SuspectMeter is a [candor.Meter] that tells suspected failures apart. They are counted as suppressed, too.
 type SuspectMeter interface{ CountSuspected() }
 
 // Place is where a call was made.

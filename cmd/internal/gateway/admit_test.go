@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -21,9 +22,9 @@ func TestObserveLetsEveryCallThroughWhateverFailsBefore(t *testing.T) {
 }
 
 // entries keeps what is recorded.
-type entries []Entry
+type entries []candor.Failure
 
-func (e *entries) Record(_ context.Context, entry Entry) error {
+func (e *entries) RecordFailure(_ context.Context, entry candor.Failure) error {
 	*e = append(*e, entry)
 	return nil
 }

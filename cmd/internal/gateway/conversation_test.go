@@ -48,7 +48,7 @@ type conversation struct {
 }
 
 // Record writes an entry into the conversation.
-func (c *conversation) Record(_ context.Context, e Entry) error {
+func (c *conversation) RecordFailure(_ context.Context, e candor.Failure) error {
 	kind := "failure"
 	switch {
 	case e.Retried:
@@ -57,7 +57,7 @@ func (c *conversation) Record(_ context.Context, e Entry) error {
 		kind = "suspected"
 	}
 	fmt.Fprintf(&c.out, "    ledger     %s %s %s %s/%s", kind, e.Verdict, e.Error.Code(), e.Method, e.Error.CallInfo().Tool)
-	fmt.Fprintf(&c.out, " ref=%s attempt=%d said=%dB sent=%dB\n", e.Error.Ref(), e.Attempt, len(e.Said), len(e.Sent))
+	fmt.Fprintf(&c.out, " ref=%s attempt=%d said=%dB sent=%dB\n", e.Error.Ref(), e.Attempt, len(e.Received), len(e.Sent))
 	if c.options.Name == "unrecordable" {
 		return fmt.Errorf("the disk is gone")
 	}

@@ -202,7 +202,7 @@ func (c *Call) suppress(ctx context.Context, e *candor.Error, v contract.Verdict
 func (c *Call) settle(ctx context.Context, f failure, sent []byte) *candor.Error {
 	var record func(context.Context) error
 	if c.up.Options.Ledger != nil {
-		record = func(ctx context.Context) error { return c.up.Options.Ledger.Record(ctx, c.entry(f, sent)) }
+		record = func(ctx context.Context) error { return c.up.Options.Ledger.RecordFailure(ctx, c.recordOf(f, sent)) }
 	}
 	return c.edge().Settle(ctx, tail.Failure{
 		Error: f.err, Verdict: string(f.verdict), Place: c.place(), Attempt: f.retried,
@@ -210,9 +210,10 @@ func (c *Call) settle(ctx context.Context, f failure, sent []byte) *candor.Error
 	}, record)
 }
 
-func (c *Call) entry(f failure, sent []byte) Entry {
-	return Entry{
+// recordOf returns the failure as the ledger records it.
+func (c *Call) recordOf(f failure, sent []byte) candor.Failure {
+	return candor.Failure{
 		Error: f.err, Verdict: string(f.verdict), Method: c.method, Upstream: c.up.Options.Name, Arguments: c.arguments(),
-		Said: c.up.recordable(f.said), Sent: sent, Attempt: c.attempt, Latency: c.up.Options.Now().Sub(c.began), Retried: f.retried, Suspected: f.suspected,
+		Received: c.up.recordable(f.said), Sent: sent, Attempt: c.attempt, Latency: c.up.Options.Now().Sub(c.began), Retried: f.retried, Suspected: f.suspected,
 	}
 }

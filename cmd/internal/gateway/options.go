@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"context"
 	"log/slog"
 	"time"
 
@@ -52,8 +51,8 @@ type Options struct {
 	Repeats      RepeatPolicy
 	Limits       Limits
 
-	Ledger Ledger
-	Meter  Meter
+	Ledger candor.Ledger
+	Meter  candor.Meter
 	Logger *slog.Logger
 
 	Now    func() time.Time
@@ -93,33 +92,6 @@ type RetryPolicy struct {
 	Attempts int           // in all; 0 and 1 are no retry
 	MaxWait  time.Duration // the longest pause that is waited for; 0 is 10 seconds
 	Budget   float64       // retries for each call, over time; 0 is 0.2
-}
-
-// Ledger is where failures are recorded before they are sent.
-type Ledger interface {
-	Record(ctx context.Context, e Entry) error
-}
-
-// Entry is what the gateway has to say of a failure, or of one attempt.
-type Entry struct {
-	Error     *candor.Error
-	Verdict   string
-	Method    string
-	Upstream  string        // its name
-	Arguments []byte        // to be digested
-	Said      []byte        // what the upstream sent
-	Sent      []byte        // what goes to the client; nil if nothing does
-	Attempt   int           // from 1
-	Latency   time.Duration // since the call was forwarded
-	Retried   bool          // it is one of several attempts, and another follows
-	Suspected bool          // it looks like a failure, and was not touched
-}
-
-// Meter counts failures.
-type Meter interface {
-	Count(err *candor.Error, verdict string)
-	CountSuppressed()
-	CountUnrecorded(err *candor.Error)
 }
 
 func (o *Options) fill() {

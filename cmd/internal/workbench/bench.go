@@ -25,7 +25,7 @@ type Options struct {
 	// Dialect is the dialect of failures; nil for the system's default.
 	Dialect dialect.Dialect
 	Stack   candor.StackPolicy
-	Meter   boundary.Meter
+	Meter   candor.Meter
 	Logger  *slog.Logger
 	// Hosts, Origins and Token are those of [boundary.Options].
 	Hosts, Origins []string

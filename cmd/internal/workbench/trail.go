@@ -96,18 +96,18 @@ func (t *trail) reserve(ctx context.Context, e ledger.Entry) (*ledger.Effect, er
 	return opened, nil
 }
 
-// RecordFailure implements the boundary's ledger interface.
-func (t *trail) RecordFailure(ctx context.Context, e *candor.Error, verdict, method string, args, envelope []byte) error {
+// RecordFailure implements [candor.Ledger].
+func (t *trail) RecordFailure(ctx context.Context, f candor.Failure) error {
 	l, err := t.ledger()
 	if err != nil || l == nil {
 		return err
 	}
 	c := callOf(ctx)
-	recorded := e
+	e := f.Error
 	if c != nil && !c.hidden.IsZero() {
-		recorded = e.With(candor.WithCauseText(c.hidden))
+		f.Error = e.With(candor.WithCauseText(c.hidden))
 	}
-	entry := ledger.SentEntry(recorded, verdict, method, args, envelope)
+	entry := ledger.FailureEntry(f)
 	if c != nil {
 		entry.Call = c.ID
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
@@ -96,7 +96,7 @@ func (c *Server) Serve(cmd *cobra.Command, name string, open func(*workbench.Sta
 }
 
 // countOnly hides the statistics of a meter, so that sys/errorStats is not offered.
-type countOnly struct{ boundary.Meter }
+type countOnly struct{ candor.Meter }
 
 // options returns the workbench options for the flags.
 func (c *Server) options() (o workbench.Options, err error) {

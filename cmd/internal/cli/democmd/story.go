@@ -16,7 +16,6 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
-	"github.com/candor-mcp/candor/cmd/internal/trail"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
@@ -86,7 +85,7 @@ func demoPlay(ctx context.Context, env *term.Env, self, dir string, asJSON, slow
 	}
 	up := gateway.New(gateway.Options{
 		Name: "orders", Timeouts: map[string]time.Duration{"export_report": demoDeadline},
-		Rules: rules, Ledger: trail.Of(record), Meter: counts,
+		Rules: rules, Ledger: record, Meter: counts,
 	})
 	s := &demoStage{env: env, p: env.Colors(), alone: func() (*demoClient, func(), error) { return demoAlone(ctx, self) }}
 	ended := s.start(ctx, up, self)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/cli/bench"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
@@ -121,7 +122,7 @@ func harnessSettings(env *term.Env, domains []string) (s harness.Settings, err e
 }
 
 // open opens the domains.
-func (c *harnessCommand) open(state *workbench.State, counts *meter.Meter, log *slog.Logger, recorder harness.Recorder) (*harness.Harness, error) {
+func (c *harnessCommand) open(state *workbench.State, counts *meter.Meter, log *slog.Logger, recorder candor.Ledger) (*harness.Harness, error) {
 	h, err := harness.Open(harness.Options{
 		Settings: c.settings, Meter: counts, Recorder: recorder, Level: &c.level,
 		Environment: harness.Environment{Getenv: c.Env.Getenv, State: state.Dir(), Guard: term.GuardCommand(), Logger: log},
@@ -179,7 +180,7 @@ func (c *harnessCommand) serveLines(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	var recorder harness.Recorder
+	var recorder candor.Ledger
 	if trail != nil {
 		defer func() { err = errors.Join(err, trail.Close()) }()
 		recorder = trail

@@ -18,7 +18,6 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
-	"github.com/candor-mcp/candor/cmd/internal/trail"
 	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
@@ -109,7 +108,7 @@ func (f *Flags) Logger(w io.Writer) *slog.Logger {
 func (p *Sinks) Attach(o gateway.Options) gateway.Options {
 	o.Meter, o.Logger = p.Counts, p.Log
 	if p.Ledger != nil {
-		o.Ledger = trail.Of(p.Ledger)
+		o.Ledger = p.Ledger
 	}
 	return o
 }

@@ -20,7 +20,6 @@ import (
 	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
-	"github.com/candor-mcp/candor/cmd/internal/trail"
 	"github.com/candor-mcp/candor/internal/testing/planted"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
@@ -86,7 +85,7 @@ func newScene(t *testing.T) *scene {
 
 func (s *scene) options(mode gateway.Mode) gateway.Options {
 	return gateway.Options{
-		Name: "leaky", Mode: mode, Ledger: trail.Of(s.ledger), Meter: s.meter,
+		Name: "leaky", Mode: mode, Ledger: s.ledger, Meter: s.meter,
 		Logger:  slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Repeats: gateway.RepeatPolicy{Off: true}, Breaker: gateway.BreakerPolicy{Off: true},
 	}

@@ -22,8 +22,8 @@ type refusingBooks struct {
 	unrecorded atomic.Int64
 }
 
-func (b *refusingBooks) Record(context.Context, gateway.Entry) error { return b.with }
-func (b *refusingBooks) CountUnrecorded(*candor.Error)               { b.unrecorded.Add(1) }
+func (b *refusingBooks) RecordFailure(context.Context, candor.Failure) error { return b.with }
+func (b *refusingBooks) CountUnrecorded(*candor.Error)                       { b.unrecorded.Add(1) }
 
 // The upstream has worked when its failure cannot be recorded. To say that nothing was done would have a model do it twice.
 func TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone(t *testing.T) {

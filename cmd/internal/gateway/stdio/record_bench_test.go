@@ -5,7 +5,6 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/testing/load"
-	"github.com/candor-mcp/candor/cmd/internal/trail"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -20,7 +19,7 @@ func BenchmarkP7Record(b *testing.B) {
 			b.Cleanup(func() { must(b, l.Close()) })
 			plain := gateway.Options{Repeats: gateway.RepeatPolicy{Off: true}} // or most failures would never reach the server
 			recorded := plain
-			recorded.Ledger = trail.Of(l)
+			recorded.Ledger = l
 			race(b, load.Rate(callers, tool, window),
 				&load.Contestant{Name: "plain", Callers: wrapped(b, load.Plain, callers, plain)},
 				&load.Contestant{Name: "recorded", Callers: wrapped(b, load.Plain, callers, recorded)})

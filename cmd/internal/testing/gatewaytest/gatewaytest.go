@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/cmd/internal/gateway"
 )
 
 // Books are a ledger and a meter that count.
@@ -27,7 +26,7 @@ type Books struct {
 	Said       string   // what the last entry keeps of the upstream's words
 }
 
-func (b *Books) Record(_ context.Context, e gateway.Entry) error {
+func (b *Books) RecordFailure(_ context.Context, e candor.Failure) error {
 	time.Sleep(b.Slow)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -36,13 +35,13 @@ func (b *Books) Record(_ context.Context, e gateway.Entry) error {
 		return nil
 	}
 	b.entries++
-	b.Said = string(e.Said)
+	b.Said = string(e.Received)
 	if b.Codes == nil {
 		b.Codes = map[string]int{}
 	}
 	b.Codes[e.Error.Code().Symbol()]++
 	if e.Error.Code() == candor.CodeStrayAnswer {
-		b.Strays = append(b.Strays, string(e.Said))
+		b.Strays = append(b.Strays, string(e.Received))
 	}
 	return nil
 }

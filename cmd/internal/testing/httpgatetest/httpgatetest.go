@@ -23,12 +23,12 @@ import (
 // Books keeps what the gateway records and counts.
 type Books struct {
 	mu         sync.Mutex
-	entries    []gateway.Entry // guarded by mu, like all below
+	entries    []candor.Failure // guarded by mu, like all below
 	Counted    int
 	suppressed int
 }
 
-func (b *Books) Record(_ context.Context, e gateway.Entry) error {
+func (b *Books) RecordFailure(_ context.Context, e candor.Failure) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.entries = append(b.entries, e)
@@ -212,10 +212,10 @@ func OnlyMessage(t *testing.T, r Reply) string {
 }
 
 // All returns the entries so far.
-func (b *Books) All() []gateway.Entry {
+func (b *Books) All() []candor.Failure {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return append([]gateway.Entry(nil), b.entries...)
+	return append([]candor.Failure(nil), b.entries...)
 }
 
 // Totals returns the number of entries, of counted failures and of suppressed ones.

@@ -13,20 +13,18 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/line"
 	"github.com/candor-mcp/candor/meter"
 )
-
-// Recorder keeps failures; *ledger.Ledger is one.
-type Recorder = line.Recorder
 
 // Options configures a [Harness].
 type Options struct {
 	Settings    Settings
 	Environment Environment
 	Meter       *meter.Meter   // counts failures; required
-	Recorder    Recorder       // records failures in line mode; nil records nothing
+	Recorder    candor.Ledger  // records failures in line mode; nil records nothing
 	Level       *slog.LevelVar // set by sys/setLogLevel; nil leaves that method out
 }
 

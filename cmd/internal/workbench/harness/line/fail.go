@@ -53,7 +53,7 @@ func (c *conn) record(ctx context.Context, e *candor.Error, verdict contract.Ver
 	if r.silent {
 		response = nil
 	}
-	return c.s.o.Recorder.RecordFailure(ctx, e, string(verdict), r.name, r.params, response)
+	return c.s.o.Recorder.RecordFailure(ctx, candor.Failure{Error: e, Verdict: string(verdict), Method: r.name, Arguments: r.params, Sent: response})
 }
 
 func (c *conn) appendError(dst []byte, id wire.ID, e *candor.Error) []byte {

@@ -84,13 +84,13 @@ type recorded struct {
 
 type entry struct{ code, verdict, method, cause, envelope string }
 
-func (r *recorded) RecordFailure(_ context.Context, e *candor.Error, verdict, method string, _, envelope []byte) error {
+func (r *recorded) RecordFailure(_ context.Context, f candor.Failure) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.refuse != nil {
 		return r.refuse
 	}
-	r.entries = append(r.entries, entry{e.Code().Symbol(), verdict, method, e.Cause().Message, string(envelope)})
+	r.entries = append(r.entries, entry{f.Error.Code().Symbol(), f.Verdict, f.Method, f.Error.Cause().Message, string(f.Sent)})
 	return nil
 }
 

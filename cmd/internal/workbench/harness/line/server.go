@@ -12,7 +12,6 @@
 package line
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -44,7 +43,7 @@ type Options struct {
 	Level  *slog.LevelVar // set by sys/setLogLevel; nil leaves that method out
 
 	// Recorder gets every failure before it is sent by [Server.Serve]; nil records nothing.
-	Recorder Recorder
+	Recorder candor.Ledger
 	// Meter counts the failures that Serve sends; nil counts nothing and leaves sys/promMetrics out.
 	Meter *meter.Meter
 	// ErrorStats offers sys/errorStats, which needs a Meter.
@@ -65,12 +64,6 @@ type Options struct {
 	Disabled []Disabled
 
 	Now func() time.Time // nil is [time.Now]
-}
-
-// Recorder keeps failures. When RecordFailure returns nil the entry is durable. envelope is the response that is sent, nil for a
-// failed notification. The slices are only valid during the call.
-type Recorder interface {
-	RecordFailure(ctx context.Context, err *candor.Error, verdict, method string, params, envelope []byte) error
 }
 
 // Disabled is a domain that is switched off.

@@ -1,4 +1,4 @@
-package trail_test
+package ledger_test
 
 import (
 	"context"
@@ -6,27 +6,25 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/cmd/internal/gateway"
-	"github.com/candor-mcp/candor/cmd/internal/trail"
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// TestAnEntrySaysWhatBecameOfTheFailure: sent, not sent, only suspected, or tried again.
-func TestAnEntrySaysWhatBecameOfTheFailure(t *testing.T) {
+// TestRecordFailureRecordsOutcome records failures that were sent, not sent, only suspected, and followed by another attempt.
+func TestRecordFailureRecordsOutcome(t *testing.T) {
 	dir := t.TempDir()
 	l, err := ledger.Open(dir, ledger.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	failed := candor.New(candor.CodeRateLimited, "", candor.WithRef("r1"), candor.WithTool("search"))
-	base := gateway.Entry{
-		Error: failed, Verdict: "tool", Method: "tools/call", Upstream: "shop", Arguments: []byte(`{"q":1}`), Said: []byte(`{"said":1}`),
+	base := candor.Failure{
+		Error: failed, Verdict: "tool", Method: "tools/call", Upstream: "shop", Arguments: []byte(`{"q":1}`), Received: []byte(`{"said":1}`),
 		Attempt: 2, Latency: 3 * time.Millisecond,
 	}
 	sent, suspected, retried := base, base, base
 	sent.Sent, suspected.Suspected, retried.Retried = []byte(`{"sent":1}`), true, true
-	for _, e := range []gateway.Entry{sent, base, suspected, retried} {
-		if err := trail.Of(l).Record(context.Background(), e); err != nil {
+	for _, e := range []candor.Failure{sent, base, suspected, retried} {
+		if err := l.RecordFailure(context.Background(), e); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -38,7 +36,7 @@ func TestAnEntrySaysWhatBecameOfTheFailure(t *testing.T) {
 		outcome ledger.Outcome
 	}{{ledger.KindFailure, ledger.OutcomeError}, {ledger.KindFailure, ledger.OutcomeSuppressed}, {ledger.KindFailure, ledger.OutcomeSuspected},
 		{ledger.KindAttempt, ledger.OutcomeError}}
-	records := written(t, dir)
+	records := failureRecords(t, dir)
 	if len(records) != len(want) {
 		t.Fatalf("%d entries", len(records))
 	}
@@ -52,8 +50,8 @@ func TestAnEntrySaysWhatBecameOfTheFailure(t *testing.T) {
 	}
 }
 
-// written returns the entries of callers.
-func written(t *testing.T, dir string) (all []ledger.Record) {
+// failureRecords returns the entries of failures and attempts.
+func failureRecords(t *testing.T, dir string) (all []ledger.Record) {
 	t.Helper()
 	r, err := ledger.OpenReader(dir)
 	if err != nil {
