@@ -1,5 +1,5 @@
-// Package yamlfile is what the readers of our YAML files have in common: the bounds that hold before anything is parsed, where a value
-// stands, and how what is wrong with it is told. What a file may say is the business of its reader.
+// Package yamlfile has the common parts of the readers of YAML files: limits that are checked before parsing, positions of values, and error
+// reports. The content of a file is checked by its reader.
 package yamlfile
 
 import (
@@ -11,16 +11,16 @@ import (
 	"github.com/candor-mcp/candor/internal/truncate"
 )
 
-// Problem is one thing that is wrong with a file, where it stands, and what to do about it.
+// Problem is an error in a file, with its position and a hint.
 type Problem struct {
 	File         string
-	Line, Column int    // from 1; 0 if the file as a whole is meant
-	Source       string // the line itself, safe to print; "" if it may hold a secret
-	Text         string // what is wrong
-	Hint         string // what would do
+	Line, Column int    // from 1; 0 for the file as a whole
+	Source       string // the line, safe to print; "" if it may hold a secret
+	Text         string // the error
+	Hint         string // how to fix it
 }
 
-// Place returns "candor.yaml:7:5", or the name of the file alone.
+// Place returns the position as in "candor.yaml:7:5", or only the file name.
 func (p Problem) Place() string {
 	if p.Line == 0 {
 		return p.File
@@ -28,7 +28,7 @@ func (p Problem) Place() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
-// String returns the place and the problem, then the line itself with a mark below the place, then the hint.
+// String returns the position and the error, then the line with a mark, then the hint.
 func (p Problem) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", p.Place(), p.Text)
@@ -42,7 +42,7 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// indent is the space up to a column, with tabs where the line has them.
+// indent returns the white space up to a column, with the tabs of the line.
 func indent(source string, column int) string {
 	var b strings.Builder
 	for _, r := range source {
@@ -58,13 +58,13 @@ func indent(source string, column int) string {
 	return b.String()
 }
 
-// Error is a file that cannot be used. It lists its problems in the order in which they were found, at most [MaxProblems].
+// Error is the error for an invalid file, with at most [MaxProblems] problems in the order in which they were found.
 type Error struct{ Problems []Problem }
 
-// MaxProblems is how many problems of a file are told at once.
+// MaxProblems is the maximum number of problems that are reported.
 const MaxProblems = 10
 
-// Error returns all problems, each as [Problem.String] has it.
+// Error returns all problems as [Problem.String] writes them.
 func (e *Error) Error() string {
 	texts := make([]string, 0, len(e.Problems))
 	for _, p := range e.Problems {
@@ -73,18 +73,18 @@ func (e *Error) Error() string {
 	return strings.Join(texts, "\n")
 }
 
-// Mistake is a value that cannot be used, before anybody knows where it stands: in a file or on a command line.
+// Mistake is the error for an invalid value without its position, which may be in a file or on a command line.
 type Mistake struct {
-	Text string // what is wrong
-	Hint string // what would do
+	Text string // the error
+	Hint string // how to fix it
 }
 
-// NewMistake returns the mistake with that hint and a text made as by [fmt.Sprintf].
+// NewMistake returns a mistake with a hint and a text formatted by [fmt.Sprintf].
 func NewMistake(hint, format string, args ...any) *Mistake {
 	return &Mistake{Text: fmt.Sprintf(format, args...), Hint: hint}
 }
 
-// Error returns both.
+// Error returns the text with the hint in parentheses.
 func (m *Mistake) Error() string {
 	if m.Hint == "" {
 		return m.Text
@@ -92,15 +92,15 @@ func (m *Mistake) Error() string {
 	return m.Text + " (hint: " + m.Hint + ")"
 }
 
-// Quote writes a word of a file for a sentence, bounded.
+// Quote quotes a word of a file, shortened to 60 bytes.
 func Quote(text string) string {
 	return fmt.Sprintf("%q", truncate.Text(text, 60+len(truncate.Mark)))
 }
 
-// shown makes a line of a file safe to print: secrets and what a terminal would obey are gone.
+// shown returns a line of a file without secrets and control characters.
 func shown(line string) string {
 	const most = 200
-	line = line[:min(len(line), 16*most)] // a file may be one long line with many problems
+	line = line[:min(len(line), 16*most)] // a file may be one long line
 	line = redact.Policy{KeepPaths: true}.Text(strings.TrimRight(line, "\r\n"))
 	runes := []rune(strings.Map(func(r rune) rune {
 		if r == '\t' || unicode.IsPrint(r) {

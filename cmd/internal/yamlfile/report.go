@@ -7,7 +7,7 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Report collects what is wrong with one file. It is for one goroutine.
+// Report collects the problems of one file. It must be used by one goroutine.
 type Report struct {
 	file     string
 	lines    []string
@@ -16,21 +16,21 @@ type Report struct {
 	dropped  int
 }
 
-// NewReport begins the report on a file of that name and text.
+// NewReport returns an empty report on a file.
 func NewReport(file string, data []byte) *Report {
 	return &Report{file: file, lines: strings.Split(string(data), "\n"), limit: MaxProblems}
 }
 
-// SetLimit replaces [MaxProblems] as the number of problems that are kept.
+// SetLimit replaces [MaxProblems] as the limit of the report.
 func (r *Report) SetLimit(limit int) { r.limit = limit }
 
-// Dropped returns how many problems were found beyond the limit.
+// Dropped returns the number of problems beyond the limit.
 func (r *Report) Dropped() int { return r.dropped }
 
-// Whole tells a problem of the file as a whole.
+// Whole adds a problem of the file as a whole.
 func (r *Report) Whole(err error) { r.Add(problem(nil, err)) }
 
-// At tells a problem of what stands at a token, and shows the line.
+// At adds a problem at a token, with its line.
 func (r *Report) At(t *token.Token, err error) {
 	p := problem(t, err)
 	if p.Line > 0 && p.Line <= len(r.lines) && len(r.problems) < r.limit {
@@ -39,10 +39,10 @@ func (r *Report) At(t *token.Token, err error) {
 	r.Add(p)
 }
 
-// Hide tells a problem of what stands at a token and may be a secret: the line is not shown.
+// Hide adds a problem at a token without its line, which may hold a secret.
 func (r *Report) Hide(t *token.Token, err error) { r.Add(problem(t, err)) }
 
-// problem is what an error says of a token. A [*Mistake] has a hint, and another error is its text.
+// problem returns the problem for an error at a token. A [*Mistake] also gives the hint.
 func problem(t *token.Token, err error) Problem {
 	p := Problem{Text: err.Error()}
 	p.Line, p.Column = Place(t)
@@ -52,7 +52,7 @@ func problem(t *token.Token, err error) Problem {
 	return p
 }
 
-// Add takes a problem as it is; one that names no file is one of this file. Those beyond the limit are only counted.
+// Add adds a problem; without a file name it is one of this file. Problems beyond the limit are only counted.
 func (r *Report) Add(p Problem) {
 	if p.File == "" {
 		p.File = r.file
@@ -64,10 +64,10 @@ func (r *Report) Add(p Problem) {
 	r.problems = append(r.problems, p)
 }
 
-// Count returns how many problems there are.
+// Count returns the number of problems.
 func (r *Report) Count() int { return len(r.problems) }
 
-// Err returns all that was told as an [*Error], nil if nothing was.
+// Err returns an [*Error] with all problems, nil if there are none.
 func (r *Report) Err() error {
 	if len(r.problems) == 0 {
 		return nil

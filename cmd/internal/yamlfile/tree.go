@@ -12,21 +12,21 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// The bounds of every file.
+// The limits of every file.
 const (
-	MaxLine = 8 << 10 // bytes; a line nests no deeper than it is long
-	MaxFlow = 64      // brackets inside brackets, and dashes on one line: lists inside lists, which take a parser long
+	MaxLine = 8 << 10 // bytes of a line, which also limit its nesting
+	MaxFlow = 64      // nested brackets, and dashes on one line (nested lists), which are slow to parse
 )
 
-// Form is what is particular to one kind of file.
+// Form has the limits and hints of one kind of file.
 type Form struct {
 	MaxBytes int
-	Large    string // the hint for a file that is larger
-	Quoted   string // which values are in need of quotes, to end the hint for a file that is no YAML
+	Large    string // hint for a larger file
+	Quoted   string // values that need quotes, for the hint for invalid YAML
 }
 
-// Parse returns the root of the one document that a file may hold, nil of an empty file. ok is false if the file breaks a bound or is no
-// YAML, and that was told.
+// Parse returns the root of the only document of a file, nil for an empty file. ok is false if the file exceeds a limit or is not valid YAML;
+// the problem is then in the report.
 func (r *Report) Parse(data []byte, f Form) (root ast.Node, ok bool) {
 	if m := r.tooMuch(data, f); m != nil {
 		r.Whole(m)
@@ -49,17 +49,17 @@ func (r *Report) tooMuch(data []byte, f Form) *Mistake {
 		return NewMistake(f.Large, "the file is larger than %d KiB", f.MaxBytes>>10)
 	}
 	if bytes.IndexByte(data, 0) >= 0 {
-		return NewMistake("save it as UTF-8 text", "the file is no text")
+		return NewMistake("save it as UTF-8 text", "the file is not text")
 	}
 	for i, line := range r.lines {
 		if len(line) > MaxLine {
-			return NewMistake("break it into several", "line %d is longer than %d bytes", i+1, MaxLine)
+			return NewMistake("break it into several lines", "line %d is longer than %d bytes", i+1, MaxLine)
 		}
 	}
 	return nil
 }
 
-// tooDeep refuses what would lead a parser deep down, before it goes there.
+// tooDeep reports deep nesting before the parser recurses into it.
 func (r *Report) tooDeep(tokens token.Tokens) bool {
 	brackets, dashes, line := 0, 0, 0
 	for _, t := range tokens {
@@ -86,11 +86,11 @@ func (r *Report) tooDeep(tokens token.Tokens) bool {
 }
 
 func (r *Report) nested(t *token.Token, what string) bool {
-	r.At(t, NewMistake("nothing in this file needs that", "more than %d %s inside each other", MaxFlow, what))
+	r.At(t, NewMistake("reduce the nesting", "more than %d nested %s", MaxFlow, what))
 	return true
 }
 
-// only returns the root of the one document that a file may hold.
+// only returns the root of the only document.
 func (r *Report) only(f *ast.File) (ast.Node, bool) {
 	var root ast.Node
 	for _, d := range f.Docs {
@@ -98,7 +98,7 @@ func (r *Report) only(f *ast.File) (ast.Node, bool) {
 			continue
 		}
 		if root != nil {
-			r.At(d.Body.GetToken(), NewMistake("remove the line with three dashes", "the file holds more than one document"))
+			r.At(d.Body.GetToken(), NewMistake("remove the line with three dashes", "the file has more than one document"))
 			return nil, false
 		}
 		root = d.Body
@@ -106,20 +106,20 @@ func (r *Report) only(f *ast.File) (ast.Node, bool) {
 	return root, true
 }
 
-// Syntax tells what the reader of YAML does not understand.
+// Syntax adds the problem of a syntax error.
 func (r *Report) Syntax(err error, f Form) {
 	t, text := Complaint(err)
 	switch {
 	case t == nil:
-		r.Whole(NewMistake("check it with a YAML tool", "the file is no YAML: %s", err))
+		r.Whole(NewMistake("check it with a YAML tool", "the file is not valid YAML: %s", err))
 	case strings.Contains(text, "already defined"):
-		r.At(t, NewMistake("keep one of them", "the key %s stands there twice", Quote(t.Value)))
+		r.At(t, NewMistake("keep one of them", "duplicate key %s", Quote(t.Value)))
 	default:
 		r.At(t, NewMistake("check the indentation, and put quotes around "+f.Quoted, "%s", text))
 	}
 }
 
-// Complaint returns what the reader of YAML says in its error, and where; the token is nil if it does not say where.
+// Complaint returns the position and the message of a YAML error; the token is nil if the position is unknown.
 func Complaint(err error) (at *token.Token, text string) {
 	var y yaml.Error
 	if !errors.As(err, &y) || y.GetToken() == nil {
@@ -128,7 +128,7 @@ func Complaint(err error) (at *token.Token, text string) {
 	return y.GetToken(), y.GetMessage()
 }
 
-// Place returns where a token stands, from 1; 0 if that is not known.
+// Place returns the position of a token from 1, 0 if it is unknown.
 func Place(t *token.Token) (line, column int) {
 	if t == nil || t.Position == nil {
 		return 0, 0
@@ -136,7 +136,7 @@ func Place(t *token.Token) (line, column int) {
 	return t.Position.Line, t.Position.Column
 }
 
-// Pairs returns the keys and values of a mapping in their order; ok is false if n is none.
+// Pairs returns the keys and values of a mapping in order; ok is false if n is not a mapping.
 func Pairs(n ast.Node) (all []*ast.MappingValueNode, ok bool) {
 	switch v := n.(type) {
 	case *ast.MappingNode:

@@ -26,12 +26,12 @@ func TestABadFileIsToldWithPlaceLineAndHint(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"a: 1\nb:\tc: [\n":                       "a.yaml:2:4: tab character cannot use as a map key directly\n  2 | b:\tc: [\n    |   \t^\n",
-		"a: 1\na: 2\n":                           "a.yaml:2:1: the key \"a\" stands there twice\n  2 | a: 2\n    | ^\n  hint: keep one of them",
+		"a: 1\na: 2\n":                           "a.yaml:2:1: duplicate key \"a\"\n  2 | a: 2\n    | ^\n  hint: keep one of them",
 		"a: *b: c\n":                             "hint: check the indentation, and put quotes around stars",
-		"a: 1\n---\nb: 2\n":                      "a.yaml:3:2: the file holds more than one document",
-		strings.Repeat("[", 65):                  "a.yaml:1:65: more than 64 brackets inside each other",
-		strings.Repeat("- ", 65) + "a":           "a.yaml:1:129: more than 64 lists inside each other",
-		"a: 1\n\x00":                             "a.yaml: the file is no text\n  hint: save it as UTF-8 text",
+		"a: 1\n---\nb: 2\n":                      "a.yaml:3:2: the file has more than one document",
+		strings.Repeat("[", 65):                  "a.yaml:1:65: more than 64 nested brackets",
+		strings.Repeat("- ", 65) + "a":           "a.yaml:1:129: more than 64 nested lists",
+		"a: 1\n\x00":                             "a.yaml: the file is not text\n  hint: save it as UTF-8 text",
 		"a: 1\nb: " + strings.Repeat("x", 9<<10): "a.yaml: line 2 is longer than 8192 bytes\n  hint: break it into several",
 		strings.Repeat("# x\n", 17<<10):          "a.yaml: the file is larger than 64 KiB\n  hint: write less",
 	} {
@@ -132,7 +132,7 @@ func TestASizeHasItsUnit(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"16": "the size \"16\" has no unit (hint: write the unit: 16B, 16KiB or 16MiB)", "": "is no size", "-1KiB": "is no size", "1TiBs": "is no size", "KiB": "is no size",
+		"16": "the size \"16\" has no unit (hint: write the unit: 16B, 16KiB or 16MiB)", "": "is not a size", "-1KiB": "is not a size", "1TiBs": "is not a size", "KiB": "is not a size",
 	} {
 		if _, err := yamlfile.Size(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)

@@ -64,7 +64,7 @@ func damagedFailure(e *store.DamagedError) *candor.Error {
 		With(candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask the operator to restore the row from a backup. Other rows can be used."))
 }
 
-// checkText refuses half of a surrogate pair: it stands for no character, and decoding would silently replace it.
+// checkText refuses half of a surrogate pair, which is not a character and which decoding would silently replace.
 func checkText(arguments json.RawMessage) error {
 	if !bytes.Contains(arguments, []byte(`\u`)) {
 		return nil

@@ -19,10 +19,10 @@ import (
 // home is where a database and its ledger are.
 type home struct {
 	ledger string // the folder; "" for none
-	digest string // stands for the state folder in the ledger
+	digest string // identifies the state folder in the ledger
 }
 
-// inside stands for the state folder that the ledger is in. It stays true when the folder is moved or copied.
+// inside identifies the state folder that contains the ledger. It stays valid when the folder is moved or copied.
 const inside = "inside"
 
 // newHome returns the home of a state folder. Several state folders can share a ledger that is elsewhere; their paths distinguish them.

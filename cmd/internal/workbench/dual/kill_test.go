@@ -11,9 +11,19 @@ import (
 // everything that was acknowledged is there, and what was cut off is there as a whole or not at all.
 func TestD16AKillLeavesNothingHalfDone(t *testing.T) {
 	t.Parallel()
+	for part := range 3 { // each with its own state
+		t.Run(fmt.Sprint(part), func(t *testing.T) {
+			t.Parallel()
+			killServers(t, rounds(6, 70))
+		})
+	}
+}
+
+func killServers(t *testing.T, kills int) {
+	t.Helper()
 	p := newPlace(t)
 	seen := map[string]int{}
-	for kill := range rounds(18, 200) {
+	for kill := range kills {
 		s := p.start()
 		id := s.task(nil)
 		session := fmt.Sprintf("s%d", kill)

@@ -56,7 +56,7 @@ func (s *System) update(ctx context.Context, _ *workbench.Call, in updateArgs) (
 		if counts, refused, err = s.change(tx, t, in); err != nil {
 			return err
 		}
-		if counts != "" { // what was refused counts, too, and leaves the task as it is
+		if counts != "" { // a refused update counts as well, and does not change the task
 			if err := tx.InsertOutcome(t.AgentID, counts, t.ID, stampNow(s)); err != nil {
 				return err
 			}

@@ -38,7 +38,7 @@ type Harness struct {
 	started  time.Time
 }
 
-// Open opens the domains that are on. It fails if a variable of one of them is wrong; a missing program or service is no reason to fail.
+// Open opens the domains that are on. It fails if a variable of one of them is wrong, but not if a program or service is missing.
 func Open(o Options) (h *Harness, err error) {
 	h = &Harness{settings: o.Settings, meter: o.Meter, methods: map[string]string{}, started: time.Now()}
 	defer func() {

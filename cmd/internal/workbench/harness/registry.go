@@ -20,8 +20,8 @@ type Environment struct {
 // known is one domain that this program can serve.
 type known struct {
 	name      string
-	prefix    string // of the names of its methods, without the slash
-	needs     string // what it needs besides this program, for people; "" if nothing
+	prefix    string // prefix of its method names, without the slash
+	needs     string // other requirements, as text; "" if there are none
 	byDefault bool   // it is on unless other domains are chosen
 	open      func(Environment) (domain.Domain, error)
 }

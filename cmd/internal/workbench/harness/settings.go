@@ -44,7 +44,7 @@ type Settings struct {
 	ServerName  string             // in the ready line, "" for none
 	Domains     []string           // names of the domains that are on, in the order of [Names]
 	MaxLine     int                // length in bytes of the longest line that is read
-	Stack       candor.StackPolicy // who may see a stack
+	Stack       candor.StackPolicy // which clients may see a stack
 	Development bool               // clients see the text of causes
 
 	Metrics bool          // whether sys/errorStats is offered and the counters are exported at the end
@@ -78,7 +78,7 @@ func SettingsFromEnv(getenv func(string) string) (s Settings, err error) {
 	if s.Domains, err = ParseDomains(getenv(EnvDomains)); err != nil {
 		return Settings{}, fmt.Errorf("%s: %w", EnvDomains, err)
 	}
-	// NODE_ENV is shared with other programs, which give it values of their own; one word means something here.
+	// Other programs use NODE_ENV with other values; only "development" has a meaning here.
 	s.Development = getenv(EnvNode) == "development"
 	return s, nil
 }

@@ -200,12 +200,12 @@ func TestAWrongFileSaysWhereAndWhatWouldDo(t *testing.T) {
 		"preflight: [{name: a, run: [x], output: 9GiB}]\n":  `p.yaml:1:41: "9GiB" is not an output limit`,
 		"rules: {a: b}\n":                                   `p.yaml:1:`,
 		"- a\n":                                             `p.yaml:1:`,
-		"rules: []\nrules: []\n":                            `p.yaml:2:1: the key "rules" stands there twice`,
+		"rules: []\nrules: []\n":                            `p.yaml:2:1: duplicate key "rules"`,
 		"a: [\n":                                            `p.yaml:1:`,
-		"rules: []\n---\nrules: []\n":                       `p.yaml:3:6: the file holds more than one document`,
+		"rules: []\n---\nrules: []\n":                       `p.yaml:3:6: the file has more than one document`,
 		"preflight: [{name: a, run: [x], memory: 512}]\n":   `p.yaml:1:41: "512" is not a memory limit`,
 		strings.Repeat("[", 1000):                           `brackets`,
-		"\x00":                                              `no text`,
+		"\x00":                                              `not text`,
 		strings.Repeat("# x\n", 1<<17):                      `larger`,
 	} {
 		p, err := policy.Load("p.yaml", []byte(text))

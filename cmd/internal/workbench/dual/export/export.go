@@ -24,7 +24,7 @@ type Attestation struct {
 
 // Opened is attested when a database is used with a ledger for the first time, and again when it was moved.
 type Opened struct {
-	Home string `json:"home"` // stands for the state folder
+	Home string `json:"home"` // identifies the state folder
 }
 
 // SessionRoot is what the ledger attests of an audit session.
@@ -82,7 +82,7 @@ func (t *Thoughts) Check(proven json.RawMessage) error {
 		return errors.New("the proven entry attests no thought record")
 	}
 	if len(t.Records) == 0 {
-		return errors.New("there are no thought records")
+		return errors.New("no thought records")
 	}
 	head := attested.Thought
 	if t.Task.ID != head.TaskID {

@@ -77,7 +77,7 @@ func sessionEnded(e *candor.Error) bool {
 		return true
 	}
 	if e.Origin().By != candor.PartyGateway {
-		return false // the words of a server may be about sessions of its own
+		return false // the text may be about other sessions of the server
 	}
 	return e.Code() == common.SessionNotFound || e.Code() == candor.CodeUpstreamGone && contract.ProvesNoEffect(e)
 }

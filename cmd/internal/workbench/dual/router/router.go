@@ -208,7 +208,7 @@ func (r *Router) conn(ctx context.Context, i int) (Conn, error) {
 		return s.conn, nil
 	}
 	if s.conn != nil {
-		_ = s.conn.Close() // it is dead
+		_ = s.conn.Close() // it cannot be used any more
 		s.conn = nil
 	}
 	conn, err := r.upstreams[i].Dial(ctx)

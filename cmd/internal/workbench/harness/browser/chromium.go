@@ -118,7 +118,7 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// environment holds nothing of ours: it may have secrets. Everything that Chromium writes goes to its profile.
+// environment returns the environment of Chromium, without our variables, which may be secret. Chromium writes only to its profile.
 func environment(profile string) []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "HOME=" + profile, "TMPDIR=" + profile, "XDG_CONFIG_HOME=" + profile,

@@ -85,7 +85,7 @@ func (p *proxy) close() {
 	p.transport.CloseIdleConnections()
 }
 
-// reset forgets the failures and allows so much traffic from now on. The channel is closed when it is used up.
+// reset clears the failures and sets the traffic limit. The returned channel is closed when the limit is reached.
 func (p *proxy) reset(traffic int64) (spent <-chan struct{}) {
 	p.traffic.Store(traffic)
 	p.mu.Lock()

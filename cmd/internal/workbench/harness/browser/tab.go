@@ -150,7 +150,7 @@ func (t *tab) update(change func(*tabState)) {
 	t.changed = make(chan struct{})
 }
 
-// wait waits until the state is as it should be.
+// wait waits until the condition holds.
 func (t *tab) wait(ctx context.Context, good func(*tabState) bool) (tabState, error) {
 	for {
 		state, changed := t.snapshot()

@@ -26,7 +26,7 @@ const Name = "github"
 // Config configures the domain.
 type Config struct {
 	httpapi.Config
-	Anonymous bool // without a token, read what GitHub shows to everybody
+	Anonymous bool // without a token, read public data
 }
 
 var service = httpapi.Service{Default: "https://api.github.com", BaseName: "MCP_GITHUB_BASE_URL", KeyName: "GITHUB_TOKEN"}

@@ -28,7 +28,7 @@ func (c *conn) startBatch(m *wire.Message) bool {
 	for unit := range m.Value().Elements() {
 		at := started
 		if !c.start(func() []byte { return b.serve(at, unit.Raw()) }) {
-			c.add(b.finish(n - started)) // what was answered already must leave
+			c.add(b.finish(n - started)) // send the responses so far
 			return false
 		}
 		started++

@@ -31,7 +31,7 @@ type conn struct {
 	stopped bool      // no more calls may start
 	idle    chan struct{}
 	resting bool          // the watchdog waits for wake
-	wake    chan struct{} // has room for one
+	wake    chan struct{} // buffer of one
 }
 
 func newConn(ctx context.Context, s *Server, lines *framing.LineReader, out *output) *conn {

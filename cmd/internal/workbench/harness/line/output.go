@@ -12,8 +12,8 @@ const (
 	keepBuffer = 1 << 18  // bytes of an empty buffer that is kept
 )
 
-// output collects lines and writes many of them with one call of Write. It has no goroutine: whoever flushes writes, and lines that
-// others add in the meantime leave with the next write of the same goroutine.
+// output collects lines and writes many of them with one call of Write. It has no goroutine: the caller of flush writes, and also
+// writes the lines that others add in the meantime.
 type output struct {
 	w      io.Writer
 	failed chan struct{} // closed when the stream does not take any more

@@ -21,8 +21,8 @@ func newCapture(keep int) *capture { return &capture{keep: keep} }
 func (c *capture) Write(p []byte) (int, error) {
 	n := len(p)
 	c.all += int64(n)
-	room := min(c.keep-len(c.head), len(p))
-	c.head, p = append(c.head, p[:room]...), p[room:]
+	free := min(c.keep-len(c.head), len(p))
+	c.head, p = append(c.head, p[:free]...), p[free:]
 	if len(p) > tailBytes {
 		p = p[len(p)-tailBytes:]
 	}

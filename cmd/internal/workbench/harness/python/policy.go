@@ -32,7 +32,7 @@ type judgement struct {
 // checkMemory is the least memory that the check has. What it needs depends on the source and not on what the source does.
 const checkMemory = 256 << 20
 
-// applyPolicy has an interpreter of its own read the source and judge it, so that the source cannot interfere.
+// applyPolicy checks the source with a separate interpreter, so that the source cannot interfere.
 func (r *runner) applyPolicy(ctx context.Context, python *interpreter, f folder) error {
 	timed, cancel := context.WithTimeout(ctx, r.config.CheckTimeout)
 	defer cancel()

@@ -29,7 +29,7 @@ func nextWord(text string) (word, rest string) {
 	if end < 0 {
 		end = len(text)
 	}
-	// A letter of another alphabet, a digit or a dollar sign continues a name, which then is no keyword.
+	// A letter of another alphabet, a digit or a dollar sign continues a name, which then is not a keyword.
 	if next := text[end:]; next != "" && (next[0] >= 0x80 || next[0] == '$' || next[0] >= '0' && next[0] <= '9') {
 		return "", text
 	}

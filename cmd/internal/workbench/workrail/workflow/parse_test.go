@@ -110,7 +110,7 @@ func TestParseReportsEveryProblemWithItsPosition(t *testing.T) {
 		"id: a b\nname: W\nsteps: [{id: a, prompt: p}]":                                                 `1:5: id: "a b" is not valid`,
 		"id: w\nname: 3\nsteps: [{id: a, prompt: p}]":                                                   "2:7: name: want text, got a number | put quotes around it",
 		"id: w\nname: ' '\nsteps: [{id: a, prompt: p}]":                                                 "2:7: name: empty",
-		"id: w\nname: W\nid: x\nsteps: [{id: a, prompt: p}]":                                            `3:1: the key "id" stands there twice`,
+		"id: w\nname: W\nid: x\nsteps: [{id: a, prompt: p}]":                                            `3:1: duplicate key "id"`,
 		"id: w\nname: W\nstep: x\nsteps: [{id: a, prompt: p}]":                                          `3:1: workflow: unknown key "step" | did you mean "steps"?`,
 		"id: w\nname: W\nsteps: [{id: a, prompt: *x}]":                                                  `unknown anchor "x" | define the anchor`,
 		"id: w\nname: W\n<<: {}\nsteps: [{id: a, prompt: p}]":                                           "3:1: merge keys (<<) are not supported",
@@ -152,8 +152,8 @@ func TestParseReportsEveryProblemWithItsPosition(t *testing.T) {
 		when("{key: x, matches: '('}"):                                                                  "matches: error parsing regexp",
 		when("{key: x, matches: '(a{500}){2}'}"):                                                        "matches: a pattern that takes",
 		when("{key: x.1, equals: 1}"):                                                                   `key: "x.1" is not valid`,
-		strings.Repeat("[", 65):                                                                         "more than 64 brackets",
-		"id: w\x00":                                                                                     "the file is no text",
+		strings.Repeat("[", 65):                                                                         "more than 64 nested brackets",
+		"id: w\x00":                                                                                     "the file is not text",
 		"id: \xff":                                                                                      "file: not UTF-8 text | save it as UTF-8",
 	} {
 		_, err := workflow.Parse("w.yaml", []byte(text))
