@@ -60,11 +60,11 @@ func TestASecretThatTheServerWasGivenIsALeak(t *testing.T) {
 	}
 }
 
-// TestArgumentsThatAreNoObjectAreCalledSo: a tool need not have a schema to refuse them.
-func TestArgumentsThatAreNoObjectAreCalledSo(t *testing.T) {
+// TestFindingNamesArgumentsThatAreNotAnObject: a tool need not have a schema to refuse them.
+func TestFindingNamesArgumentsThatAreNotAnObject(t *testing.T) {
 	t.Parallel()
 	const done = `"result":{"content":[{"type":"text","text":"done"}]}`
-	for name, want := range map[string]string{probe.CaseArgsNull: "are no object", probe.CaseMissingOne: "its own schema refuses"} {
+	for name, want := range map[string]string{probe.CaseArgsNull: "are not an object", probe.CaseMissingOne: "its own schema refuses"} {
 		if found := report(t, one(invalid(name, "", done))).Findings; len(found) != 1 || found[0].Rule != "EC023" || !strings.Contains(found[0].Message, want) {
 			t.Errorf("%s: %+v", name, found)
 		}

@@ -10,19 +10,19 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// when is how a call would honestly end.
+// when is a set of correct outcomes of a call.
 type when uint8
 
 const (
 	whenInput   when = 1 << iota // the arguments are wrong
-	whenMissing                  // the arguments are sound, and what was asked for is not there
-	whenSound                    // it works
+	whenMissing                  // the arguments are valid, and the record does not exist
+	whenSound                    // the call succeeds
 
 	whenFailing = whenInput | whenMissing
-	whenAsked   = whenMissing | whenSound // the arguments are sound
+	whenAsked   = whenMissing | whenSound // the arguments are valid
 )
 
-// call is one request and what there is to know for its answer.
+// call is one request with the data for its answer.
 type call struct {
 	zoo     *zoo
 	session *session
@@ -34,46 +34,46 @@ type call struct {
 	tool      *tool
 	arguments wire.Value
 	state     when
-	err       *candor.Error // what an honest tool would say; nil if it works
-	found     string        // what it would return then, as JSON
-	reply     upstreamReply // of a tool that asks the upstream
+	err       *candor.Error // the correct error; nil for a success
+	found     string        // the correct result as JSON
+	reply     upstreamReply // for tools with an upstream
 }
 
-// answer is what goes back.
+// answer is the reaction to a call.
 type answer struct {
-	frames [][]byte // written in this order; not all of them need to be messages
-	// hold waits before they are written; false means that they never are. nil does not wait.
+	frames [][]byte // written in this order; may also be lines that are not messages
+	// hold waits before the frames are written; if it returns false they are not written. nil does not wait.
 	hold       func(context.Context, *call) bool
-	dies       bool   // the server ends, and nothing is written
-	status     int    // of HTTP, 0 for what goes with the frames
-	retryAfter string // a header of HTTP
+	dies       bool   // the server ends without an answer
+	status     int    // HTTP status, 0 for the default
+	retryAfter string // HTTP header
 }
 
 func one(frame []byte) answer { return answer{frames: [][]byte{frame}} }
 
-// honest is the answer that a good server gives.
+// honest returns the correct answer.
 func (c *call) honest() answer {
 	if c.err != nil {
-		return one(c.candid(c.err))
+		return one(c.candorFailure(c.err))
 	}
 	return one(c.success(c.found))
 }
 
-// ref is the correlation id, the same in every run.
+// ref returns the correlation id, which is the same in every run.
 func (c *call) ref() string { return fmt.Sprintf("zoo-%d", c.session.next("ref")) }
 
-// candid is a failed tool call as Candor writes it.
-func (c *call) candid(e *candor.Error) []byte {
+// candorFailure returns a failed tool call as Candor writes it.
+func (c *call) candorFailure(e *candor.Error) []byte {
 	return dialect.Must("candor").Write(nil, e.With(candor.WithRef(c.ref())), dialect.Options{ID: c.message.ID(), Response: true,
 		Complete: c.modern, NoOutputSchema: c.tool.output == ""})
 }
 
-// refuse is a JSON-RPC error as Candor writes it.
+// refuse returns a JSON-RPC error as Candor writes it.
 func (c *call) refuse(e *candor.Error) []byte {
 	return dialect.Must("rpc").Write(nil, e.With(candor.WithRef(c.ref())), dialect.Options{ID: c.message.ID(), Response: true})
 }
 
-// success is a result with a text, and with its JSON where the tool has promised that.
+// success returns a result with a text, and with structuredContent if the tool has an output schema.
 func (c *call) success(text string) []byte {
 	if c.tool != nil && c.tool.output != "" && text == c.found {
 		return c.result(`{"content":[` + block(text) + `],"structuredContent":` + text + `}`)
@@ -81,12 +81,12 @@ func (c *call) success(text string) []byte {
 	return c.result(`{"content":[` + block(text) + `]}`)
 }
 
-// failure is a result that says isError, with a text.
+// failure returns an isError result with a text.
 func (c *call) failure(text string) []byte {
 	return c.result(`{"content":[` + block(text) + `],"isError":true}`)
 }
 
-// result is a response with any result.
+// result returns a response with the given result.
 func (c *call) result(raw string) []byte {
 	frame := []byte(`{"jsonrpc":"2.0","id":` + string(c.message.ID()) + `,"result":` + raw + `}`)
 	if !c.modern {
@@ -95,17 +95,17 @@ func (c *call) result(raw string) []byte {
 	return edited(frame, `"complete"`, "result", "resultType")
 }
 
-// rpcError is a response with any error. Members are the JSON of its members beside message.
+// rpcError returns a response with an error. members is the JSON of its members besides message.
 func (c *call) rpcError(message, members string) []byte {
 	return []byte(`{"jsonrpc":"2.0","id":` + string(c.message.ID()) + `,"error":{"message":` + quote(message) + `,` + members + `}}`)
 }
 
-// block is a content block of text.
+// block returns a text content block.
 func block(text string) string { return `{"type":"text","text":` + quote(text) + `}` }
 
 func quote(text string) string { return string(wire.AppendString(nil, text)) }
 
-// edited is a frame with one member set. A path that leads nowhere leaves it as it is.
+// edited returns a frame with one member set, unchanged if the path does not exist.
 func edited(frame []byte, value string, path ...string) []byte {
 	out, err := splice.SetMember(nil, frame, path, []byte(value))
 	if err != nil {
@@ -114,7 +114,7 @@ func edited(frame []byte, value string, path ...string) []byte {
 	return out
 }
 
-// without is a frame less one member.
+// without returns a frame without one member.
 func without(frame []byte, path ...string) []byte {
 	out, err := splice.RemoveMember(nil, frame, path)
 	if err != nil {
@@ -123,8 +123,8 @@ func without(frame []byte, path ...string) []byte {
 	return out
 }
 
-// retold is a result whose first text was changed.
-func retold(frame []byte, change func(string) string) []byte {
+// withText returns a result with another first text.
+func withText(frame []byte, change func(string) string) []byte {
 	m := wire.Parse(frame, wire.Limits{})
 	text, _ := m.Result().Path("content", 0, "text").Str()
 	return edited(frame, quote(change(text)), "result", "content", "0", "text")

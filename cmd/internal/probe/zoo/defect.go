@@ -2,22 +2,22 @@ package zoo
 
 import "slices"
 
-// Defect is one thing that is wrong with a server, and where to see it.
+// Defect is a defect of a server, with the cases and the rule that show it.
 type Defect struct {
 	ID    string   `json:"id"` // as in masked-text
 	Title string   `json:"title"`
-	About string   `json:"about"`          // what is seen on the wire
-	Tool  string   `json:"tool,omitempty"` // that shows it; "" for the server as a whole
-	Cases []string `json:"cases"`          // of probe, that bring it out
-	Rule  string   `json:"rule"`           // of probe, that must find it
-	Also  []string `json:"also,omitempty"` // rules that cannot but find it, too
+	About string   `json:"about"`          // the behaviour on the wire
+	Tool  string   `json:"tool,omitempty"` // tool that has it; "" for the server as a whole
+	Cases []string `json:"cases"`          // cases of probe that show it
+	Rule  string   `json:"rule"`           // rule of probe that must find it
+	Also  []string `json:"also,omitempty"` // other rules that find it as well
 
-	Transport string `json:"transport,omitempty"` // stdio or http, where it can be found on that one alone
-	Protocol  string `json:"protocol,omitempty"`  // the version, where it is a defect in that one alone
+	Transport string `json:"transport,omitempty"` // stdio or http, if it is visible only there
+	Protocol  string `json:"protocol,omitempty"`  // version, if it is a defect only there
 }
 
-// narrow are the defects that cannot be found everywhere. Numbers were allotted, and levels went, with 2026-07-28; a header needs HTTP; and
-// over HTTP the end of a server looks like any broken connection, a call is called off by leaving, and a status is an answer.
+// narrow has the defects that are visible only with one transport or version. Version 2026-07-28 assigned error numbers and removed log levels;
+// a header needs HTTP; and over HTTP a crash looks like any broken connection, closing a request cancels it, and a status is an answer.
 var narrow = map[string][2]string{
 	"legacy-number": {"", modern}, "local-number": {"", modern}, "retired-number": {"", modern}, "level-ignored": {"", legacy[0]},
 	"retry-header": {"http", ""}, "http-ok": {"http", modern}, "http-500": {"http", modern},
@@ -27,7 +27,7 @@ var narrow = map[string][2]string{
 
 // Defects returns all defects, in the order in which the zoo shows them. The caller owns the slice.
 func Defects() []Defect {
-	known := cages()
+	known := implementations()
 	out := make([]Defect, len(known))
 	for i, c := range known {
 		out[i] = c.Defect
@@ -37,22 +37,22 @@ func Defects() []Defect {
 	return out
 }
 
-// cage is a defect and what it does.
-type cage struct {
+// implementation is a defect with its implementation.
+type implementation struct {
 	Defect
 
-	on     when               // the calls that show it; all others are answered honestly
+	on     when               // calls that show it; all others get the correct answer
 	show   func(*call) answer // nil for a defect of the server as a whole
 	input  string             // the input schema, "" for that of records
 	output string             // the output schema, "" for none
-	codes  []string           // that the tool declares
-	writes bool               // the tool does not say that it only reads
-	lasts  bool               // the tool says that it takes long
-	up     func(*call)        // asks the upstream, in place of the records
+	codes  []string           // codes that the tool declares
+	writes bool               // the tool is not declared read-only
+	lasts  bool               // the tool is described as slow
+	up     func(*call)        // queries the upstream instead of the records
 }
 
-// tool is the tool that shows the defect.
-func (c cage) tool() *tool {
+// tool returns the tool that has the defect.
+func (c implementation) tool() *tool {
 	t := honestTool(c.Tool)
 	t.about = "Shows the defect " + c.ID + ". " + t.about
 	t.output, t.codes, t.writes = c.output, c.codes, c.writes
@@ -74,7 +74,7 @@ func (c cage) tool() *tool {
 	return t
 }
 
-// cages returns all defects with what they do.
-func cages() []cage {
+// implementations returns all defects with their implementations.
+func implementations() []implementation {
 	return slices.Concat(masked(), numbers(), facts(), foreign(), contents(), liveness(), wide(), upstreams())
 }

@@ -7,21 +7,21 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// DualTool is a row of the inventory that the personality dual is made from.
+// DualTool is a tool of the personality dual.
 type DualTool struct {
 	Name    string        `json:"name"`
 	Pattern probe.Pattern `json:"pattern"` // [probe.PatternA] or [probe.PatternB]
-	// Codes are those that the document lists. Of pattern A, INVALID_PARAMS tells of wrong arguments and HANDLER_ERROR of everything else.
-	// Of pattern B, the first tells of what is missing, and the others of wrong arguments.
+	// Codes are the documented codes. With pattern A, INVALID_PARAMS is for wrong arguments and HANDLER_ERROR for all else. With pattern B,
+	// the first is for missing things and the others for wrong arguments.
 	Codes []string `json:"codes"`
-	// Reason is the code that HANDLER_ERROR hides in its message, "" for none.
+	// Reason is the code in the message of HANDLER_ERROR, "" for none.
 	Reason string `json:"reason,omitempty"`
 }
 
 // DualTools returns the 27 tools of the personality dual: 19 of pattern A and 8 of pattern B. The caller owns the slice.
 //
-// task_list and task_next_actions have no code in the document. They cannot fail but for arguments that are no object, of which they tell
-// with ERR_VALIDATION, so that their pattern can be seen.
+// task_list and task_next_actions have no documented code. They fail only for arguments that are not an object, with ERR_VALIDATION, so that
+// their pattern is visible.
 func DualTools() []DualTool {
 	thrown := func(reason string, names ...string) (out []DualTool) {
 		for _, name := range names {
@@ -58,7 +58,7 @@ func DualTools() []DualTool {
 		})
 }
 
-// The schemas of the personality dual. A tool that has no failure of its own takes nothing that could be missing.
+// The schemas of the personality dual. A tool without failures has no required arguments.
 const (
 	dualSchema = `{"type":"object","properties":{"id":{"type":"string","minLength":1,"maxLength":64},` +
 		`"status":{"type":"string","enum":["open","done"]}},"required":["id"],"additionalProperties":false}`
@@ -66,8 +66,8 @@ const (
 	dualLoose = `{"type":"object"}`
 )
 
-// dualHouse are the tools of the personality dual.
-func dualHouse() []*tool {
+// dualTools returns the tools of the personality dual.
+func dualTools() []*tool {
 	var out []*tool
 	for _, d := range DualTools() {
 		t := honestTool(d.Name)
@@ -90,7 +90,7 @@ func dualHouse() []*tool {
 	return out
 }
 
-// answer is that of the middleware which the document describes: what is thrown becomes pattern A, what is returned becomes data.
+// answer answers like the documented middleware: errors become pattern A, returned failures become data.
 func (d DualTool) answer(c *call) answer {
 	code, message := d.fails(c)
 	switch {
@@ -125,7 +125,7 @@ func (d DualTool) fails(c *call) (code, message string) {
 	}
 }
 
-// wrong chooses the code for wrong arguments: the second for what was left out, the last for all else.
+// wrong returns the code for wrong arguments: the second for missing ones, the last for others.
 func (d DualTool) wrong(c *call) int {
 	for _, issue := range c.issues() {
 		if issue.Rule == "required" {
@@ -135,7 +135,7 @@ func (d DualTool) wrong(c *call) int {
 	return len(d.Codes) - 1
 }
 
-// wrongNames says which arguments are wrong.
+// wrongNames returns the names of the wrong arguments.
 func (c *call) wrongNames() string {
 	var said []string
 	for _, issue := range c.issues() {
@@ -160,7 +160,7 @@ func dualError(code, message, details string) string {
 	return out + `}}`
 }
 
-// enveloped is a result whose text and structuredContent are the same JSON.
+// enveloped returns a result whose text and structuredContent are the same JSON.
 func (c *call) enveloped(envelope string, failed bool) []byte {
 	frame := c.result(`{"content":[` + block(envelope) + `],"structuredContent":` + envelope + `}`)
 	if failed {

@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/dialect"
 )
 
-// plain is a failure as a careful server without Candor writes it, with the members given here and a correlation id.
+// plain returns a failure of a good server without Candor, with the given members and a correlation id.
 func (c *call) plain(members string) answer {
 	return one(c.failure(`{"error":{` + members + `,"requestId":"` + c.ref() + `"}}`))
 }
@@ -20,13 +20,13 @@ func tells(members string) func(*call) answer {
 
 const wrongArguments = `"code":"INVALID_ARGUMENTS","message":"The arguments do not fit the schema of the tool.","retryable":false`
 
-// facts are failures that are told as failures, and leave out what an agent needs. It is one table.
-func facts() []cage {
+// facts are reported failures without something that an agent needs.
+func facts() []implementation {
 	defect := func(id, title, about, rule string, cases []string) Defect {
 		return Defect{ID: id, Tool: id, Title: title, About: about, Rule: rule, Cases: cases}
 	}
-	return []cage{
-		{Defect: defect("codeless", "no code", "A failure is told in prose alone, in which no program finds a code.", "EC010", failingCases),
+	return []implementation{
+		{Defect: defect("codeless", "no code", "A failure is only prose, without a code.", "EC010", failingCases),
 			on: whenFailing, show: (*call).prose},
 		{Defect: defect("shifting-codes", "a code that changes", "The same call fails with one code first and with another the next time.", "EC011", []string{probe.CaseMissingRequired}),
 			on: whenFailing, show: (*call).shifting},
@@ -36,25 +36,25 @@ func facts() []cage {
 				a.retryAfter = "30"
 				return a
 			}},
-		{Defect: defect("generic", "a message that says nothing", "A missing record is told as: Something went wrong.", "EC014", missingCases),
+		{Defect: defect("generic", "an uninformative message", "A missing record is reported as: Something went wrong.", "EC014", missingCases),
 			on: whenMissing, show: worded(block("Something went wrong"))},
-		{Defect: defect("wordless", "an empty message", "A missing record is told with a code and an empty message.", "EC014", missingCases),
+		{Defect: defect("wordless", "an empty message", "A missing record is reported with a code and an empty message.", "EC014", missingCases),
 			on: whenMissing, show: worded(block(""))},
 		{Defect: defect("empty-error", "an error without content", "A missing record is a result that says isError and has no content.", "EC014", missingCases),
 			on: whenMissing, show: worded("")},
-		{Defect: defect("field-unnamed", "the wrong argument is not named", "Wrong arguments are refused without a word on which one is wrong.", "EC015", inputCases),
+		{Defect: defect("field-unnamed", "the wrong argument is not named", "Wrong arguments are refused without naming them.", "EC015", inputCases),
 			on: whenInput, show: tells(wrongArguments)},
 		{Defect: defect("first-issue", "only the first wrong argument is named", "Of two missing arguments only the first is named.", "EC033", []string{probe.CaseMissingRequired}),
 			on: whenInput, show: (*call).firstIssue},
-		{Defect: defect("unrequired", "an argument that the schema does not require", "The schema requires nothing, and a call without a name is refused.", "EC052", []string{probe.CaseNoArgsValid, probe.CaseArgsAbsent}),
+		{Defect: defect("unrequired", "an argument that the schema does not require", "The schema requires nothing, but a call without a name is refused.", "EC052", []string{probe.CaseNoArgsValid, probe.CaseArgsAbsent}),
 			input: optionalSchema, on: whenMissing, show: func(c *call) answer {
 				return c.plain(`"code":"INVALID_ARGUMENTS","message":"The argument name is required.","retryable":false`)
 			}},
-		{Defect: defect("broken-envelope", "an error of Candor's that cannot be read", "A missing record is told honestly, but the retry advice of the error in _meta is none that exists.", "EC044", missingCases),
+		{Defect: defect("broken-envelope", "an invalid canonical error", "A missing record is reported correctly, but the canonical error in _meta has invalid retry advice.", "EC044", missingCases),
 			on: whenMissing, show: func(c *call) answer {
-				return one(edited(c.candid(c.err), `{"kind":"maybe"}`, "result", "_meta", dialect.MetaKey, "retry"))
+				return one(edited(c.candorFailure(c.err), `{"kind":"maybe"}`, "result", "_meta", dialect.MetaKey, "retry"))
 			}},
-		{Defect: defect("undeclared", "a code that was not declared", "The tool declares one code, and fails with another.", "EC038", missingCases),
+		{Defect: defect("undeclared", "a code that was not declared", "The tool declares one code and fails with another.", "EC038", missingCases),
 			on: 0, codes: []string{"INVALID_ARGUMENTS"}},
 	}
 }
@@ -66,7 +66,7 @@ func worded(blocks string) func(*call) answer {
 	}
 }
 
-// prose tells everything in one sentence, and no code.
+// prose returns a failure as one sentence without a code.
 func (c *call) prose() answer {
 	if c.state == whenMissing {
 		return one(c.failure("There is no record with the name in the argument name. Do not send the same call again; the tool records lists the names. (ref " + c.ref() + ")"))
@@ -74,25 +74,25 @@ func (c *call) prose() answer {
 	return one(c.failure("The arguments do not fit: " + c.wrongNames() + ". Do not send the same call again. (ref " + c.ref() + ")"))
 }
 
-// shifting has another code each second time the same arguments come.
+// shifting returns another code every second time for the same arguments.
 func (c *call) shifting() answer {
 	if c.session.next("shifting "+candor.Public(string(c.arguments.Raw()), 256))%2 == 1 {
 		return c.honest()
 	}
 	code := candor.CodePreconditionFailed
-	return one(c.candid(candor.New(code, c.err.Message(), candor.WithTool(c.tool.name), candor.WithIssues(c.issues()...), candor.WithRetry(c.err.Retry()))))
+	return one(c.candorFailure(candor.New(code, c.err.Message(), candor.WithTool(c.tool.name), candor.WithIssues(c.issues()...), candor.WithRetry(c.err.Retry()))))
 }
 
-// firstIssue drops all issues but one.
+// firstIssue drops all issues except the first.
 func (c *call) firstIssue() answer {
 	issues := c.issues()
 	if len(issues) < 2 {
 		return c.honest()
 	}
-	return one(c.candid(candor.New(c.err.Code(), c.err.Message(), candor.WithTool(c.tool.name), candor.WithIssues(issues[0]))))
+	return one(c.candorFailure(candor.New(c.err.Code(), c.err.Message(), candor.WithTool(c.tool.name), candor.WithIssues(issues[0]))))
 }
 
-// issues are those of the honest error.
+// issues returns the issues of the correct error.
 func (c *call) issues() []candor.Issue {
 	var details struct{ Issues []candor.Issue }
 	_ = json.Unmarshal([]byte(c.err.Details().String()), &details) // of our own making

@@ -1,16 +1,16 @@
 package zoo
 
-// foreign are failures as other people's libraries write them.
-func foreign() []cage {
+// foreign are failures as other libraries write them.
+func foreign() []implementation {
 	defect := func(id, title, about, rule string) Defect {
 		return Defect{ID: id, Tool: id, Title: title, About: about, Rule: rule, Cases: failingCases}
 	}
 	prefixed := func(prefix string) func(*call) answer {
 		return func(c *call) answer {
-			return one(retold(c.prose().frames[0], func(text string) string { return prefix + text }))
+			return one(withText(c.prose().frames[0], func(text string) string { return prefix + text }))
 		}
 	}
-	return []cage{
+	return []implementation{
 		{Defect: defect("mcp-prefix", "a number in front of the text", "A failure is isError with a text that begins with MCP error -32602, as the TypeScript SDK writes it.", "EC010"),
 			on: whenFailing, show: prefixed("MCP error -32602: ")},
 		{Defect: defect("executing-prefix", "the name of the tool in front of the text", "A failure is isError with a text that begins with Error executing tool, as the Python SDK writes it.", "EC010"),

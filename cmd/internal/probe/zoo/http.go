@@ -12,12 +12,12 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// maxSessions bounds the sessions that are remembered; the oldest is forgotten first.
+// maxSessions is the maximum number of sessions; the oldest is dropped first.
 const maxSessions = 256
 
-// Handler speaks MCP over streamable HTTP at any path, and over the older event stream at /sse. Clients of version 2026-07-28 have no
-// sessions, and are counted as one. A defect that kills the server breaks the connection and forgets all sessions. Options that are wrong
-// make every answer a 500 that says so; see [Options.Check].
+// Handler serves MCP over streamable HTTP at any path, and over legacy SSE at /sse. Clients of version 2026-07-28 have no sessions and share
+// one state. A defect that ends the server breaks the connection and drops all sessions. With invalid options every answer is a 500 with the
+// error; see [Options.Check].
 func Handler(o Options) http.Handler {
 	z, err := build(o)
 	if err != nil {
@@ -25,7 +25,7 @@ func Handler(o Options) http.Handler {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		})
 	}
-	h := &hall{zoo: z}
+	h := &httpServer{zoo: z}
 	h.forget()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/sse", h.stream)
@@ -34,35 +34,35 @@ func Handler(o Options) http.Handler {
 	return mux
 }
 
-// hall is all clients over HTTP.
-type hall struct {
+// httpServer is the state of all clients over HTTP.
+type httpServer struct {
 	zoo *zoo
 
 	mu       sync.Mutex // guards the rest
-	sessions map[string]*visitor
+	sessions map[string]*sessionClient
 	order    []string      // of the sessions, the oldest first
-	shared   *session      // of those who have none
+	shared   *session      // of clients without a session
 	alive    chan struct{} // closed by a crash
 }
 
-// visitor is one client with a session.
-type visitor struct {
+// sessionClient is a client with a session.
+type sessionClient struct {
 	session *session
-	alive   <-chan struct{} // that of the hall when it came
-	events  chan []byte     // of the older event stream, nil otherwise
+	alive   <-chan struct{} // of the hall at its start
+	events  chan []byte     // for legacy SSE, else nil
 }
 
-// forget is what remains after a crash: nothing.
-func (h *hall) forget() {
+// forget drops all sessions, as a crash does.
+func (h *httpServer) forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.alive != nil {
 		close(h.alive)
 	}
-	h.sessions, h.order, h.shared, h.alive = map[string]*visitor{}, nil, newSession(), make(chan struct{})
+	h.sessions, h.order, h.shared, h.alive = map[string]*sessionClient{}, nil, newSession(), make(chan struct{})
 }
 
-func (h *hall) admit(v *visitor) (id string) {
+func (h *httpServer) admit(v *sessionClient) (id string) {
 	id = rand.Text()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -75,18 +75,18 @@ func (h *hall) admit(v *visitor) (id string) {
 	return id
 }
 
-func (h *hall) find(id string) *visitor {
+func (h *httpServer) find(id string) *sessionClient {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.sessions[id]
 }
 
-// streamable answers a POST with JSON, or with events if there is more than one message to send.
-func (h *hall) streamable(w http.ResponseWriter, r *http.Request) {
+// streamable answers a POST with JSON, or with events for several messages.
+func (h *httpServer) streamable(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodPost:
 	case http.MethodDelete:
-		w.WriteHeader(http.StatusOK) // a session that is not used again is forgotten in time
+		w.WriteHeader(http.StatusOK) // unused sessions are dropped in time
 		return
 	default:
 		w.Header().Set("Allow", "POST, DELETE")
@@ -117,7 +117,7 @@ func (h *hall) streamable(w http.ResponseWriter, r *http.Request) {
 }
 
 // body reads a request.
-func (h *hall) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+func (h *httpServer) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, wire.DefaultMaxBytes))
 	var large *http.MaxBytesError
 	switch {
@@ -129,8 +129,8 @@ func (h *hall) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	return data, err == nil
 }
 
-// session returns the one that a request belongs to, a new one for initialize, nil for one that is not known.
-func (h *hall) session(w http.ResponseWriter, r *http.Request, data []byte) *session {
+// session returns the session of a request, a new one for initialize, nil for an unknown one.
+func (h *httpServer) session(w http.ResponseWriter, r *http.Request, data []byte) *session {
 	if id := r.Header.Get("Mcp-Session-Id"); id != "" {
 		if v := h.find(id); v != nil {
 			return v.session
@@ -139,7 +139,7 @@ func (h *hall) session(w http.ResponseWriter, r *http.Request, data []byte) *ses
 	}
 	if m := wire.Parse(data, wire.Limits{}); m.MethodIs("initialize") {
 		s := newSession()
-		w.Header().Set("Mcp-Session-Id", h.admit(&visitor{session: s}))
+		w.Header().Set("Mcp-Session-Id", h.admit(&sessionClient{session: s}))
 		return s
 	}
 	h.mu.Lock()
@@ -147,7 +147,7 @@ func (h *hall) session(w http.ResponseWriter, r *http.Request, data []byte) *ses
 	return h.shared
 }
 
-// mismatch refuses a request of 2026-07-28 whose headers say something else than its body; nil if they agree.
+// mismatch returns the refusal of a 2026-07-28 request whose headers differ from its body, nil if they agree.
 func mismatch(r *http.Request, data []byte) []byte {
 	m := wire.Parse(data, wire.Limits{})
 	if version, _ := m.Params().Path("_meta", metaVersion).Str(); version != modern || m.Kind() != wire.KindRequest {
@@ -160,7 +160,7 @@ func mismatch(r *http.Request, data []byte) []byte {
 	return (&call{message: m}).rpcError("A header does not agree with the message.", `"code":-32020`)
 }
 
-// statusOf is the HTTP status that goes with an answer.
+// statusOf returns the HTTP status of an answer.
 func (z *zoo) statusOf(a answer, c *call) int {
 	if len(a.frames) == 0 {
 		return http.StatusAccepted
@@ -182,7 +182,7 @@ func (z *zoo) statusOf(a answer, c *call) int {
 }
 
 // send writes an answer to a POST.
-func (h *hall) send(w http.ResponseWriter, a answer) {
+func (h *httpServer) send(w http.ResponseWriter, a answer) {
 	if a.dies {
 		h.crash(w)
 		return
@@ -195,7 +195,7 @@ func (h *hall) send(w http.ResponseWriter, a answer) {
 			w.Header().Set("Content-Type", "application/json")
 		}
 		w.WriteHeader(a.status)
-		_, _ = w.Write(bytes.Join(a.frames, nil)) // who has gone does not read
+		_, _ = w.Write(bytes.Join(a.frames, nil)) // the client may have left
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -208,12 +208,12 @@ func (h *hall) send(w http.ResponseWriter, a answer) {
 	}
 }
 
-// crash breaks the connection, as the end of a process would.
-func (h *hall) crash(w http.ResponseWriter) {
+// crash breaks the connection, as the end of a process does.
+func (h *httpServer) crash(w http.ResponseWriter) {
 	h.forget()
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		w.WriteHeader(http.StatusBadGateway) // HTTP/2 connections cannot be taken over
+		w.WriteHeader(http.StatusBadGateway) // HTTP/2 connections cannot be hijacked
 		return
 	}
 	_ = conn.Close()

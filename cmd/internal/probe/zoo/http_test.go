@@ -42,7 +42,7 @@ func post(t *testing.T, address, body, session string) reply {
 	return reply{res.StatusCode, res.Header, string(data), err}
 }
 
-func hall(t *testing.T, o zoo.Options) string {
+func httpServer(t *testing.T, o zoo.Options) string {
 	t.Helper()
 	s := httptest.NewServer(zoo.Handler(o))
 	t.Cleanup(s.Close)
@@ -68,21 +68,21 @@ func TestStatusGoesWithTheNumberUnlessADefectSaysOtherwise(t *testing.T) {
 		if row.defect != "" {
 			o.Defects = []string{row.defect}
 		}
-		if got := post(t, hall(t, o), row.body, ""); got.status != row.status {
+		if got := post(t, httpServer(t, o), row.body, ""); got.status != row.status {
 			t.Errorf("%q: %s has status %d, want %d: %s %v", row.defect, row.body, got.status, row.status, got.body, got.err)
 		}
 	}
 }
 
 func TestTheDelayIsInTheHeaderAlone(t *testing.T) {
-	got := post(t, hall(t, zoo.Options{Defects: []string{"retry-header"}}), toolCall(era2025, "retry-header"), "")
+	got := post(t, httpServer(t, zoo.Options{Defects: []string{"retry-header"}}), toolCall(era2025, "retry-header"), "")
 	if got.header.Get("Retry-After") != "30" || strings.Contains(got.body, "30") || !strings.Contains(got.body, "RATE_LIMITED") {
 		t.Errorf("got %v %s", got.header, got.body)
 	}
 }
 
 func TestACrashBreaksTheConnectionAndForgetsTheSessions(t *testing.T) {
-	address := hall(t, zoo.Options{Defects: []string{"crash"}})
+	address := httpServer(t, zoo.Options{Defects: []string{"crash"}})
 	open := post(t, address, request(era2025, "1", "initialize", `{"protocolVersion":"2025-11-25"}`), "")
 	session := open.header.Get("Mcp-Session-Id")
 	if session == "" {
@@ -100,7 +100,7 @@ func TestACrashBreaksTheConnectionAndForgetsTheSessions(t *testing.T) {
 }
 
 func TestHeadersThatDisagreeAreRefused(t *testing.T) {
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, hall(t, zoo.Options{}), strings.NewReader(toolCall(era2026, "honest")))
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, httpServer(t, zoo.Options{}), strings.NewReader(toolCall(era2026, "honest")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestAllTransportsSayTheSame(t *testing.T) {
 		if d.ID == "wrong-id" {
 			want = lines.other
 		}
-		got := post(t, hall(t, o), toolCall(era2025, d.Tool), "")
+		got := post(t, httpServer(t, o), toolCall(era2025, d.Tool), "")
 		sent := []string{got.body}
 		if strings.HasPrefix(got.header.Get("Content-Type"), "text/event-stream") {
 			sent = events(got.body)
@@ -152,7 +152,7 @@ func TestAllTransportsSayTheSame(t *testing.T) {
 }
 
 func TestTheOlderEventStreamCarriesTheAnswers(t *testing.T) {
-	address := hall(t, zoo.Options{Defects: []string{"noise"}})
+	address := httpServer(t, zoo.Options{Defects: []string{"noise"}})
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"/sse", nil)
 	if err != nil {
 		t.Fatal(err)

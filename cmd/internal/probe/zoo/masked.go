@@ -2,7 +2,7 @@ package zoo
 
 import "github.com/candor-mcp/candor/cmd/internal/probe"
 
-// The cases that bring a defect out.
+// The cases that show a defect.
 var (
 	missingCases = []string{probe.CaseNonexistent}
 	inputCases   = []string{probe.CaseMissingRequired, probe.CaseMissingOne, probe.CaseWrongType, probe.CaseBadEnum, probe.CaseOutOfRange, probe.CaseExtraProperty,
@@ -10,32 +10,32 @@ var (
 	failingCases = append([]string{probe.CaseNonexistent}, inputCases...)
 )
 
-// says answers with a success that has this text.
+// says returns an answer with a success with this text.
 func says(text string) func(*call) answer {
 	return func(c *call) answer { return one(c.success(text)) }
 }
 
-// masked are failures that look like successes. It is one table, and long because the ways are many.
-func masked() []cage {
+// masked are failures that look like successes.
+func masked() []implementation {
 	defect := func(id, title, about, rule string) Defect {
 		return Defect{ID: id, Tool: id, Title: title, About: about, Rule: rule, Cases: missingCases}
 	}
-	input := defect("masked-input", "wrong arguments told in a success", "Wrong arguments are answered with a success whose text begins with Error.", "EC001")
+	input := defect("masked-input", "wrong arguments reported in a success", "Wrong arguments are answered with a success whose text begins with Error.", "EC001")
 	input.Cases = inputCases
-	silent := defect("silent-success", "the tool works in spite of wrong arguments", "Wrong arguments are taken as if they were sound, and a record is returned.", "EC023")
+	silent := defect("silent-success", "the tool ignores wrong arguments", "Wrong arguments are accepted, and a record is returned.", "EC023")
 	silent.Cases = inputCases
-	swallowed := defect("swallowed", "a failure that says nothing", "Wrong arguments are answered with a success without any content.", "EC023")
+	swallowed := defect("swallowed", "an empty success", "Wrong arguments are answered with a success without any content.", "EC023")
 	swallowed.Cases = inputCases
 	page := defect("html-page", "an error page as a result", "A missing record is a success whose text is the HTML page of a proxy.", "EC001")
 	page.Also = []string{"EC010"}
 	old := defect("legacy-result", "a failure where no client looks", "A missing record is a result with toolResult.isError, which was a draft.", "EC002")
 	old.Also = []string{"EC010", "EC039"}
-	flag := defect("flag-as-text", "isError that is no boolean", `A missing record is told honestly but for isError, which is the text "true".`, "EC039")
-	both := defect("two-patterns", "two ways to fail in one tool",
-		"Wrong arguments are told with isError, what is missing with ok:false inside a success.", "EC003")
+	flag := defect("flag-as-text", "isError that is not a boolean", `A missing record is reported correctly, except that isError is the text "true".`, "EC039")
+	both := defect("two-patterns", "two error formats in one tool",
+		"Wrong arguments are reported with isError, missing records with ok:false inside a success.", "EC003")
 	both.Cases, both.Also = failingCases, []string{"EC002"}
 
-	return []cage{
+	return []implementation{
 		{Defect: defect("masked-text", "a failure as the text of a success", "A missing record is a success whose text begins with Error.", "EC001"),
 			on: whenMissing, show: says("Error: NOT_FOUND: there is no record with this name")},
 		{Defect: defect("masked-sentence", "a failure as a sentence in a success", "A missing record is a success whose text says that it failed.", "EC001"),
@@ -72,6 +72,6 @@ func masked() []cage {
 				return one(c.result(`{"toolResult":{"content":[` + block("NOT_FOUND: there is no record with this name") + `],"isError":true},"content":[]}`))
 			}},
 		{Defect: flag,
-			on: whenMissing, show: func(c *call) answer { return one(edited(c.candid(c.err), `"true"`, "result", "isError")) }},
+			on: whenMissing, show: func(c *call) answer { return one(edited(c.candorFailure(c.err), `"true"`, "result", "isError")) }},
 	}
 }

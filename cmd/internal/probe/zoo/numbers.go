@@ -4,20 +4,20 @@ import (
 	"github.com/candor-mcp/candor/dialect"
 )
 
-// numbered answers with a JSON-RPC error of this number that is good in every other way.
+// numbered returns an answer with a JSON-RPC error with this number that is correct otherwise.
 func numbered(number string) func(*call) answer {
 	return func(c *call) answer { return one(edited(c.refuse(c.err), number, "error", "code")) }
 }
 
-// numbers are failures in the wrong channel, or under a number that means something else.
-func numbers() []cage {
+// numbers are failures in the wrong channel, or with a wrong number.
+func numbers() []implementation {
 	defect := func(id, title, about, rule string) Defect {
-		// A tool that fails with a JSON-RPC error is a finding of its own, whatever its number.
+		// A tool failure as a JSON-RPC error is a finding for any number.
 		return Defect{ID: id, Tool: id, Title: title, About: about, Rule: rule, Also: []string{"EC004"}, Cases: missingCases}
 	}
 	input := defect("rpc-input", "a JSON-RPC error for wrong arguments", "Wrong arguments are answered with a JSON-RPC error, which many clients do not show to the model.", "EC004")
 	input.Cases, input.Also = inputCases, nil
-	return []cage{
+	return []implementation{
 		{Defect: input, on: whenInput, show: numbered("-32602")},
 		{Defect: defect("number-zero", "the number 0", "A missing record is a JSON-RPC error of the number 0.", "EC006"),
 			on: whenMissing, show: numbered("0")},

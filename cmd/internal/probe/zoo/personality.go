@@ -2,14 +2,14 @@ package zoo
 
 import "strings"
 
-// Personality is a set of defects with a name.
+// Personality is a named set of defects.
 type Personality struct {
 	Name    string   `json:"name"`
 	About   string   `json:"about"`
 	Defects []string `json:"defects"` // ids
 }
 
-// The personalities that have no defects by their ids.
+// The personalities without a list of defects.
 const (
 	PersonalityAll    = "all"
 	PersonalityHonest = "honest"
@@ -19,15 +19,15 @@ const (
 // Personalities returns all personalities. The caller owns the slice.
 func Personalities() []Personality {
 	return []Personality{
-		{PersonalityAll, "Every tool with a defect, and of the defects of the server as a whole those that do not exclude each other.", compatible()},
-		{PersonalityHonest, "Nothing is wrong with it.", nil},
-		{"go-sdk", "Fails as the Go SDK does: the number 0, and an end of it all where a handler panics or a line is no JSON.",
+		{PersonalityAll, "Every tool with a defect, and all compatible defects of the server as a whole.", compatible()},
+		{PersonalityHonest, "No defects.", nil},
+		{"go-sdk", "Fails like the Go SDK: the number 0, and the server ends if a handler panics or a line is not JSON.",
 			[]string{"number-zero", "resource-zero", "null-result", "first-issue", "crash", "keeps-on", "malformed-dies"}},
-		{"typescript", "Fails as the TypeScript SDK does: everything is isError with a number in its text.",
+		{"typescript", "Fails like the TypeScript SDK: every failure is isError with a number in its text.",
 			[]string{"mcp-prefix", "unknown-tool-result", "leak-stack", "output-conflict", "malformed-silent"}},
-		{"python", "Fails as the Python SDKs do: isError with the name of the tool in front, or with nothing else.",
+		{"python", "Fails like the Python SDKs: isError with the name of the tool before the text, or without a text.",
 			[]string{"executing-prefix", "calling-prefix", "masked-generic", "unknown-tool-result", "malformed-silent"}},
-		{PersonalityDual, "The 27 tools of the dual-envelope inventory: 19 throw, 8 return their failures as data.", nil},
+		{PersonalityDual, "The 27 tools of the dual-envelope inventory: 19 fail with errors, 8 return failures as data.", nil},
 		{"hostile", "Noise, floods and leaks.",
 			[]string{"banner", "noise", "flood", "huge-error", "input-echo", "leak-stack", "leak-panic", "leak-path", "leak-url", "leak-token",
 				"wrong-id", "answered-twice", "hang", "late", "null-result", "oversize-dies"}},
@@ -35,11 +35,11 @@ func Personalities() []Personality {
 	}
 }
 
-// compatible are all defects, less those of the server as a whole that bring out with a case what another one brings out already.
+// compatible returns all defects, without those of the server as a whole that share a case with another.
 func compatible() []string {
 	var ids []string
 	taken := map[string]bool{}
-	for _, c := range cages() {
+	for _, c := range implementations() {
 		free := true
 		for _, name := range c.Cases {
 			free = free && (c.Tool != "" || !taken[name])

@@ -19,10 +19,10 @@ var legacy = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 const (
 	metaVersion = "io.modelcontextprotocol/protocolVersion"
 	serverInfo  = `{"name":"candor-zoo","version":"1"}`
-	cacheable   = `"ttlMs":0,"cacheScope":"private",` // which the modern version asks of lists
+	cacheable   = `"ttlMs":0,"cacheScope":"private",` // required for lists by the modern version
 )
 
-// receive answers one message. An answer without frames means that there is nothing to say.
+// receive answers one message. An answer without frames is none.
 func (z *zoo) receive(ctx context.Context, s *session, data []byte) (answer, *call) {
 	c := &call{zoo: z, session: s, ctx: ctx, message: wire.Parse(data, wire.Limits{})}
 	version, _ := c.message.Params().Path("_meta", metaVersion).Str()
@@ -32,20 +32,20 @@ func (z *zoo) receive(ctx context.Context, s *session, data []byte) (answer, *ca
 	}
 	switch c.message.Kind() {
 	case wire.KindNotification:
-		return answer{}, c // nothing that waits here can be called off: that is what is wrong with it
+		return answer{}, c // cancellations are ignored: this is the defect
 	case wire.KindRequest:
 		if version != "" && !c.modern && !slices.Contains(legacy, version) {
 			return one(c.rpcError("The protocol version is not supported.", `"code":-32022,"data":{"supported":`+versions()+`,"requested":`+quote(version)+`}`)), c
 		}
 		return c.dispatch(), c
 	case wire.KindResult, wire.KindError:
-		return answer{}, c // the zoo asks nothing
+		return answer{}, c // this server makes no requests
 	default:
 		return c.malformed(), c
 	}
 }
 
-// tooLarge answers a line of which only the ends are known.
+// tooLarge answers a line that was too long to read.
 func (z *zoo) tooLarge(s *session, head, tail []byte) answer {
 	c := &call{zoo: z, session: s, message: wire.Parse([]byte(`{"jsonrpc":"2.0","id":0,"method":""}`), wire.Limits{})}
 	frame := c.refuse(teach.Flaw(wire.Malformation{Flaw: wireflaw.TooLarge}, candor.PartyServer))
@@ -74,7 +74,7 @@ func (c *call) dispatch() answer {
 	case method == "completion/complete":
 		return c.complete()
 	case strings.HasPrefix(method, "resources/"), strings.HasPrefix(method, "prompts/"):
-		return c.shelf(method)
+		return c.answerResources(method)
 	default:
 		return c.unknownMethod()
 	}
@@ -94,7 +94,7 @@ func (c *call) initialize() []byte {
 	return c.result(`{"protocolVersion":` + quote(version) + `,"capabilities":` + capabilities + `,"serverInfo":` + serverInfo + `}`)
 }
 
-// list answers with everything on one page, so that any cursor is a wrong one.
+// list returns everything on one page, so any cursor is wrong.
 func (c *call) list(name, items string) answer {
 	if cursor, ok := c.message.Params().Get("cursor"); ok && !cursor.IsNull() {
 		return c.badParams("/cursor", "There is no such page: this list has only one.")
@@ -113,13 +113,13 @@ func (c *call) toolList() string {
 	return strings.Join(items, ",")
 }
 
-// badParams refuses a request whose params are wrong in one place.
+// badParams refuses a request with one wrong param.
 func (c *call) badParams(path, message string) answer {
 	return one(c.refuse(candor.New(candor.CodeInvalidRequestParams, message, candor.WithOrigin(candor.PartyServer, false),
 		candor.WithIssues(candor.Issue{Path: path, Message: message}))))
 }
 
-// callTool finds the tool and leaves the rest to it.
+// callTool calls a tool.
 func (c *call) callTool() answer {
 	name, ok := c.message.Params().Path("name").Str()
 	if !ok {

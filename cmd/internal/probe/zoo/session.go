@@ -2,13 +2,13 @@ package zoo
 
 import "sync"
 
-// session is what the zoo remembers of one client. All that alternates is counted here, so that every client sees the same.
+// session is the state of one client. Alternating answers are counted per session, so that every client sees the same.
 type session struct {
 	mu     sync.Mutex
 	counts map[string]int
 }
 
-// maxRemembered bounds what a session keeps: the zoo may be shown to hostile clients.
+// maxRemembered is the maximum number of counters of a session, for hostile clients.
 const maxRemembered = 4096
 
 func newSession() *session {

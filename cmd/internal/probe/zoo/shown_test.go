@@ -326,7 +326,7 @@ func TestTheSameFaultHasAnotherCodeTheSecondTimeAndSoInEverySession(t *testing.T
 		var codes []string
 		for range 3 {
 			s := c.ask(request(era2025, "5", "tools/call", `{"name":"shifting-codes","arguments":{}}`), "5")
-			code, _ := s.result("structuredContent", "code").Str()
+			code, _ := s.result("_meta", "dev.candor/error", "code").Str()
 			codes = append(codes, code)
 		}
 		if want := []string{"INVALID_ARGUMENTS", "PRECONDITION_FAILED", "INVALID_ARGUMENTS"}; !slices.Equal(codes, want) {

@@ -7,17 +7,17 @@ import (
 	"github.com/candor-mcp/candor/internal/framing"
 )
 
-// maxQueued bounds the messages that wait for a client who does not read its events.
+// maxQueued is the maximum number of messages for a client that does not read its events.
 const maxQueued = 1024
 
-// stream is the older transport: all answers come as events of one GET, whose first event says where to post.
-func (h *hall) stream(w http.ResponseWriter, r *http.Request) {
+// stream serves legacy SSE: all answers are events of one GET, whose first event names the URL to post to.
+func (h *httpServer) stream(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		w.Header().Set("Allow", "GET")
 		http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
 		return
 	}
-	v := &visitor{session: newSession(), events: make(chan []byte, maxQueued)}
+	v := &sessionClient{session: newSession(), events: make(chan []byte, maxQueued)}
 	id := h.admit(v)
 	w.Header().Set("Content-Type", "text/event-stream")
 	events, control := framing.NewEventWriter(w), http.NewResponseController(w)
@@ -37,8 +37,8 @@ func (h *hall) stream(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// message takes one message of the older transport; its answer goes to the stream.
-func (h *hall) message(w http.ResponseWriter, r *http.Request) {
+// message handles one message of legacy SSE; its answer goes to the stream.
+func (h *httpServer) message(w http.ResponseWriter, r *http.Request) {
 	v := h.find(r.URL.Query().Get("session"))
 	if v == nil || v.events == nil || r.Method != http.MethodPost {
 		http.Error(w, "no such session", http.StatusNotFound)
@@ -48,7 +48,7 @@ func (h *hall) message(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	ctx := context.WithoutCancel(r.Context()) // the answer does not belong to this request
+	ctx := context.WithoutCancel(r.Context()) // the answer is not part of this request
 	a, c := h.zoo.receive(ctx, v.session, data)
 	if a.dies {
 		h.crash(w)
@@ -68,8 +68,8 @@ func (h *hall) message(w http.ResponseWriter, r *http.Request) {
 	}()
 }
 
-// queue hands messages to the stream; what nobody reads is dropped.
-func (v *visitor) queue(frames [][]byte) {
+// queue adds messages to the stream; those that are not read are dropped.
+func (v *sessionClient) queue(frames [][]byte) {
 	for _, f := range frames {
 		select {
 		case v.events <- f:

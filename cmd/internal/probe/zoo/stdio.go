@@ -12,18 +12,18 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// maxHeld bounds the calls that wait at one time; what comes beyond is not answered.
+// maxHeld is the maximum number of waiting calls; further ones are not answered.
 const maxHeld = 256
 
-// Serve speaks MCP over lines until in ends, ctx is done, or a defect kills it, which is [ErrCrash]. Calls that still wait are then
-// forgotten. It closes neither in nor out; a reader or a writer that blocks is left behind.
+// Serve serves MCP over stdio until in ends, ctx is done, or a defect ends it with [ErrCrash]. Waiting calls are then dropped. It closes neither
+// in nor out; a blocked reader or writer is left behind.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	z, err := build(o)
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(ctx)
-	d := &desk{zoo: z, session: newSession(), held: make(chan struct{}, maxHeld), out: make(chan [][]byte), written: make(chan error, 1)}
+	d := &stdioClient{zoo: z, session: newSession(), held: make(chan struct{}, maxHeld), out: make(chan [][]byte), written: make(chan error, 1)}
 	go d.writeAll(ctx, framing.NewLineWriter(out))
 	defer d.waiting.Wait()
 	defer stop() // before the waiting: it ends them
@@ -49,8 +49,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	}
 }
 
-// desk is one client over lines.
-type desk struct {
+// stdioClient is one client over stdio.
+type stdioClient struct {
 	zoo     *zoo
 	session *session
 	waiting sync.WaitGroup
@@ -58,16 +58,16 @@ type desk struct {
 
 	out     chan [][]byte // to the one writer
 	written chan error    // how the last of these was written
-	mu      sync.Mutex    // held by whoever writes
+	mu      sync.Mutex    // held while writing
 }
 
-// frame is a line that was read, with memory of its own, or why there is none.
+// frame is a copy of a line, or the error of the reader.
 type frame struct {
 	line framing.Line
 	err  error
 }
 
-// lines reads on its own, so that the end of ctx need not wait for a reader.
+// lines reads in a goroutine, so that the end of ctx does not wait for a reader.
 func lines(ctx context.Context, in io.Reader) <-chan frame {
 	out := make(chan frame)
 	go func() {
@@ -89,7 +89,7 @@ func lines(ctx context.Context, in io.Reader) <-chan frame {
 }
 
 // take answers a line, at once or later.
-func (d *desk) take(ctx context.Context, f frame) error {
+func (d *stdioClient) take(ctx context.Context, f frame) error {
 	if f.line.Flaw != wireflaw.None {
 		return d.write(ctx, d.zoo.tooLarge(d.session, f.line.Head, f.line.Tail).frames)
 	}
@@ -114,8 +114,8 @@ func (d *desk) take(ctx context.Context, f frame) error {
 	return nil
 }
 
-// write is the only way out. A client that does not read holds it up until ctx is done, and no longer.
-func (d *desk) write(ctx context.Context, frames [][]byte) error {
+// write writes frames. A client that does not read blocks it until ctx is done.
+func (d *stdioClient) write(ctx context.Context, frames [][]byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	select {
@@ -132,7 +132,7 @@ func (d *desk) write(ctx context.Context, frames [][]byte) error {
 }
 
 // writeAll writes until ctx is done.
-func (d *desk) writeAll(ctx context.Context, out *framing.LineWriter) {
+func (d *stdioClient) writeAll(ctx context.Context, out *framing.LineWriter) {
 	for {
 		select {
 		case frames := <-d.out:

@@ -9,21 +9,21 @@ import (
 	"github.com/candor-mcp/candor/internal/teach"
 )
 
-// tool is one thing to call.
+// tool is a tool of the server.
 type tool struct {
 	name   string
 	about  string
 	input  string   // JSON Schema
 	output string   // JSON Schema, "" for none
-	codes  []string // that it declares
+	codes  []string // declared codes
 	writes bool
 
 	schema *schema.Schema     // of input
-	find   func(*call)        // does what was asked for with sound arguments: sets found or err, and the state
-	answer func(*call) answer // tells of it
+	find   func(*call)        // runs a call with valid arguments: sets found or err, and the state
+	answer func(*call) answer // writes the answer
 }
 
-// recordSchema is what most tools want: enough of it to be wrong in every way that probe knows.
+// recordSchema is the input of most tools. It allows every kind of wrong argument that probe sends.
 const recordSchema = `{"type":"object","properties":{` +
 	`"name":{"type":"string","minLength":1,"maxLength":64,"description":"Which record.","examples":["alpha"]},` +
 	`"mode":{"type":"string","enum":["brief","full"],"description":"How much of it."},` +
@@ -36,22 +36,22 @@ const (
 	outputSchema   = `{"type":"object","properties":{"name":{"type":"string"},"lines":{"type":"integer"}},"required":["name","lines"],"additionalProperties":false}`
 )
 
-// records are all that exists in the zoo.
+// records are all records of the server.
 var records = map[string]int{"alpha": 3, "beta": 5, "gamma": 8}
 
-// honestTool reads a record and has nothing to hide.
+// honestTool returns a tool without defects that reads a record.
 func honestTool(name string) *tool {
 	return &tool{name: name, about: "Reads one of the records of the zoo; the tool records names them.", input: recordSchema,
 		find: findRecord, answer: (*call).honest}
 }
 
-// recordsTool takes no arguments and cannot fail.
+// recordsTool returns a tool without arguments that cannot fail.
 func recordsTool() *tool {
 	return &tool{name: "records", about: "Names all records of the zoo.", input: emptySchema,
 		find: func(c *call) { c.found = `{"records":["alpha","beta","gamma"]}` }, answer: (*call).honest}
 }
 
-// findRecord is the work of most tools.
+// findRecord runs most tools.
 func findRecord(c *call) {
 	name, _ := c.arguments.Path("name").Str()
 	lines, ok := records[name]
@@ -68,7 +68,7 @@ func findRecord(c *call) {
 	c.found = string(found)
 }
 
-// examine finds out what an honest answer would be.
+// examine determines the correct outcome of a call.
 func (c *call) examine() {
 	c.state = whenSound
 	if c.err = teach.Arguments(c.tool.schema, c.arguments.Raw(), candor.PartyTool); c.err != nil {
@@ -79,7 +79,7 @@ func (c *call) examine() {
 	c.tool.find(c)
 }
 
-// listed is the tool as tools/list shows it.
+// listed returns the tool as tools/list shows it.
 func (t *tool) listed() string {
 	out := `{"name":` + quote(t.name) + `,"description":` + quote(t.about) + `,"inputSchema":` + t.input
 	if t.output != "" {

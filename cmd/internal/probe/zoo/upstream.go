@@ -14,15 +14,15 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// maxUpstream bounds what is read of an upstream's answer.
+// maxUpstream is the maximum size of an upstream response.
 const maxUpstream = 1 << 20
 
-// upstreamTries is how often a tool asks that retries unseen.
+// upstreamTries is the number of requests of a tool with hidden retries.
 const upstreamTries = 3
 
-// upstreamReply is what the upstream said, if it said anything.
+// upstreamReply is the response of the upstream, if there is one.
 type upstreamReply struct {
-	status int // 0 without an answer
+	status int // 0 without a response
 	wait   time.Duration
 	body   []byte
 }
@@ -31,54 +31,54 @@ var upstreamCases = []string{probe.CaseUpstreamDown, probe.CaseUpstream401, prob
 	probe.CaseUpstream422, probe.CaseUpstream429, probe.CaseUpstream500, probe.CaseUpstream503}
 
 // upstreams are the defects of tools with a service behind them.
-func upstreams() []cage {
+func upstreams() []implementation {
 	defect := func(id, title, about, rule string, cases ...string) Defect {
 		return Defect{ID: id, Tool: id, Title: title, About: about, Rule: rule, Cases: cases}
 	}
 	ask := func(c *call) { c.ask(1) }
-	return []cage{
-		{Defect: defect("up-masked", "a failing service looks like a success", "However the service fails, the tool returns a success whose text begins with Error.", "EC001", upstreamCases...),
+	return []implementation{
+		{Defect: defect("up-masked", "a failing service looks like a success", "For any failure of the service, the tool returns a success whose text begins with Error.", "EC001", upstreamCases...),
 			up: ask, on: whenMissing, show: func(c *call) answer {
 				return one(c.success("Error: " + c.err.Code().Symbol() + ": " + c.err.Message() + c.advice()))
 			}},
-		{Defect: defect("up-swallowed", "a failing service is not noticed", "Whatever bad status the service answers with, the tool returns an empty list.", "EC034", upstreamCases...),
+		{Defect: defect("up-swallowed", "a failing service is not noticed", "For any error status of the service, the tool returns an empty list.", "EC034", upstreamCases...),
 			up: ask, on: whenMissing, show: func(c *call) answer {
 				if c.reply.status == http.StatusOK {
 					return c.honest()
 				}
 				return one(c.success(`{"records":[]}`))
 			}},
-		{Defect: defect("up-garbage", "anything is passed on", "What the service answers with status 200 is returned as a result, whatever it is.", "EC035", probe.CaseUpstreamHTML, probe.CaseUpstreamNoise),
+		{Defect: defect("up-garbage", "garbage is passed on", "Any response with status 200 is returned as a result.", "EC035", probe.CaseUpstreamHTML, probe.CaseUpstreamNoise),
 			up: ask, on: whenMissing, show: func(c *call) answer {
 				if c.reply.status == http.StatusOK {
 					return one(c.success(string(c.reply.body)))
 				}
 				return c.honest()
 			}},
-		{Defect: defect("up-stripped", "the status is lost", "However the service fails, the tool says the same; only the delay is kept.", "EC032", upstreamCases...),
+		{Defect: defect("up-stripped", "the status is lost", "All failures of the service have the same code; only the delay is kept.", "EC032", upstreamCases...),
 			up: ask, on: whenMissing, show: func(c *call) answer {
 				return c.plain(`"code":"UPSTREAM_ERROR","message":"The service behind the tool failed."` + c.retryMembers())
 			}},
-		{Defect: defect("up-no-retry", "no word on trying again", "A failing service is told with a code, and without a word on whether or when to try again.", "EC012", probe.CaseUpstream429, probe.CaseUpstream503),
+		{Defect: defect("up-no-retry", "no retry advice", "A failing service is reported with a code but without retry advice.", "EC012", probe.CaseUpstream429, probe.CaseUpstream503),
 			up: ask, on: whenMissing, show: func(c *call) answer { return c.plain(c.codeMembers()) }},
-		{Defect: defect("up-delay-lost", "the delay is lost", "A service that says when to come back is told as retryable, without the delay.", "EC013", probe.CaseUpstream429),
+		{Defect: defect("up-delay-lost", "the delay is lost", "A service with Retry-After is reported as retryable, without the delay.", "EC013", probe.CaseUpstream429),
 			up: ask, on: whenMissing, show: func(c *call) answer {
 				return c.plain(c.codeMembers() + `,"retryable":` + strconv.FormatBool(c.err.Retry().Retryable()))
 			}},
-		{Defect: defect("up-unsafe", "a tool that writes and says: try again", "A tool that changes things and is not idempotent calls a failure of the service retryable, which may have come too late.", "EC025", probe.CaseUpstream500),
+		{Defect: defect("up-unsafe", "unsafe retry advice", "A tool that is neither read-only nor idempotent marks a failure of the service as retryable.", "EC025", probe.CaseUpstream500),
 			up: ask, on: whenMissing, writes: true, show: func(c *call) answer {
-				return one(c.candid(c.err.With(candor.WithRetry(candor.RetryIn(time.Second)))))
+				return one(c.candorFailure(c.err.With(candor.WithRetry(candor.RetryIn(time.Second)))))
 			}},
-		{Defect: defect("up-no-ref", "no correlation id", "A failing service is told with all but an id under which its log entry could be found.", "EC026", upstreamCases...),
+		{Defect: defect("up-no-ref", "no correlation id", "A failing service is reported without a correlation id.", "EC026", upstreamCases...),
 			up: ask, on: whenMissing, show: func(c *call) answer {
 				return one(c.failure(`{"error":{` + c.codeMembers() + c.retryMembers() + `}}`))
 			}},
-		{Defect: defect("up-retries", "retries that nobody sees", "The tool asks a service that fails for now three times before it tells of it, and does not say so.", "EC037", probe.CaseUpstream429, probe.CaseUpstream500, probe.CaseUpstream503),
+		{Defect: defect("up-retries", "hidden retries", "The tool tries a temporary failure of the service three times and does not report it.", "EC037", probe.CaseUpstream429, probe.CaseUpstream500, probe.CaseUpstream503),
 			up: func(c *call) { c.ask(upstreamTries) }},
 	}
 }
 
-// codeMembers and retryMembers are the honest error as members of a plain one.
+// codeMembers and retryMembers return the correct error as members of a plain one.
 func (c *call) codeMembers() string {
 	return `"code":` + quote(c.err.Code().Symbol()) + `,"message":` + quote(c.err.Message())
 }
@@ -90,7 +90,7 @@ func (c *call) retryMembers() string {
 	return `,"retryable":` + strconv.FormatBool(c.err.Retry().Retryable())
 }
 
-// advice is the honest error's retry and ref in prose.
+// advice returns the retry advice and ref of the correct error as prose.
 func (c *call) advice() string {
 	said := " Do not retry."
 	if ms := c.err.Retry().AfterMs(); ms > 0 {
@@ -101,7 +101,7 @@ func (c *call) advice() string {
 	return said + " Request id: " + c.ref()
 }
 
-// upstreamHonest is the tool that tells of every failure of the service behind it.
+// upstreamHonest returns a tool that reports every failure of its upstream correctly.
 func upstreamHonest() *tool {
 	t := honestTool("up-honest")
 	t.about = "Reads a record from the service behind the zoo."
@@ -109,7 +109,7 @@ func upstreamHonest() *tool {
 	return t
 }
 
-// ask gets a record from the upstream, and tries again up to so many times in all.
+// ask gets a record from the upstream, with at most the given number of attempts.
 func (c *call) ask(tries int) {
 	name, _ := c.arguments.Path("name").Str()
 	for range tries {
@@ -118,14 +118,14 @@ func (c *call) ask(tries int) {
 			return
 		}
 		if status := c.reply.status; status != http.StatusTooManyRequests && status < http.StatusInternalServerError {
-			break // another try would change nothing
+			break // a retry would not help
 		}
 	}
 	c.state = whenMissing
 	c.err = c.err.With(candor.WithTool(c.tool.name))
 }
 
-// get makes one request and says what became of it.
+// get makes one request and returns the response.
 func (c *call) get(path string) *candor.Error {
 	c.reply = upstreamReply{}
 	req, err := http.NewRequestWithContext(c.ctx, http.MethodGet, c.zoo.upstream+path, nil)
@@ -136,7 +136,7 @@ func (c *call) get(path string) *candor.Error {
 	if err != nil {
 		return candor.New(reachCode(err), "")
 	}
-	defer func() { _ = res.Body.Close() }() // all that matters of it has been read
+	defer func() { _ = res.Body.Close() }() // it has been read
 	c.reply.status = res.StatusCode
 	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		c.reply.wait = time.Duration(seconds) * time.Second
@@ -162,7 +162,7 @@ var statusCodes = map[int]candor.Code{
 	http.StatusServiceUnavailable: candor.CodeUpstreamUnavailable,
 }
 
-// failure is what an honest tool makes of the reply, nil if it is a good one.
+// failure returns the correct error for the reply, nil for a success.
 func (r *upstreamReply) failure() *candor.Error {
 	details := candor.WithDetails(map[string]any{"status": r.status})
 	code, known := statusCodes[r.status]

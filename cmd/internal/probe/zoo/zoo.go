@@ -1,8 +1,7 @@
-// Package zoo is an MCP server with every defect that we know, each in a cage of its own: to try clients, gateways and probe on.
+// Package zoo is an MCP server with known defects, for tests of clients, gateways and probe.
 //
-// One tool shows one defect and is honest otherwise; defects that belong to the protocol and to no tool change the server as a whole.
-// Which of them there are is a matter of [Options]. It is written on bare bytes, because no library would send what it sends, and it
-// is deterministic: whatever alternates is counted per session.
+// Each tool has one defect and is correct otherwise; defects of the protocol change the server as a whole. [Options] selects the defects. It
+// writes bytes directly, because no library would send such messages, and it is deterministic: alternating answers are counted per session.
 package zoo
 
 import (
@@ -17,40 +16,40 @@ import (
 	"github.com/candor-mcp/candor/internal/schema"
 )
 
-// Options choose what a zoo shows. The zero value shows all of it.
+// Options selects the defects. The zero value selects all.
 type Options struct {
-	// Personality is the name of one of [Personalities]. "" stands for "all", or for nothing but Defects if there are any.
+	// Personality is the name of one of [Personalities]. "" is "all", or only Defects if there are any.
 	Personality string
-	// Defects are the ids of defects that are shown besides those of the personality.
+	// Defects are the ids of further defects.
 	Defects []string
-	// Upstream is the address of the HTTP service behind the tools whose names begin with up-. Without it there are no such tools.
+	// Upstream is the URL of the HTTP service for the tools up-*. Without it there are no such tools.
 	Upstream string
-	// Deadline is how long a client is thought to wait: what answers late answers after it. 0 means [DefaultDeadline].
+	// Deadline is the expected timeout of clients; late answers come after it. 0 is [DefaultDeadline].
 	Deadline time.Duration
 }
 
-// DefaultDeadline is the time after which a late answer is late.
+// DefaultDeadline is the default of [Options.Deadline].
 const DefaultDeadline = 5 * time.Second
 
-// ErrCrash is what [Serve] returns when the server has died as a defect wanted it to. A program should end with a failure then.
-var ErrCrash = errors.New("the zoo has died, as it was told to")
+// ErrCrash is returned by [Serve] when a defect has ended the server. A program should then exit with a failure.
+var ErrCrash = errors.New("the server ended because of a defect")
 
-// Check returns what is wrong with the options: a name that there is none of, or an address that is none.
+// Check returns an error for an unknown name or an invalid URL.
 func (o Options) Check() error {
 	_, err := build(o)
 	return err
 }
 
-// zoo is a server as the options want it. It is not changed once it is built.
+// zoo is a server. It is immutable.
 type zoo struct {
 	tools    []*tool
-	wide     map[string]bool // the defects of the server as a whole, by id
+	wide     map[string]bool // defects of the server as a whole, by id
 	upstream string
 	client   *http.Client
 	deadline time.Duration
 }
 
-// build is the one place where options become a server.
+// build returns a server for the options.
 func build(o Options) (*zoo, error) {
 	z := &zoo{wide: map[string]bool{}, deadline: o.Deadline}
 	if z.deadline <= 0 {
@@ -59,7 +58,7 @@ func build(o Options) (*zoo, error) {
 	if o.Upstream != "" {
 		u, err := url.Parse(o.Upstream)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return nil, errors.New("opening the zoo: the upstream must be an http or https address")
+			return nil, errors.New("starting the zoo: the upstream must be an http or https URL")
 		}
 		z.upstream = strings.TrimSuffix(u.String(), "/")
 		z.client = &http.Client{Timeout: z.deadline / 2}
@@ -69,11 +68,11 @@ func build(o Options) (*zoo, error) {
 		return nil, err
 	}
 	if o.Personality == PersonalityDual {
-		z.tools = dualHouse()
+		z.tools = dualTools()
 	} else {
 		z.tools = []*tool{honestTool("honest"), recordsTool()}
 	}
-	for _, c := range cages() {
+	for _, c := range implementations() {
 		switch {
 		case !slices.Contains(ids, c.ID):
 		case c.Tool == "":
@@ -89,10 +88,10 @@ func build(o Options) (*zoo, error) {
 	return z, z.compile()
 }
 
-// schemas keeps what was read: the same few texts are read for every zoo.
+// schemas caches compiled schemas.
 var schemas schema.Cache
 
-// compile reads the schemas of the tools. They are our own, so that an error is a mistake of ours.
+// compile compiles the schemas of the tools.
 func (z *zoo) compile() error {
 	for _, t := range z.tools {
 		s, err := schemas.Get([]byte(t.input))
@@ -104,7 +103,7 @@ func (z *zoo) compile() error {
 	return nil
 }
 
-// chosen returns the ids of the defects that the options ask for.
+// chosen returns the ids of the selected defects.
 func chosen(o Options) ([]string, error) {
 	var ids []string
 	name := o.Personality
@@ -114,14 +113,14 @@ func chosen(o Options) ([]string, error) {
 	if name != "" {
 		at := slices.IndexFunc(Personalities(), func(p Personality) bool { return p.Name == name })
 		if at < 0 {
-			return nil, fmt.Errorf("opening the zoo: there is no personality %q", name)
+			return nil, fmt.Errorf("starting the zoo: unknown personality %q", name)
 		}
 		ids = Personalities()[at].Defects
 	}
-	known := cages()
+	known := implementations()
 	for _, id := range o.Defects {
-		if !slices.ContainsFunc(known, func(c cage) bool { return c.ID == id }) {
-			return nil, fmt.Errorf("opening the zoo: there is no defect %q", id)
+		if !slices.ContainsFunc(known, func(c implementation) bool { return c.ID == id }) {
+			return nil, fmt.Errorf("starting the zoo: unknown defect %q", id)
 		}
 		ids = append(ids, id)
 	}

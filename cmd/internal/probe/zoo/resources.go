@@ -4,14 +4,14 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// What the zoo has besides tools: one resource and one prompt.
+// The only resource and the only prompt.
 const (
 	resourceURI = "zoo://records/alpha"
 	promptName  = "describe"
 )
 
-// shelf answers for resources and prompts.
-func (c *call) shelf(method string) answer {
+// answerResources answers requests for resources and prompts.
+func (c *call) answerResources(method string) answer {
 	switch method {
 	case "resources/list":
 		return c.list("resources", `{"uri":"`+resourceURI+`","name":"alpha","mimeType":"text/plain"}`)
