@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
-	"github.com/ncruces/go-sqlite3"
-
 	"github.com/candor-mcp/candor/cmd/internal/sqlitedb"
+	"github.com/ncruces/go-sqlite3"
 )
 
 // Options says how a database is used.
@@ -206,4 +206,51 @@ func (s *Store) classify(err error) error {
 	default:
 		return err
 	}
+}
+
+// DamagedError is a row that does not hold what this package writes.
+type DamagedError struct {
+	Table  string `json:"table"`
+	Row    string `json:"row"` // its id
+	Reason string `json:"reason"`
+}
+
+// Error names the row.
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("row %q of %s is damaged: %s", e.Row, e.Table, e.Reason)
+}
+
+// scanError returns the error of reading a row: [ErrNotFound] without a row, or a [DamagedError] if a value has the wrong type.
+func scanError(err error, table, row string) error {
+	if err != nil && strings.HasPrefix(err.Error(), "sql: Scan error") {
+		return &DamagedError{table, row, "a value has the wrong type"}
+	}
+	return notFound(err)
+}
+
+// conditions collects what the rows of a query must fulfil. A condition that is left out lets SQLite use an index for the others, which
+// it cannot for a condition that is made true by a parameter.
+type conditions struct {
+	parts []string
+	args  []any
+}
+
+// equal demands a value of a column, unless the value is empty.
+func (c *conditions) equal(column, value string) {
+	if value != "" {
+		c.add(column+" = ?", value)
+	}
+}
+
+func (c *conditions) add(part string, value any) {
+	c.parts = append(c.parts, part)
+	c.args = append(c.args, value)
+}
+
+// where returns the clause, with spaces around it.
+func (c *conditions) where() string {
+	if len(c.parts) == 0 {
+		return " "
+	}
+	return " WHERE " + strings.Join(c.parts, " AND ") + " "
 }

@@ -13,10 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/chromedp/cdproto"
-
 	"github.com/candor-mcp/candor/cmd/internal/guard"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/scratch"
+	"github.com/chromedp/cdproto"
 )
 
 // names are those under which Chromium is looked for, in this order.
@@ -230,4 +229,15 @@ func (t *tailBuffer) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return strings.Join(strings.Fields(string(t.text)), " ")
+}
+
+// profilePrefix begins the names of the profiles, which are temporary folders. The guard of a Chromium holds the lock of its profile.
+const profilePrefix = "candor-browser-"
+
+// profileRoot is the folder of the profiles. Chromium puts a socket below its profile, and the system limits the length of its path.
+func profileRoot() string {
+	if root := os.TempDir(); len(root) <= 30 || runtime.GOOS == "windows" {
+		return root
+	}
+	return "/tmp"
 }

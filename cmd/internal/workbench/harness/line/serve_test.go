@@ -1,10 +1,16 @@
 package line
 
 import (
+	"bytes"
+	"flag"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/wire"
 )
 
 func TestReadyLineIsFirstAndListsMethods(t *testing.T) {
@@ -85,5 +91,57 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("the server does not go on: %s", r.line)
 			}
 		})
+	}
+}
+
+// TestFlushAfterStopStartsNothing has the reader flush after the server has stopped, as it may when the client closes the output before
+// it has sent a line. Counting the flush as a call ended the process with "close of closed channel".
+func TestFlushAfterStopStartsNothing(t *testing.T) {
+	s, err := New(nil, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newConn(t.Context(), s, framing.NewLineReader(strings.NewReader(""), wire.Limits{}), newOutput(io.Discard))
+	c.stop()
+	if c.reader.flush() {
+		t.Error("the reader goes on after the stop")
+	}
+	select {
+	case <-c.idle:
+	default:
+		t.Error("the connection is not idle")
+	}
+	if err := c.out.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+var memoryLines = flag.Int("lines", 100_000, "lines of the memory test; a million takes some seconds")
+
+// TestMemoryIsFlatOverManyLines compares the heap after a tenth of the lines with the heap after all of them.
+func TestMemoryIsFlatOverManyLines(t *testing.T) {
+	c := start(t, func(o *Options) { o.Recorder = nil })
+	chunk := []byte(pingLine + `{"jsonrpc":"2.0","id":1,"method":"t/full"}` + "\n" + `{"jsonrpc":"2.0","id":1,"method":"made/up"}` + "\nnull\n" +
+		`{"jsonrpc":"2.0","id":"x","method":"t/echo","params":{"text":"hello"}}` + "\n")
+	const perChunk = 5
+	chunk = bytes.Repeat(chunk, 100)
+	send := func(lines int) {
+		go func() {
+			for sent := 0; sent < lines; sent += perChunk * 100 {
+				_, _ = c.in.Write(chunk)
+			}
+		}()
+		for range lines {
+			if _, err := c.out.ReadSlice('\n'); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	c.out.Reset(io.Reader(c.outEnd))
+	send(*memoryLines / 10)
+	before := heap()
+	send(*memoryLines)
+	if after := heap(); after > before+2<<20 {
+		t.Errorf("the heap grew from %d to %d bytes over %d lines", before, after, *memoryLines)
 	}
 }
