@@ -22,7 +22,7 @@ func read(text string) (ast.Node, *yamlfile.Report, error) {
 	return root, r, r.Err()
 }
 
-func TestABadFileIsToldWithPlaceLineAndHint(t *testing.T) {
+func TestProblemsHavePositionLineAndHint(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"a: 1\nb:\tc: [\n":                       "a.yaml:2:4: tab character cannot use as a map key directly\n  2 | b:\tc: [\n    |   \t^\n",
@@ -41,8 +41,8 @@ func TestABadFileIsToldWithPlaceLineAndHint(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatStandsInsideEachOtherIsTooDeep has a text with more brackets than may nest, and a long list.
-func TestOnlyWhatStandsInsideEachOtherIsTooDeep(t *testing.T) {
+// TestOnlyNestingIsTooDeep has a text with more brackets than may nest, and a long list.
+func TestOnlyNestingIsTooDeep(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"a: '" + strings.Repeat("[{", 64) + "'\n", strings.Repeat("- a\n", 100), "[" + strings.Repeat("[], ", 100) + "]"} {
 		if _, _, err := read(text); err != nil {
@@ -51,7 +51,7 @@ func TestOnlyWhatStandsInsideEachOtherIsTooDeep(t *testing.T) {
 	}
 }
 
-func TestAnEmptyFileHasNoRoot(t *testing.T) {
+func TestEmptyFileHasNoRoot(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "\n\n", "# nothing\n", "---\n"} {
 		if root, _, err := read(text); err != nil || root != nil {
@@ -60,8 +60,8 @@ func TestAnEmptyFileHasNoRoot(t *testing.T) {
 	}
 }
 
-// TestTheMarkStandsBelowThePlace has a line that begins with more than one byte for a character, and one that may be a secret.
-func TestTheMarkStandsBelowThePlace(t *testing.T) {
+// TestMarkIsBelowThePosition has a line that begins with more than one byte for a character, and one that may be a secret.
+func TestMarkIsBelowThePosition(t *testing.T) {
 	t.Parallel()
 	root, r, err := read("ä: {b: c}\nkey: hunter2\n")
 	pairs, ok := yamlfile.Pairs(root)
@@ -81,7 +81,7 @@ func TestTheMarkStandsBelowThePlace(t *testing.T) {
 	}
 }
 
-func TestWhatATerminalWouldObeyIsNotShown(t *testing.T) {
+func TestControlCharactersAreNotShown(t *testing.T) {
 	t.Parallel()
 	root, r, err := read("a: \"\x1b[31m\u202e" + strings.Repeat("ü", 300) + "\"\n")
 	if err != nil {
@@ -94,7 +94,7 @@ func TestWhatATerminalWouldObeyIsNotShown(t *testing.T) {
 	}
 }
 
-func TestOnlyTheFirstProblemsAreTold(t *testing.T) {
+func TestReportKeepsTheFirstProblems(t *testing.T) {
 	t.Parallel()
 	r := yamlfile.NewReport("a.yaml", nil)
 	for range 2 * yamlfile.MaxProblems {
@@ -105,7 +105,7 @@ func TestOnlyTheFirstProblemsAreTold(t *testing.T) {
 	}
 }
 
-func TestAMistakeSaysWhatWouldDo(t *testing.T) {
+func TestMistakeHasAHint(t *testing.T) {
 	t.Parallel()
 	if got := yamlfile.NewMistake("b", "%s", "a").Error(); got != "a (hint: b)" {
 		t.Error(got)
@@ -121,7 +121,7 @@ func TestAMistakeSaysWhatWouldDo(t *testing.T) {
 	}
 }
 
-func TestASizeHasItsUnit(t *testing.T) {
+func TestSizeNeedsAUnit(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{
 		"1B": 1, "64KiB": 64 << 10, "1.5 mib": 3 << 19, "2GiB": 2 << 30, "1kB": 1000, "3MB": 3e6, "4GB": 4e9, "0MiB": 0,

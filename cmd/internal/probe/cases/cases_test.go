@@ -38,7 +38,7 @@ func arguments(c *probe.Case) string {
 	return string(p.Arguments)
 }
 
-func TestAToolIsAskedInEveryWrongWay(t *testing.T) {
+func TestPlanHasEveryKindOfWrongArguments(t *testing.T) {
 	t.Parallel()
 	all, _ := cases.Plan([]probe.Tool{tool("search", searchSchema, true)}, cases.Options{NoProtocol: true})
 	for name, want := range map[string]string{
@@ -69,8 +69,8 @@ func TestAToolIsAskedInEveryWrongWay(t *testing.T) {
 	}
 }
 
-// TestAToolThatMayChangeThingsIsOnlyAskedWhatItsSchemaRefuses is the promise that makes probe safe to run.
-func TestAToolThatMayChangeThingsIsOnlyAskedWhatItsSchemaRefuses(t *testing.T) {
+// TestWritingToolsGetOnlyRefusedArguments is the promise that makes probe safe to run.
+func TestWritingToolsGetOnlyRefusedArguments(t *testing.T) {
 	t.Parallel()
 	tools := []probe.Tool{tool("write_note", searchSchema, false), tool("free", `{"type":"object"}`, false), {Name: "none"}}
 	all, skipped := cases.Plan(tools, cases.Options{NoProtocol: true, Faults: []string{"429"}})
@@ -104,7 +104,7 @@ func TestAToolThatMayChangeThingsIsOnlyAskedWhatItsSchemaRefuses(t *testing.T) {
 	}
 }
 
-func TestNamesThatSmellOfExecutionAreLeftOut(t *testing.T) {
+func TestToolsThatExecuteAreLeftOut(t *testing.T) {
 	t.Parallel()
 	for name, smells := range map[string]bool{
 		"run_query": true, "executeCommand": true, "shell": true, "eval-js": true, "bash": true, "killProcess": true,
@@ -121,7 +121,7 @@ func TestNamesThatSmellOfExecutionAreLeftOut(t *testing.T) {
 	}
 }
 
-func TestTheSameToolsGiveTheSameCases(t *testing.T) {
+func TestPlanIsDeterministic(t *testing.T) {
 	t.Parallel()
 	tools := []probe.Tool{tool("a", searchSchema, true), tool("b", searchSchema, false)}
 	first, _ := cases.Plan(tools, cases.Options{})
@@ -138,8 +138,8 @@ func TestTheSameToolsGiveTheSameCases(t *testing.T) {
 	}
 }
 
-// TestTheSeedIsTheOrderOfTheTools: every seed makes the same cases, each in an order of its own.
-func TestTheSeedIsTheOrderOfTheTools(t *testing.T) {
+// TestSeedSelectsTheOrderOfTools: every seed makes the same cases, each in an order of its own.
+func TestSeedSelectsTheOrderOfTools(t *testing.T) {
 	t.Parallel()
 	var tools []probe.Tool
 	for _, name := range strings.Fields("a b c d e f g h") {
@@ -161,7 +161,7 @@ func TestTheSeedIsTheOrderOfTheTools(t *testing.T) {
 	}
 }
 
-func TestTooManyCasesAreCutFromAllToolsAlike(t *testing.T) {
+func TestMaxCallsCutsAllTools(t *testing.T) {
 	t.Parallel()
 	var tools []probe.Tool
 	for i := range 50 {
@@ -180,8 +180,8 @@ func TestTooManyCasesAreCutFromAllToolsAlike(t *testing.T) {
 	}
 }
 
-// TestTheCorpusIsAskedTheSame holds the cases against those that real servers were recorded with.
-func TestTheCorpusIsAskedTheSame(t *testing.T) {
+// TestPlanMatchesTheCorpus holds the cases against those that real servers were recorded with.
+func TestPlanMatchesTheCorpus(t *testing.T) {
 	t.Parallel()
 	const corpus = "../../../../../shared/corpus"
 	tools := map[string][]probe.Tool{}
@@ -258,8 +258,8 @@ func read(t *testing.T, name string, each func(json.RawMessage)) {
 	}
 }
 
-// TestOneCallIsCalledOff: of a tool that says that it takes long, or else of the first that may be called.
-func TestOneCallIsCalledOff(t *testing.T) {
+// TestPlanHasOneCancelledCall: of a tool that says that it takes long, or else of the first that may be called.
+func TestPlanHasOneCancelledCall(t *testing.T) {
 	t.Parallel()
 	off := func(tools ...probe.Tool) (names []string) {
 		all, _ := cases.Plan(tools, cases.Options{})
@@ -283,8 +283,8 @@ func TestOneCallIsCalledOff(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatIsMadeUpHasToFail has a tool that takes one of a few choices: there is nothing in the call that does not exist.
-func TestOnlyWhatIsMadeUpHasToFail(t *testing.T) {
+// TestOnlyMadeUpValuesMustFail has a tool that takes one of a few choices: there is nothing in the call that does not exist.
+func TestOnlyMadeUpValuesMustFail(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[string]probe.Expect{
 		`{"type":"object","properties":{"level":{"type":"string","enum":["error","debug"]}},"required":["level"]}`:                         probe.ExpectAnswer,
@@ -310,8 +310,8 @@ func TestOnlyWhatIsMadeUpHasToFail(t *testing.T) {
 	}
 }
 
-// TestAToolThatMayRunGetsOnePlainCall has arguments as a person would write them, of tools that only read and of one that may write.
-func TestAToolThatMayRunGetsOnePlainCall(t *testing.T) {
+// TestAllowedToolGetsOneValidCall has arguments as a person would write them, of tools that only read and of one that may write.
+func TestAllowedToolGetsOneValidCall(t *testing.T) {
 	t.Parallel()
 	const schema = `{"type":"object","properties":{"name":{"type":"string","examples":["alpha"]},"sourceUrl":{"type":"string"},"startDate":{"type":"string"},
 		"kind":{"type":"string","enum":["error","page"]},"user":{"type":"object","properties":{"email":{"type":"string"},"id":{"type":"integer"}},"required":["email","id"]},

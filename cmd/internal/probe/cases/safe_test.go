@@ -10,9 +10,9 @@ import (
 
 const closedSchema = `{"type":"object","properties":{"title":{"type":"string"}},"required":["title"],"additionalProperties":false}`
 
-// TestAToolThatNeedsNoArgumentsIsNotCalledUnlessItMay has tools that a lax server would run for null, for a list and for a text, because it
+// TestToolWithoutArgumentsIsCalledOnlyIfAllowed has tools that a lax server would run for null, for a list and for a text, because it
 // takes each of them for no arguments at all.
-func TestAToolThatNeedsNoArgumentsIsNotCalledUnlessItMay(t *testing.T) {
+func TestToolWithoutArgumentsIsCalledOnlyIfAllowed(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []probe.Tool{
 		tool("reset_database", `{"type":"object"}`, false), tool("anything", `true`, false), {Name: "without_schema"},
@@ -32,8 +32,8 @@ func TestAToolThatNeedsNoArgumentsIsNotCalledUnlessItMay(t *testing.T) {
 	}
 }
 
-// TestAnUnknownArgumentIsNotGivenToAToolThatMayChangeThings has the call that most validators strip and carry out.
-func TestAnUnknownArgumentIsNotGivenToAToolThatMayChangeThings(t *testing.T) {
+// TestUnknownArgumentsAreNotSentToWritingTools has the call that most validators strip and carry out.
+func TestUnknownArgumentsAreNotSentToWritingTools(t *testing.T) {
 	t.Parallel()
 	all, _ := cases.Plan([]probe.Tool{tool("file_issue", closedSchema, false)}, cases.Options{NoProtocol: true})
 	if c := named(all, probe.CaseExtraProperty); c != nil {
@@ -48,7 +48,7 @@ func TestAnUnknownArgumentIsNotGivenToAToolThatMayChangeThings(t *testing.T) {
 	}
 }
 
-func TestAToolThatSaysThatItOnlyReadsIsBelievedUnlessItContradictsItself(t *testing.T) {
+func TestReadOnlyHintIsTrustedUnlessContradicted(t *testing.T) {
 	t.Parallel()
 	for name, believed := range map[string]bool{
 		"delete_file": false, "dropTable": false, "mail-send": false, "HTTPWrite": false, "fs_write_file": false,
@@ -70,8 +70,8 @@ func TestAToolThatSaysThatItOnlyReadsIsBelievedUnlessItContradictsItself(t *test
 	}
 }
 
-// TestAToolThatSaysThatItDestroysGetsNoCallIfItNeedsNothing has a wrong type that a lax server drops, and then carries out the rest.
-func TestAToolThatSaysThatItDestroysGetsNoCallIfItNeedsNothing(t *testing.T) {
+// TestDestructiveToolWithoutArgumentsIsNotCalled has a wrong type that a lax server drops, and then carries out the rest.
+func TestDestructiveToolWithoutArgumentsIsNotCalled(t *testing.T) {
 	t.Parallel()
 	yes := true
 	for name, hint := range map[string]*bool{"tidy": &yes, "clear_cache": nil, "cancel_all_orders": nil} {
@@ -84,7 +84,7 @@ func TestAToolThatSaysThatItDestroysGetsNoCallIfItNeedsNothing(t *testing.T) {
 	}
 }
 
-func TestAnArgumentOfAnyTypeHasNoWrongOne(t *testing.T) {
+func TestUntypedArgumentHasNoWrongType(t *testing.T) {
 	t.Parallel()
 	all, _ := cases.Plan([]probe.Tool{tool("get", `{"type":"object","properties":{"any":{}},"required":["any"]}`, true)}, cases.Options{NoProtocol: true})
 	if c := named(all, probe.CaseWrongType); c != nil {

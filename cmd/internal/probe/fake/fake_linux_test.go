@@ -100,8 +100,8 @@ func TestOtherPortsAreRefusedAndCountedOnce(t *testing.T) {
 	}
 }
 
-// TestServicesOnTheLoopbackFailAsOthersDo has a server that is configured with the address of a service on its own machine.
-func TestServicesOnTheLoopbackFailAsOthersDo(t *testing.T) {
+// TestLoopbackServicesFailLikeOthers has a server that is configured with the address of a service on its own machine.
+func TestLoopbackServicesFailLikeOthers(t *testing.T) {
 	up := start(t, fake.Port{Number: 8123}, fake.Port{Number: 8443, TLS: true})
 	if up == nil {
 		return
@@ -118,7 +118,7 @@ func TestServicesOnTheLoopbackFailAsOthersDo(t *testing.T) {
 	}
 }
 
-func TestAFaultIsInForceForAServerThatStartsLater(t *testing.T) {
+func TestFaultAppliesToServersStartedLater(t *testing.T) {
 	up := start(t)
 	if up == nil {
 		return
@@ -132,7 +132,7 @@ func TestAFaultIsInForceForAServerThatStartsLater(t *testing.T) {
 	}
 }
 
-func TestHitsOfAServerThatDiesAreKept(t *testing.T) {
+func TestHitsOfACrashedServerAreCounted(t *testing.T) {
 	up := start(t)
 	if up == nil {
 		return
@@ -152,7 +152,7 @@ func TestHitsOfAServerThatDiesAreKept(t *testing.T) {
 	}
 }
 
-func TestDistrustIsNoHit(t *testing.T) {
+func TestUntrustedCertificateIsNotAHit(t *testing.T) {
 	up := start(t)
 	if up == nil {
 		return
@@ -207,7 +207,7 @@ func TestNothingLeavesTheMachine(t *testing.T) {
 	wants(t, s.ask("connect "+sharedDir+"/control/s"), "control/s: connect: ")
 }
 
-func TestWhereNamespacesAreForbiddenTheReasonIsTold(t *testing.T) {
+func TestForbiddenNamespacesAreReported(t *testing.T) {
 	if err := fake.Available(); err != nil {
 		wants(t, err.Error(), "hint: ")
 		return

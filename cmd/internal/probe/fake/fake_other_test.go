@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/fake"
 )
 
-func TestElsewhereTheReasonIsTold(t *testing.T) {
+func TestAvailableReportsTheReason(t *testing.T) {
 	if err := fake.Available(); err == nil || !strings.Contains(err.Error(), "hint: ") {
 		t.Errorf("got %v, want a next step", err)
 	}

@@ -94,7 +94,7 @@ func TestClosingLeavesNoFiles(t *testing.T) {
 	}
 }
 
-func TestAServerEndsWithItsOwnStatus(t *testing.T) {
+func TestExitStatusIsThatOfTheServer(t *testing.T) {
 	up := start(t)
 	if up == nil {
 		return
@@ -130,7 +130,7 @@ func TestASignalReachesTheServerOnce(t *testing.T) {
 	}
 }
 
-func TestACommandThatIsNotThereIsToldOf(t *testing.T) {
+func TestMissingCommandIsReported(t *testing.T) {
 	up := start(t)
 	if up == nil {
 		return

@@ -28,7 +28,7 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
-func TestAQuestionForSomethingElseHasNoAnswer(t *testing.T) {
+func TestResolverIgnoresOtherRecordTypes(t *testing.T) {
 	for kind, want := range map[byte]int{1: 1, 28: 1, 15: 0, 33: 0, 65: 0} { // A, AAAA, MX, SRV, HTTPS
 		question := []byte("\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x01a\x00\x00\x00\x00\x01")
 		question[16] = kind

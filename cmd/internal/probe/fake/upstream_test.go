@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestWhatIsSeenCountsForItsOwnWindow(t *testing.T) {
+func TestEventsCountForTheirWindow(t *testing.T) {
 	up, err := open(t.Context(), Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
 )
 
-// TestAnHTTPErrorThatIsNoMessageIsNoSuccess: a page, a plain text or the JSON of a proxy is neither a call that ran nor an answer with a wrong id.
-func TestAnHTTPErrorThatIsNoMessageIsNoSuccess(t *testing.T) {
+// TestHTTPErrorWithoutMessageIsNotASuccess: a page, a plain text or the JSON of a proxy is neither a call that ran nor an answer with a wrong id.
+func TestHTTPErrorWithoutMessageIsNotASuccess(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"<html>Internal Server Error</html>", "bad arguments: query is required", `{"error":"slow down"}`, `{"error":{"code":429,"message":"slow down"}}`} {
 		o := missing("")
@@ -26,8 +26,8 @@ func TestAnHTTPErrorThatIsNoMessageIsNoSuccess(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatIsTooLongToBeReadIsNoSuccess: of what was cut nobody knows how it ends.
-func TestAnAnswerThatIsTooLongToBeReadIsNoSuccess(t *testing.T) {
+// TestTruncatedAnswerIsNotASuccess: of what was cut nobody knows how it ends.
+func TestTruncatedAnswerIsNotASuccess(t *testing.T) {
 	t.Parallel()
 	o := missing("")
 	o.Response, o.Size = `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"yyyy…[41943040 bytes]`, 40<<20
@@ -36,8 +36,8 @@ func TestAnAnswerThatIsTooLongToBeReadIsNoSuccess(t *testing.T) {
 	}
 }
 
-// TestTheEvidenceOfADeathHoldsItsReason has what the server printed last, and how a connection broke.
-func TestTheEvidenceOfADeathHoldsItsReason(t *testing.T) {
+// TestCrashEvidenceHasTheReason has what the server printed last, and how a connection broke.
+func TestCrashEvidenceHasTheReason(t *testing.T) {
 	t.Parallel()
 	died := missing("")
 	died.Response, died.Outcome, died.Exit, died.Stderr = "", probe.OutcomeCrash, "exit status 7", "ready\nTraceback\n  File x\nKeyError: 'query'\n"
@@ -51,8 +51,8 @@ func TestTheEvidenceOfADeathHoldsItsReason(t *testing.T) {
 	}
 }
 
-// TestASecretThatTheServerWasGivenIsALeak: it is hidden in the run, and found by what hides it.
-func TestASecretThatTheServerWasGivenIsALeak(t *testing.T) {
+// TestGivenSecretInAnAnswerIsALeak: it is hidden in the run, and found by what hides it.
+func TestGivenSecretInAnAnswerIsALeak(t *testing.T) {
 	t.Parallel()
 	o := missing(`"result":{"content":[{"type":"text","text":"BAD_KEY: query is refused for the key ` + probe.GivenSecret + `"}],"isError":true}`)
 	r := report(t, one(o))
@@ -72,8 +72,8 @@ func TestFindingNamesArgumentsThatAreNotAnObject(t *testing.T) {
 	}
 }
 
-// TestWhatIsMaskedByGuessAloneCannotBeMendedOutside because no rule for the gateway is made of it.
-func TestWhatIsMaskedByGuessAloneCannotBeMendedOutside(t *testing.T) {
+// TestSuspectedMaskIsNotFixableByTheGateway because no rule for the gateway is made of it.
+func TestSuspectedMaskIsNotFixableByTheGateway(t *testing.T) {
 	t.Parallel()
 	for expect, want := range map[probe.Expect]bool{probe.ExpectAnswer: false, probe.ExpectFailure: true} {
 		run := &probe.Run{Version: probe.RunVersion, Tools: []probe.Tool{{Name: "bank"}}, Observations: []probe.Observation{{

@@ -24,8 +24,8 @@ func forty(words string) *probe.Run {
 	return run
 }
 
-// TestOneCauseIsOneFinding has a browser that is not installed, which forty tools report in the same words.
-func TestOneCauseIsOneFinding(t *testing.T) {
+// TestToolsShareAFindingByCause has a browser that is not installed, which forty tools report in the same words.
+func TestToolsShareAFindingByCause(t *testing.T) {
 	t.Parallel()
 	run := forty("NAME failed: browserType.launch: Executable doesn't exist at chromium-1187, run 40 is over")
 	r, err := judge.Judge(run, "")
@@ -57,8 +57,8 @@ func TestOneCauseIsOneFinding(t *testing.T) {
 	}
 }
 
-// TestOneCauseIsOneFindingOfARuleThatLooksAtAllCases has the same browser missed in a JSON-RPC error, in words that are arguments of one tool.
-func TestOneCauseIsOneFindingOfARuleThatLooksAtAllCases(t *testing.T) {
+// TestAcrossRulesShareFindingsByCause has the same browser missed in a JSON-RPC error, in words that are arguments of one tool.
+func TestAcrossRulesShareFindingsByCause(t *testing.T) {
 	t.Parallel()
 	run := forty("")
 	for i := range run.Observations {
@@ -73,7 +73,7 @@ func TestOneCauseIsOneFindingOfARuleThatLooksAtAllCases(t *testing.T) {
 	}
 }
 
-func TestAGradeIsIncompleteIfNothingWasCalled(t *testing.T) {
+func TestGradeIsIncompleteWithoutCalls(t *testing.T) {
 	t.Parallel()
 	refused := missing(good("INVALID", "query is missing", ""))
 	for name, tc := range map[string]struct {

@@ -9,8 +9,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
 )
 
-// TestARuleIsNotHeldAgainstWhatItIsNotAbout has, for each rule, an answer that looks like a breach of it and is none, and one that is.
-func TestARuleIsNotHeldAgainstWhatItIsNotAbout(t *testing.T) {
+// TestRulesSkipUnrelatedCases has, for each rule, an answer that looks like a breach of it and is none, and one that is.
+func TestRulesSkipUnrelatedCases(t *testing.T) {
 	t.Parallel()
 	extra := func(words string) probe.Observation {
 		return invalid(probe.CaseExtraProperty, "/zz_unknown_property", text(true, words))
@@ -64,8 +64,8 @@ func asksForPages(o *probe.Observation) {
 	o.Request = strings.Replace(o.Request, `"arguments":{}`, `"arguments":{"pages":["zz"]}`, 1)
 }
 
-// TestAToolThatDoesNotAskTheUpstreamHasNotSwallowedItsFailure labels one success, with and without a request to the upstream.
-func TestAToolThatDoesNotAskTheUpstreamHasNotSwallowedItsFailure(t *testing.T) {
+// TestUnusedUpstreamIsNotASwallowedFailure labels one success, with and without a request to the upstream.
+func TestUnusedUpstreamIsNotASwallowedFailure(t *testing.T) {
 	t.Parallel()
 	for name, asking := range map[string]string{probe.CaseUpstream500: judge.LabelSilent, probe.CaseUpstreamHTML: judge.LabelGarbage} {
 		o := upstream(name, text(false, "2026-11-15"))
@@ -80,8 +80,8 @@ func TestAToolThatDoesNotAskTheUpstreamHasNotSwallowedItsFailure(t *testing.T) {
 	}
 }
 
-// TestWhatAFaultDidIsNotJudgedWhereTheUpstreamWasNotAsked has a tool with a database behind it: it notices that nobody is there, and never sees a status.
-func TestWhatAFaultDidIsNotJudgedWhereTheUpstreamWasNotAsked(t *testing.T) {
+// TestFaultIsNotJudgedWithoutUpstreamRequests has a tool with a database behind it: it notices that nobody is there, and never sees a status.
+func TestFaultIsNotJudgedWithoutUpstreamRequests(t *testing.T) {
 	t.Parallel()
 	fault := func(name string, hits int) probe.Observation {
 		o := upstream(name, rpc(-32603, "the database is away"))
@@ -98,8 +98,8 @@ func TestWhatAFaultDidIsNotJudgedWhereTheUpstreamWasNotAsked(t *testing.T) {
 	}
 }
 
-// TestShortAnswersToWhatHadToFailAreReadForIt: the same words prove nothing where a success was possible.
-func TestShortAnswersToWhatHadToFailAreReadForIt(t *testing.T) {
+// TestShortAnswersAreSearchedForFailures: the same words prove nothing where a success was possible.
+func TestShortAnswersAreSearchedForFailures(t *testing.T) {
 	t.Parallel()
 	for _, words := range []string{"[stderr] Cannot reach the daemon", "done\n\nExit code: 1", "The socket refused us"} {
 		o := missing(text(false, words))
@@ -112,8 +112,8 @@ func TestShortAnswersToWhatHadToFailAreReadForIt(t *testing.T) {
 	}
 }
 
-// TestAToolThatWaitsByItsNameMayLast unless there was something for it to refuse.
-func TestAToolThatWaitsByItsNameMayLast(t *testing.T) {
+// TestWaitingToolMayBeSlow unless there was something for it to refuse.
+func TestWaitingToolMayBeSlow(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"wait_for_text": judge.LabelSlow, "poll-commands": judge.LabelSlow, "get_pollution": judge.LabelHang, "waitlist": judge.LabelHang} {
 		o := absent("")
@@ -129,8 +129,8 @@ func TestAToolThatWaitsByItsNameMayLast(t *testing.T) {
 	}
 }
 
-// TestAResultThatARecorderCutIsOne: of what is cut by probe itself nobody knows how it ends.
-func TestAResultThatARecorderCutIsOne(t *testing.T) {
+// TestTruncatedRecordingCountsAsResult: of what is cut by probe itself nobody knows how it ends.
+func TestTruncatedRecordingCountsAsResult(t *testing.T) {
 	t.Parallel()
 	o := absent(`"result":{"content":[{"type":"text","text":"page one, page t…[+900 chars]`)
 	o.Response = strings.TrimSuffix(o.Response, "}")

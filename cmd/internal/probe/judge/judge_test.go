@@ -61,7 +61,7 @@ func TestServerWithoutAFailureHasNoGrade(t *testing.T) {
 	}
 }
 
-func TestServerIsNoBetterThanAWithoutEveryToolBeingOne(t *testing.T) {
+func TestServerGradeAOnlyIfEveryToolHasA(t *testing.T) {
 	run := one(missing(good("INVALID", "query is missing", ""))).run()
 	for i := range 30 {
 		o := missing(good("INVALID", "query is missing", ""))
@@ -78,8 +78,8 @@ func TestServerIsNoBetterThanAWithoutEveryToolBeingOne(t *testing.T) {
 	}
 }
 
-// TestAMeanHidesNothing: a few bad tools among many good ones bound the grade, and what would raise it says what then bounds it.
-func TestAMeanHidesNothing(t *testing.T) {
+// TestServerGradeIsBoundedByBadTools: a few bad tools among many good ones bound the grade, and what would raise it says what then bounds it.
+func TestServerGradeIsBoundedByBadTools(t *testing.T) {
 	of := func(bad, all int, answer probe.Observation) *probe.Report {
 		run := &probe.Run{}
 		for i := range all {
@@ -114,7 +114,7 @@ func TestAMeanHidesNothing(t *testing.T) {
 	}
 }
 
-func TestWhatIsPrintedAtTheStartIsTheServers(t *testing.T) {
+func TestNoiseAtTheStartBelongsToTheServer(t *testing.T) {
 	run := one(missing(good("INVALID", "query is missing", ""))).run()
 	run.Greeting = server("initialize", `"result":{}`)
 	run.Greeting.Noise = []string{"listening…"}
@@ -124,8 +124,8 @@ func TestWhatIsPrintedAtTheStartIsTheServers(t *testing.T) {
 	}
 }
 
-// TestAToolThatNeverAsksItsUpstreamIsNotJudgedByIt: it works as well as ever while a service fails that it does not know.
-func TestAToolThatNeverAsksItsUpstreamIsNotJudgedByIt(t *testing.T) {
+// TestToolWithoutUpstreamRequestsIsNotJudgedByUpstreamCases: it works as well as ever while a service fails that it does not know.
+func TestToolWithoutUpstreamRequestsIsNotJudgedByUpstreamCases(t *testing.T) {
 	o := upstream(probe.CaseUpstream500, text(false, "[]"))
 	o.Case.Fault = "500"
 	fine := missing(good("INVALID", "query is missing", ""))
@@ -137,7 +137,7 @@ func TestAToolThatNeverAsksItsUpstreamIsNotJudgedByIt(t *testing.T) {
 	}
 }
 
-func TestWhatRaisesTheGradeComesFirst(t *testing.T) {
+func TestRaiseListsTheBestFixFirst(t *testing.T) {
 	r := report(t, one(absent(text(false, notOK)), invalid(probe.CaseMissingRequired, "", good("INVALID", "query is missing", ""))))
 	tool := r.Tools[0]
 	if len(tool.Raise) != 3 || !strings.HasPrefix(tool.Raise[0], "EC002 ") || !strings.Contains(tool.Raise[0], "Then B") || !strings.Contains(tool.Raise[2], "Then A (100)") {
@@ -220,7 +220,7 @@ func TestCanonicalErrorsGradeA(t *testing.T) {
 	}
 }
 
-func TestTwoAnswersToOneCaseAreNotOneMalformedOne(t *testing.T) {
+func TestTwoAnswersAreNotMalformed(t *testing.T) {
 	o := server(probe.CaseDuplicateID, `"result":{}`)
 	o.Case.Group, o.Case.Expect = probe.GroupLiveness, probe.ExpectSilence
 	o.Response += "\n" + o.Response
@@ -230,7 +230,7 @@ func TestTwoAnswersToOneCaseAreNotOneMalformedOne(t *testing.T) {
 	}
 }
 
-func TestAnswerThatWeCutIsNotMalformed(t *testing.T) {
+func TestTruncatedAnswerIsNotMalformed(t *testing.T) {
 	o := absent(good("GONE", "no such page", ""))
 	o.Response, o.Size = o.Response[:len(o.Response)-20], 2<<20
 	if got, _ := found(t, one(missing(good("INVALID", "query is missing", "")), o)); got != "" {
@@ -242,20 +242,20 @@ func TestAnswerThatWeCutIsNotMalformed(t *testing.T) {
 	}
 }
 
-// TestOtherNeedsMayBeToldBeforeBadArguments: a session that is missing has to be mended first.
-func TestOtherNeedsMayBeToldBeforeBadArguments(t *testing.T) {
+// TestPreconditionsMayComeBeforeArguments: a session that is missing has to be mended first.
+func TestPreconditionsMayComeBeforeArguments(t *testing.T) {
 	if got, _ := found(t, one(missing(canonical(kaizacode.SessionNotInitialized, "no session has been started")))); got != "" {
 		t.Errorf("found %q", got)
 	}
 }
 
-func TestSpecAsksOnlyWhatTheSpecificationSays(t *testing.T) {
+func TestSpecSetHasOnlySpecificationRules(t *testing.T) {
 	if got, r := found(t, one(missing(text(true, "wrong"))).under(judge.SetSpec)); got != "" || r.Grade != probe.GradeA {
 		t.Errorf("found %q, grade %s", got, r.Grade)
 	}
 }
 
-func TestUnknownSetIsToldTheNamesThereAre(t *testing.T) {
+func TestUnknownSetErrorListsSets(t *testing.T) {
 	_, err := judge.Judge(&probe.Run{}, "zz")
 	if err == nil || !strings.Contains(err.Error(), "workrail") {
 		t.Errorf("error: %v", err)

@@ -14,8 +14,8 @@ func planner(t *probe.Tool) {
 	t.InputSchema = json.RawMessage(`{"type":"object","properties":{"startDate":{"type":"string"},"issue_id":{"type":"string"},"tags":{"type":"array"},"repo":{"type":"string","title":"Source repository"}},"required":["startDate"]}`)
 }
 
-// TestAnArgumentMayBeNamedInPlainWords has refusals that name the argument in other words than the schema, and some that name another thing.
-func TestAnArgumentMayBeNamedInPlainWords(t *testing.T) {
+// TestArgumentMayBeNamedInPlainWords has refusals that name the argument in other words than the schema, and some that name another thing.
+func TestArgumentMayBeNamedInPlainWords(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		field, words string
@@ -43,8 +43,8 @@ func TestAnArgumentMayBeNamedInPlainWords(t *testing.T) {
 	}
 }
 
-// TestARefusalOfAMadeUpValueIsNotAboutTheBadArgument: the server looks at another argument first, of which probe made up the value.
-func TestARefusalOfAMadeUpValueIsNotAboutTheBadArgument(t *testing.T) {
+// TestRefusalOfAMadeUpValueDoesNotCount: the server looks at another argument first, of which probe made up the value.
+func TestRefusalOfAMadeUpValueDoesNotCount(t *testing.T) {
 	t.Parallel()
 	for words, spared := range map[string]bool{
 		"INVALID: zz-does-not-exist cannot be read":  true, // quotes the value
@@ -63,8 +63,8 @@ func TestARefusalOfAMadeUpValueIsNotAboutTheBadArgument(t *testing.T) {
 	}
 }
 
-// TestAToolThatIsAskedForAnErrorGivesOne has the tool of server-everything that returns a sample of each kind of message.
-func TestAToolThatIsAskedForAnErrorGivesOne(t *testing.T) {
+// TestRequestedErrorIsNotAFailure has the tool of server-everything that returns a sample of each kind of message.
+func TestRequestedErrorIsNotAFailure(t *testing.T) {
 	t.Parallel()
 	samples := func(t *probe.Tool) {
 		t.InputSchema = json.RawMessage(`{"type":"object","properties":{"messageType":{"type":"string","enum":["error","success","debug"]}},"required":["messageType"]}`)

@@ -54,8 +54,8 @@ func TestMaskedFailuresBecomeRules(t *testing.T) {
 	}
 }
 
-// TestNoRuleHoldsForWhatWentWell has a tool whose successes begin as its failures do.
-func TestNoRuleHoldsForWhatWentWell(t *testing.T) {
+// TestNoRuleMatchesASuccess has a tool whose successes begin as its failures do.
+func TestNoRuleMatchesASuccess(t *testing.T) {
 	t.Parallel()
 	run := &probe.Run{Observations: []probe.Observation{
 		seen("log", probe.CaseMissingRequired, probe.ExpectRefusal, says("Error: name is required")),
@@ -68,8 +68,8 @@ func TestNoRuleHoldsForWhatWentWell(t *testing.T) {
 	}
 }
 
-// TestAnUnknownPropertyDoesNotMakeAFailureASuccess has a tool that ignores what it does not know, and fails for the rest of the call.
-func TestAnUnknownPropertyDoesNotMakeAFailureASuccess(t *testing.T) {
+// TestUnknownPropertyDoesNotHideAFailure has a tool that ignores what it does not know, and fails for the rest of the call.
+func TestUnknownPropertyDoesNotHideAFailure(t *testing.T) {
 	t.Parallel()
 	const failure = `{"status":"error","message":"Request not found"}`
 	run := &probe.Run{Observations: []probe.Observation{
@@ -86,8 +86,8 @@ func TestAnUnknownPropertyDoesNotMakeAFailureASuccess(t *testing.T) {
 	}
 }
 
-// TestAComplaintAboutOneThingIsNoneAboutSeveral has a tool that reads several files, and says in one line that it could not read the only one.
-func TestAComplaintAboutOneThingIsNoneAboutSeveral(t *testing.T) {
+// TestComplaintAboutOneItemDoesNotMatchSeveral has a tool that reads several files, and says in one line that it could not read the only one.
+func TestComplaintAboutOneItemDoesNotMatchSeveral(t *testing.T) {
 	t.Parallel()
 	run := &probe.Run{Observations: []probe.Observation{
 		seen("read", probe.CaseNonexistent, probe.ExpectFailure, says("/nonexistent/zz/missing.txt: Error - Access denied - path outside allowed directories")),
@@ -132,8 +132,8 @@ func TestErrorsOfAToolBecomeResults(t *testing.T) {
 	}
 }
 
-// TestAGuessAloneMakesNoRule sees something that looks like a failure where none was due.
-func TestAGuessAloneMakesNoRule(t *testing.T) {
+// TestGuessMakesNoRule sees something that looks like a failure where none was due.
+func TestGuessMakesNoRule(t *testing.T) {
 	t.Parallel()
 	run := &probe.Run{Observations: []probe.Observation{
 		seen("status", probe.CaseNoArgsValid, probe.ExpectAnswer, says(`{"success":false,"error":"the last build failed"}`)),
@@ -201,8 +201,8 @@ func TestBatchesAndPlainSentencesAreLearntToo(t *testing.T) {
 	}
 }
 
-// TestABatchThatPartlyWentWellIsNoFailure has statuses that begin like a failure, and answers whose text does not show what went well.
-func TestABatchThatPartlyWentWellIsNoFailure(t *testing.T) {
+// TestPartlySuccessfulBatchIsNotAFailure has statuses that begin like a failure, and answers whose text does not show what went well.
+func TestPartlySuccessfulBatchIsNotAFailure(t *testing.T) {
 	t.Parallel()
 	told := func(structured, text string) string {
 		return strings.TrimSuffix(says(text), "}") + `,"structuredContent":` + structured + `}`

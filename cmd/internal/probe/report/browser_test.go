@@ -133,7 +133,7 @@ func (p *tab) quiet() {
 	}
 }
 
-func TestThePageOpensInABrowserAndItsFiltersWork(t *testing.T) {
+func TestPageFiltersWork(t *testing.T) {
 	r := sample(t)
 	p := open(t, r)
 	rows, findings := len(r.Tools)+1, len(r.Findings)
@@ -190,7 +190,7 @@ func (p *tab) choose(selector, value string) {
 	p.do(chromedp.Evaluate[chromedp.Void]("(e => { e.value = " + quote(value) + "; e.dispatchEvent(new Event('input', {bubbles: true})) })(document.querySelector(" + quote(selector) + "))"))
 }
 
-func TestThePageSortsOpensAndCopiesByKeyboard(t *testing.T) {
+func TestPageWorksByKeyboard(t *testing.T) {
 	p := open(t, sample(t))
 	first := func() string { return p.text(`document.querySelector("#tools tbody tr th bdi").textContent`) }
 	p.do(chromedp.Focus(chromedp.CSS("#tools thead th:last-child button")), chromedp.KeyEvent("\r"))
@@ -240,7 +240,7 @@ func TestHostileTextDoesNothingInABrowser(t *testing.T) {
 }
 
 // A narrow page scrolls its table, not itself.
-func TestThePageFitsATelephone(t *testing.T) {
+func TestPageFitsAPhone(t *testing.T) {
 	p := open(t, sample(t))
 	p.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile))
 	if wide := p.number("document.documentElement.scrollWidth"); wide > 360 {
@@ -249,7 +249,7 @@ func TestThePageFitsATelephone(t *testing.T) {
 }
 
 // Words are to be read in the light and in the dark: WCAG asks for a contrast of 4.5.
-func TestThePageHasContrast(t *testing.T) {
+func TestPageHasContrast(t *testing.T) {
 	p := open(t, sample(t))
 	for _, scheme := range []string{"light", "dark"} {
 		p.scheme(scheme)

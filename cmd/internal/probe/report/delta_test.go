@@ -36,7 +36,7 @@ func later(t *testing.T) *probe.Report {
 	return r
 }
 
-func TestAComparisonIsWrittenAsBefore(t *testing.T) {
+func TestComparisonMatchesGoldenFiles(t *testing.T) {
 	for name, format := range map[string]string{"delta.txt": report.FormatText, "delta.json": report.FormatJSON, "delta.md": report.FormatMarkdown} {
 		var b bytes.Buffer
 		if err := report.WriteDelta(&b, format, report.Diff(sample(t), later(t)), report.Options{}); err != nil {
@@ -46,7 +46,7 @@ func TestAComparisonIsWrittenAsBefore(t *testing.T) {
 	}
 }
 
-func TestAComparisonTellsWhatChanged(t *testing.T) {
+func TestDiffFindsChanges(t *testing.T) {
 	d := report.Diff(sample(t), later(t))
 	for what, got := range map[string][2]int{
 		"new":    {len(d.New), 1},
@@ -93,7 +93,7 @@ func TestEachWayToGetWorseIsEnough(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotMatterIsNotWorse(t *testing.T) {
+func TestInfoFindingsAreNotRegressions(t *testing.T) {
 	for name, change := range map[string]func(*probe.Report){
 		"nothing":        func(*probe.Report) {},
 		"another order":  func(r *probe.Report) { r.Findings[0], r.Findings[5] = r.Findings[5], r.Findings[0] },
@@ -115,7 +115,7 @@ func TestWhatDoesNotMatterIsNotWorse(t *testing.T) {
 	}
 }
 
-func TestAToolThatIsGoneIsWorse(t *testing.T) {
+func TestRemovedToolIsARegression(t *testing.T) {
 	changed := sample(t)
 	changed.Tools = changed.Tools[1:]
 	if d := report.Diff(sample(t), changed); !d.Worse() || len(d.Lost) != 1 || d.Lost[0] != "task_create" {
@@ -123,8 +123,8 @@ func TestAToolThatIsGoneIsWorse(t *testing.T) {
 	}
 }
 
-// TestAFindingThatIsMendedInPartIsNotNew has a tool that names none of its fields, and then all but one.
-func TestAFindingThatIsMendedInPartIsNotNew(t *testing.T) {
+// TestPartlyFixedFindingIsNotNew has a tool that names none of its fields, and then all but one.
+func TestPartlyFixedFindingIsNotNew(t *testing.T) {
 	t.Parallel()
 	about := func(field string) *probe.Report {
 		return &probe.Report{Findings: []probe.Finding{{Rule: "EC015", Severity: probe.SeverityMajor, Tool: "search", Field: field}}}
@@ -139,8 +139,8 @@ func TestAFindingThatIsMendedInPartIsNotNew(t *testing.T) {
 	}
 }
 
-// TestARuleThatIsNewMakesNothingWorse has a baseline of an older candor: the server is as it was.
-func TestARuleThatIsNewMakesNothingWorse(t *testing.T) {
+// TestNewRuleIsNotARegression has a baseline of an older candor: the server is as it was.
+func TestNewRuleIsNotARegression(t *testing.T) {
 	t.Parallel()
 	seen := func(grade probe.Grade, applied []string, found ...probe.Finding) *probe.Report {
 		r := &probe.Report{Rules: "agent", Grade: grade, Tools: []probe.ToolReport{{Tool: "search", Grade: grade}}, Findings: found}
@@ -167,8 +167,8 @@ func TestARuleThatIsNewMakesNothingWorse(t *testing.T) {
 	}
 }
 
-// TestAFindingOfSeveralToolsIsComparedToolByTool: that findings are told together changes nothing, and a further tool is new.
-func TestAFindingOfSeveralToolsIsComparedToolByTool(t *testing.T) {
+// TestDiffComparesSharedFindingsByTool: that findings are told together changes nothing, and a further tool is new.
+func TestDiffComparesSharedFindingsByTool(t *testing.T) {
 	apart := &probe.Report{Findings: []probe.Finding{{Rule: "EC010", Severity: probe.SeverityMajor, Tool: "a"}, {Rule: "EC010", Severity: probe.SeverityMajor, Tool: "b"}}}
 	joined := &probe.Report{Findings: []probe.Finding{{Rule: "EC010", Severity: probe.SeverityMajor, Tools: []string{"a", "b"}}}}
 	more := &probe.Report{Findings: []probe.Finding{{Rule: "EC010", Severity: probe.SeverityMajor, Tools: []string{"a", "b", "c"}}}}

@@ -65,7 +65,7 @@ func largeReport() *probe.Report {
 }
 
 // Nothing that a terminal obeys, and nothing that cannot be seen, leaves in any format.
-func TestNoFormatLetsControlAndBidiThrough(t *testing.T) {
+func TestFormatsEscapeControlAndBidi(t *testing.T) {
 	for _, format := range report.Formats() {
 		out := write(t, format, evilReport(), report.Options{})
 		if !utf8.ValidString(out) {
@@ -82,7 +82,7 @@ func TestNoFormatLetsControlAndBidiThrough(t *testing.T) {
 
 var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-func TestColourIsOursAndChangesNoLetter(t *testing.T) {
+func TestColourChangesNoText(t *testing.T) {
 	for name, r := range reports(t) {
 		coloured := write(t, report.FormatText, r, report.Options{Colour: true})
 		if got := sgr.ReplaceAllString(coloured, ""); got != write(t, report.FormatText, r, report.Options{}) {
@@ -113,7 +113,7 @@ func TestTextKeepsToItsWidth(t *testing.T) {
 }
 
 // A line of Markdown holds one thing: hostile text opens no block and no cell, and leaves no fence.
-func TestMarkdownCannotBeLeft(t *testing.T) {
+func TestMarkdownEscapesServerText(t *testing.T) {
 	out := write(t, report.FormatMarkdown, evilReport(), report.Options{})
 	fence, columns := "", 0
 	for line := range strings.Lines(out) {
@@ -207,7 +207,7 @@ func closing(s string, run int) int {
 	return -1
 }
 
-func TestTheSameReportGivesTheSameBytes(t *testing.T) {
+func TestReportIsDeterministic(t *testing.T) {
 	for name, r := range reports(t) {
 		before, err := json.Marshal(r)
 		if err != nil {

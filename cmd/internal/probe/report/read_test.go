@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/report"
 )
 
-func TestWhatIsWrittenAsJSONIsReadBack(t *testing.T) {
+func TestJSONRoundTrip(t *testing.T) {
 	r := sample(t)
 	again, err := report.Read([]byte(write(t, report.FormatJSON, r, report.Options{})))
 	if err != nil {
@@ -22,7 +22,7 @@ func TestWhatIsWrittenAsJSONIsReadBack(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoReportIsToldWhatItIs(t *testing.T) {
+func TestReadErrorsNameTheProblem(t *testing.T) {
 	for data, want := range map[string]string{
 		``:                                      "JSON",
 		`no`:                                    "JSON",
@@ -51,7 +51,7 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
-func TestAFailureToWriteIsTold(t *testing.T) {
+func TestWriteReportsWriterErrors(t *testing.T) {
 	for _, format := range report.Formats() {
 		if err := report.Write(fullDisk{}, format, sample(t), report.Options{}); !errors.Is(err, errFull) {
 			t.Errorf("%s: %v", format, err)
@@ -64,7 +64,7 @@ func TestAFailureToWriteIsTold(t *testing.T) {
 	}
 }
 
-func TestAnUnknownFormatIsToldTheKnownOnes(t *testing.T) {
+func TestUnknownFormatErrorListsFormats(t *testing.T) {
 	for _, err := range []error{
 		report.Write(nil, "pdf", &probe.Report{}, report.Options{}),
 		report.WriteDelta(nil, "html", &report.Delta{}, report.Options{}),

@@ -55,7 +55,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-func TestEveryFormatIsWrittenAsBefore(t *testing.T) {
+func TestFormatsMatchGoldenFiles(t *testing.T) {
 	for _, c := range []struct {
 		name, format string
 		options      report.Options

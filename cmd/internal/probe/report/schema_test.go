@@ -19,7 +19,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/report"
 )
 
-func TestJUnitIsWhatBothItsSchemasTake(t *testing.T) {
+func TestJUnitConformsToBothSchemas(t *testing.T) {
 	schema := readXSD(t, "testdata/junit.xsd")
 	for name, r := range reports(t) {
 		if err := schema.validate(write(t, report.FormatJUnit, r, report.Options{}), "testsuites"); err != nil {
@@ -29,7 +29,7 @@ func TestJUnitIsWhatBothItsSchemasTake(t *testing.T) {
 }
 
 // The checker of ours must be able to say no.
-func TestTheSchemaOfJUnitRefuses(t *testing.T) {
+func TestJUnitSchemaRefusesInvalidFiles(t *testing.T) {
 	schema := readXSD(t, "testdata/junit.xsd")
 	good := write(t, report.FormatJUnit, sample(t), report.Options{})
 	for old, with := range map[string]string{
@@ -136,7 +136,7 @@ func sarifSchema(t *testing.T) *jsonschema.Schema {
 	return schema
 }
 
-func TestSARIFIsWhatTheStandardsSchemaTakes(t *testing.T) {
+func TestSARIFConformsToTheSchema(t *testing.T) {
 	schema := sarifSchema(t)
 	for name, r := range reports(t) {
 		document, err := jsonschema.UnmarshalJSON(strings.NewReader(write(t, report.FormatSARIF, r, report.Options{})))
@@ -165,7 +165,7 @@ func TestSARIFIsWhatTheStandardsSchemaTakes(t *testing.T) {
 	}
 }
 
-func TestAFingerprintIsThatOfTheKeyAndOfNothingElse(t *testing.T) {
+func TestFingerprintDependsOnlyOnTheKey(t *testing.T) {
 	prints := func(change func(*probe.Finding)) []string {
 		r := sample(t)
 		for i := range r.Findings {

@@ -9,8 +9,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/report"
 )
 
-// TestWhatIsLeftOutOfManyToolsIsToldOnce has a server without annotations, and a tool that hangs.
-func TestWhatIsLeftOutOfManyToolsIsToldOnce(t *testing.T) {
+// TestSkipsAreGroupedByReason has a server without annotations, and a tool that hangs.
+func TestSkipsAreGroupedByReason(t *testing.T) {
 	t.Parallel()
 	r := &probe.Report{Version: probe.ReportVersion, Rules: "agent"}
 	for _, tool := range strings.Fields("a b c d e f g h i j") {
@@ -40,7 +40,7 @@ func TestWhatIsLeftOutOfManyToolsIsToldOnce(t *testing.T) {
 	}
 }
 
-func TestHowOftenIsSaidOnce(t *testing.T) {
+func TestCaseCountIsWrittenOnce(t *testing.T) {
 	t.Parallel()
 	r := &probe.Report{Version: probe.ReportVersion, Rules: "agent", Findings: []probe.Finding{
 		{Rule: "EC001", Severity: probe.SeverityMajor, Message: "It says so, in 9 cases.", Count: 9}, {Rule: "EC002", Severity: probe.SeverityMajor, Message: "It does not.", Count: 7}}}

@@ -74,14 +74,14 @@ func TestStatusGoesWithTheNumberUnlessADefectSaysOtherwise(t *testing.T) {
 	}
 }
 
-func TestTheDelayIsInTheHeaderAlone(t *testing.T) {
+func TestDelayIsOnlyInTheHeader(t *testing.T) {
 	got := post(t, httpServer(t, zoo.Options{Defects: []string{"retry-header"}}), toolCall(era2025, "retry-header"), "")
 	if got.header.Get("Retry-After") != "30" || strings.Contains(got.body, "30") || !strings.Contains(got.body, "RATE_LIMITED") {
 		t.Errorf("got %v %s", got.header, got.body)
 	}
 }
 
-func TestACrashBreaksTheConnectionAndForgetsTheSessions(t *testing.T) {
+func TestCrashBreaksTheConnectionAndDropsSessions(t *testing.T) {
 	address := httpServer(t, zoo.Options{Defects: []string{"crash"}})
 	open := post(t, address, request(era2025, "1", "initialize", `{"protocolVersion":"2025-11-25"}`), "")
 	session := open.header.Get("Mcp-Session-Id")
@@ -129,7 +129,7 @@ func events(body string) (out []string) {
 	}
 }
 
-func TestAllTransportsSayTheSame(t *testing.T) {
+func TestTransportsGiveTheSameAnswers(t *testing.T) {
 	for _, d := range zoo.Defects() {
 		if d.Tool == "" || strings.HasPrefix(d.Tool, "up-") || d.ID == "hang" || d.ID == "late" || d.ID == "keeps-on" {
 			continue
@@ -151,7 +151,7 @@ func TestAllTransportsSayTheSame(t *testing.T) {
 	}
 }
 
-func TestTheOlderEventStreamCarriesTheAnswers(t *testing.T) {
+func TestLegacySSECarriesAnswers(t *testing.T) {
 	address := httpServer(t, zoo.Options{Defects: []string{"noise"}})
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"/sse", nil)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/zoo"
 )
 
-func TestDefectsHaveWhatAReaderNeeds(t *testing.T) {
+func TestDefectsAreDescribed(t *testing.T) {
 	rules := judge.Rules()
 	seen := map[string]bool{}
 	for _, d := range zoo.Defects() {
@@ -26,7 +26,7 @@ func TestDefectsHaveWhatAReaderNeeds(t *testing.T) {
 	}
 }
 
-func TestWhatIsNarrowIsADefect(t *testing.T) {
+func TestNarrowNamesExistingDefects(t *testing.T) {
 	narrow := 0
 	for _, d := range zoo.Defects() {
 		if d.Transport != "" || d.Protocol != "" {
@@ -66,7 +66,7 @@ func TestEveryPersonalityCanBeServed(t *testing.T) {
 	}
 }
 
-func TestWhatDoesNotExistIsRefused(t *testing.T) {
+func TestUnknownOptionsAreRefused(t *testing.T) {
 	for _, o := range []zoo.Options{{Personality: "nobody"}, {Defects: []string{"nothing"}}, {Upstream: "ftp://x"}, {Upstream: "x"}} {
 		if o.Check() == nil {
 			t.Errorf("%+v is accepted", o)
@@ -82,7 +82,7 @@ func TestUpstreamToolsNeedAnUpstream(t *testing.T) {
 	}
 }
 
-func TestDualIsTheInventoryOfTheDocumentCountedRight(t *testing.T) {
+func TestDualMatchesTheInventory(t *testing.T) {
 	listed := zoo.DualTools()
 	patterns := map[probe.Pattern]int{}
 	for _, d := range listed {

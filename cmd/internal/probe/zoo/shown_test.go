@@ -162,7 +162,7 @@ var shown = map[string]func(seen) bool{
 // elsewhere are defects that a test of their own shows.
 var elsewhere = []string{"oversize-dies", "keeps-on", "banner", "http-ok", "http-500"}
 
-func TestEachDefectIsSeenAsItSays(t *testing.T) {
+func TestDefectsBehaveAsDescribed(t *testing.T) {
 	up := newService(t)
 	for _, d := range zoo.Defects() {
 		if slices.Contains(elsewhere, d.ID) {
@@ -215,7 +215,7 @@ func TestProbePlansEveryCaseThatADefectNames(t *testing.T) {
 	}
 }
 
-func TestADefectIsAllThatIsWrongWithItsTool(t *testing.T) {
+func TestToolHasOnlyItsDefect(t *testing.T) {
 	for _, d := range zoo.Defects() {
 		if d.Tool == "" || strings.HasPrefix(d.Tool, "up-") {
 			continue
@@ -285,7 +285,7 @@ func TestTheHonestToolPassesEveryCase(t *testing.T) {
 	}
 }
 
-func TestAMissingAnswerComesLate(t *testing.T) {
+func TestLateAnswerComesAfterTheDeadline(t *testing.T) {
 	c := open(t, era2025, zoo.Options{Defects: []string{"late"}, Deadline: time.Millisecond})
 	if !c.send(request(era2025, "5", "tools/call", `{"name":"late","arguments":{"name":"zz","mode":"full"}}`)) {
 		t.Fatal("nobody reads")
@@ -295,7 +295,7 @@ func TestAMissingAnswerComesLate(t *testing.T) {
 	}
 }
 
-func TestACallThatIsCalledOffIsAnsweredAllTheSame(t *testing.T) {
+func TestCancelledCallIsAnswered(t *testing.T) {
 	c := open(t, era2025, zoo.Options{Defects: []string{"keeps-on"}, Deadline: time.Second})
 	c.send(request(era2025, "5", "tools/call", `{"name":"keeps-on","arguments":{"name":"alpha","mode":"full"}}`))
 	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}`)
@@ -307,8 +307,8 @@ func TestACallThatIsCalledOffIsAnsweredAllTheSame(t *testing.T) {
 	}
 }
 
-// TestAClientThatDoesNotReadHoldsNothingUp: the server can be ended all the same.
-func TestAClientThatDoesNotReadHoldsNothingUp(t *testing.T) {
+// TestClientThatDoesNotReadBlocksNothing: the server can be ended all the same.
+func TestClientThatDoesNotReadBlocksNothing(t *testing.T) {
 	_, out := io.Pipe()
 	ctx, stop := context.WithCancel(t.Context())
 	in := strings.NewReader(strings.Repeat(request(era2025, "1", "ping", "{}")+"\n", 3))
@@ -320,7 +320,7 @@ func TestAClientThatDoesNotReadHoldsNothingUp(t *testing.T) {
 	}
 }
 
-func TestTheSameFaultHasAnotherCodeTheSecondTimeAndSoInEverySession(t *testing.T) {
+func TestShiftingCodesAlternatePerSession(t *testing.T) {
 	for range 2 {
 		c := open(t, era2025, zoo.Options{Defects: []string{"shifting-codes"}})
 		var codes []string
@@ -335,7 +335,7 @@ func TestTheSameFaultHasAnotherCodeTheSecondTimeAndSoInEverySession(t *testing.T
 	}
 }
 
-func TestUnseenRetriesAreThree(t *testing.T) {
+func TestHiddenRetriesAreCounted(t *testing.T) {
 	up := newService(t)
 	c := open(t, era2025, zoo.Options{Defects: []string{"up-retries"}, Upstream: up.URL})
 	for fault, want := range map[string]int32{"503": 3, "404": 1, "": 1} {
@@ -355,7 +355,7 @@ func TestTheBannerComesFirst(t *testing.T) {
 	}
 }
 
-func TestALongMessageKillsOnlyWhoHasThatDefect(t *testing.T) {
+func TestLongMessageEndsOnlyServersWithThatDefect(t *testing.T) {
 	long := request(era2025, "5", "zz/long", `{"text":"`+strings.Repeat("x", 1<<20)+`"}`)
 	if s := open(t, era2025, zoo.Options{Personality: zoo.PersonalityHonest}).ask(long, "5"); s.died || s.number() != "-32601" {
 		t.Errorf("an honest server answers %.300s", s.response)
