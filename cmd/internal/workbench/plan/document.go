@@ -81,7 +81,7 @@ func (l *linter) split(lines []string) (front, text []string, ok bool) {
 	return nil, nil, false
 }
 
-// placeholder matches words for text that is not written yet, such as TODO.
+// placeholder matches words for text that is still to be written.
 var placeholder = lazyregexp.New(`\b(?:TO` + `DO|FIX` + `ME|TBD|X` + `XX)\b|(?i:lorem ipsum|<placeholder>)`)
 
 // maxDoubts bounds the warnings of one kind, so that they leave room for others.
