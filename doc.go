@@ -28,3 +28,4 @@
 package candor
 
 //go:generate go run ./internal/catalogue/gen
+//go:generate go run ./internal/checklist/run --promises docs/promises.md
