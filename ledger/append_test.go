@@ -274,7 +274,7 @@ func TestK21SecretsNeverReachTheDisk(t *testing.T) {
 }
 
 func TestLongTextIsCutOnARuneBorderAndItsDigestFits(t *testing.T) {
-	for _, text := range []string{strings.Repeat("é", MaxText), strings.Repeat("x", 10*MaxText), strings.Repeat("a\xff", MaxText)} {
+	for _, text := range []string{strings.Repeat("é", maxText), strings.Repeat("x", 10*maxText), strings.Repeat("a\xff", maxText)} {
 		body, err := newEncoder(make([]byte, format.DigestSize)).appendBody(nil, &Entry{Kind: KindFailure, Upstream: []byte(text)})
 		if err != nil {
 			t.Fatal(err)
@@ -284,7 +284,7 @@ func TestLongTextIsCutOnARuneBorderAndItsDigestFits(t *testing.T) {
 			t.Fatal(err)
 		}
 		u := r.Upstream
-		if len(u.Text) > MaxText || !strings.HasSuffix(u.Text, cutMark) || !u.Cut || u.Bytes != int64(len(text)) {
+		if len(u.Text) > maxText || !strings.HasSuffix(u.Text, cutMark) || !u.Cut || u.Bytes != int64(len(text)) {
 			t.Errorf("%d bytes of %d, cut %v", len(u.Text), u.Bytes, u.Cut)
 		}
 		if u.Digest != "sha256:"+format.Digest(sha256.Sum256([]byte(u.Text))).String() {
@@ -329,7 +329,7 @@ func TestAFolderThatOthersCanReadIsWarnedOf(t *testing.T) {
 			t.Fatal(err)
 		}
 		closeTest(t, openTest(t, dir, Options{OnWarning: func(w Warning) {
-			if w.Kind == WarningPermissions {
+			if w.Kind == warningPermissions {
 				warned++
 			}
 		}}))
@@ -352,7 +352,7 @@ func TestCloseIsFinalAndMayBeRepeated(t *testing.T) {
 }
 
 func TestOptionsThatCannotBeMeantAreRefused(t *testing.T) {
-	for _, o := range []Options{{Instance: "a/b"}, {Instance: strings.Repeat("a", 65)}, {Policy: 9}} {
+	for _, o := range []Options{{Instance: "a/b"}, {Instance: strings.Repeat("a", 65)}} {
 		_, err := Open(t.TempDir(), o)
 		wantFault(t, err, candor.CodeLedgerFailed)
 	}

@@ -112,7 +112,7 @@ func TestAFailingSecondPlaceIsReportedAndDoesNotStopTheLedger(t *testing.T) {
 	on.Store(false)
 	last := appendN(t, l, 300)
 	closeTest(t, l)
-	if w := <-warned; w.Kind != WarningSecondPlace {
+	if w := <-warned; w.Kind != warningSecondPlace {
 		t.Errorf("warned of %+v", w)
 	}
 	entries := ofKind(byHand(t, last.Chain, fileOf(t, dir, last.Chain, format.ActiveSegment)), KindCheckpoint)

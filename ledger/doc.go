@@ -12,7 +12,7 @@
 //
 // # What happens if an entry cannot be recorded?
 //
-// Append returns AUDIT_LOG_FAILED or AUDIT_LOCK_FAILED, and the caller must not perform the effect. With [PolicyOpen] the call goes on
+// Append returns AUDIT_LOG_FAILED or AUDIT_LOCK_FAILED, and the caller must not perform the effect. With [Options.FailOpen] the call goes on
 // instead, and the next entry that can be written says how many are missing.
 //
 // # How do I read it?

@@ -31,7 +31,7 @@ func (c *encoder) appendBody(dst []byte, e *Entry) ([]byte, error) {
 	if !e.Kind.Valid() {
 		return dst, fmt.Errorf("unknown kind %q", e.Kind)
 	}
-	if e.Outcome != "" && !e.Outcome.Valid() {
+	if e.Outcome != "" && !e.Outcome.valid() {
 		return dst, fmt.Errorf("unknown outcome %q", e.Outcome)
 	}
 	dst = append(append(append(dst, `,"kind":"`...), e.Kind...), '"')
@@ -153,9 +153,9 @@ func appendLabel(dst []byte, name, value string) []byte {
 
 // label is a short text as it stands in an entry.
 func label(s string) string {
-	s = redact.Text(cutRunes(s, 4*MaxLabel))
-	if len(s) > MaxLabel {
-		s = cutRunes(s, MaxLabel-len(cutMark)) + cutMark
+	s = redact.Text(cutRunes(s, 4*maxLabel))
+	if len(s) > maxLabel {
+		s = cutRunes(s, maxLabel-len(cutMark)) + cutMark
 	}
 	return s
 }
@@ -166,7 +166,7 @@ const cutMark = "…"
 // boundText redacts, then cuts, and reports which of the two changed the text. Twice the bound is looked at, so that a secret across
 // the cut is still known as one.
 func boundText(s []byte, policy redact.Policy) (text []byte, cut, redacted bool) {
-	const scan = 2 * MaxText
+	const scan = 2 * maxText
 	if len(s) > scan {
 		s, cut = cutRunes(s, scan), true
 	}
@@ -175,8 +175,8 @@ func boundText(s []byte, policy redact.Policy) (text []byte, cut, redacted bool)
 		text = []byte(string([]rune(string(text))))
 	}
 	redacted = !bytes.Equal(text, s)
-	if cut || len(text) > MaxText {
-		text = append(cutRunes(text, min(len(text), MaxText-len(cutMark))), cutMark...)
+	if cut || len(text) > maxText {
+		text = append(cutRunes(text, min(len(text), maxText-len(cutMark))), cutMark...)
 		cut = true
 	}
 	return text, cut, redacted

@@ -50,8 +50,8 @@ const (
 	OutcomeUnknown    Outcome = "unknown"
 )
 
-// Valid reports whether o is one of the outcomes.
-func (o Outcome) Valid() bool {
+// valid reports whether o is one of the outcomes.
+func (o Outcome) valid() bool {
 	switch o {
 	case OutcomeOK, OutcomeError, OutcomeDenied, OutcomeSuppressed, OutcomeSuspected, OutcomeUnknown:
 		return true
@@ -62,8 +62,8 @@ func (o Outcome) Valid() bool {
 
 // Bounds of what one entry holds, in bytes of UTF-8 as given. Longer text is cut on a rune border.
 const (
-	MaxText  = 64 << 10           // upstream, envelope and cause
-	MaxLabel = candor.MaxCallInfo // every other text
+	maxText  = 64 << 10           // upstream, envelope and cause
+	maxLabel = candor.MaxCallInfo // every other text
 )
 
 // Entry is what a caller wants recorded. The ledger adds chain, number, time and hashes. An empty field is left out.
@@ -122,7 +122,7 @@ type Receipt struct {
 	Seq   uint64
 	Hash  string // in hex
 	Time  time.Time
-	// Unrecorded is set, and all else empty, if the ledger could not record and its policy is [PolicyOpen].
+	// Unrecorded is set, and all else empty, if the ledger could not record and its policy is [Options.FailOpen].
 	Unrecorded bool
 }
 

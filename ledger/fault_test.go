@@ -125,7 +125,7 @@ func TestFullDiskIsRecordedAndServiceComesBackByItself(t *testing.T) {
 			t.Errorf("%v does not say that the disk is full", err)
 		}
 	}
-	if w := <-warnings; w.Kind != WarningFull {
+	if w := <-warnings; w.Kind != warningFull {
 		t.Errorf("warned of %v", w)
 	}
 	full.Store(false)
@@ -150,7 +150,7 @@ func TestFullDiskIsRecordedAndServiceComesBackByItself(t *testing.T) {
 func TestPolicyOpenIsRecordedAndCounted(t *testing.T) {
 	dir := t.TempDir()
 	s := newFaulty(t, dir)
-	l := openTest(t, "", Options{storage: s, Policy: PolicyOpen})
+	l := openTest(t, "", Options{storage: s, FailOpen: true})
 	on := failing(s, "write", format.ActiveSegment, syscall.EIO)
 	for range 7 {
 		r, err := l.Append(context.Background(), Entry{Kind: KindFailure})

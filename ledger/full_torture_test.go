@@ -200,7 +200,7 @@ func (f *fullness) remembers() {
 	if got.refs["never"] > 0 {
 		f.t.Error("a refused entry is in the ledger")
 	}
-	seen := map[ledger.WarningKind]int{}
+	seen := map[string]int{}
 	for close(f.warnings); ; {
 		w, more := <-f.warnings
 		if !more {
@@ -208,7 +208,7 @@ func (f *fullness) remembers() {
 		}
 		seen[w.Kind]++
 	}
-	if seen[ledger.WarningFull] == 0 || seen[ledger.WarningSpaceBack] == 0 {
+	if seen["full"] == 0 || seen["space-back"] == 0 {
 		f.t.Errorf("the operator was not told: %v", seen)
 	}
 }

@@ -60,7 +60,7 @@ func Open(dir string, o Options) (*Ledger, error) {
 		return nil, logFailed(errors.Join(err, o.storage.Close()))
 	}
 	if s, ok := o.storage.(*storage.Dir); ok && s.Exposed() {
-		l.warner.warn(WarningPermissions, "the ledger's folder is open to others; give it mode 0700", nil)
+		l.warner.warn(warningPermissions, "the ledger's folder is open to others; give it mode 0700", nil)
 	}
 	return l, nil
 }
@@ -96,7 +96,7 @@ func open(o Options) (*Ledger, error) {
 // taken up, it is not recorded and the error says so; after that Append waits for the outcome, which is near.
 //
 // The error is AUDIT_LOG_FAILED or AUDIT_LOCK_FAILED: then the entry is not recorded, or after a failing disk at least nothing may rely on it,
-// and what it was about must not go out. Under [PolicyOpen] there is a receipt marked unrecorded instead.
+// and what it was about must not go out. Under [Options.FailOpen] there is a receipt marked unrecorded instead.
 func (l *Ledger) Append(ctx context.Context, e Entry) (Receipt, error) {
 	return l.append(ctx, &e, nil, nil)
 }
@@ -177,7 +177,7 @@ func (l *Ledger) Close() error {
 type Counts struct {
 	Appended    uint64 // entries that are durable
 	Failed      uint64 // entries that were refused
-	Unrecorded  uint64 // entries that were let go under [PolicyOpen]
+	Unrecorded  uint64 // entries that were let go under [Options.FailOpen]
 	Cancelled   uint64 // entries whose caller gave up before they were written
 	Batches     uint64 // writes that were synced; Appended divided by it is how many share a sync
 	Bytes       uint64 // written to segments

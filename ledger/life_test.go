@@ -128,7 +128,7 @@ func TestRetentionKeepsCheckpointsAndSaysWhatWent(t *testing.T) {
 	old := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes})
 	first := fillSegments(t, old, 3)
 	closeTest(t, old)
-	l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes, Retain: Retain{Bytes: 3 * minSegmentBytes}})
+	l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes, RetainBytes: 3 * minSegmentBytes})
 	chain := fillSegments(t, l, 6)
 	waitFor(t, func() bool {
 		l.upkeep.ring()
@@ -174,7 +174,7 @@ func TestRetentionKeepsCheckpointsAndSaysWhatWent(t *testing.T) {
 func TestRetentionByAgeNeverTakesTheSegmentBeingWritten(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes, Retain: Retain{Age: time.Nanosecond}})
+	l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes, RetainAge: time.Nanosecond})
 	chain := fillSegments(t, l, 3)
 	waitFor(t, func() bool {
 		l.upkeep.ring()
@@ -196,7 +196,7 @@ func TestLowSpaceIsWarnedOfOnce(t *testing.T) {
 	close(warned)
 	n := 0
 	for w := range warned {
-		if w.Kind == WarningLowSpace {
+		if w.Kind == warningLowSpace {
 			n++
 		}
 	}

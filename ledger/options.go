@@ -20,15 +20,19 @@ type Options struct {
 	// OwnSecondPlace says that no other ledger uses SecondPlace. The file is then rewritten with the newest checkpoint of each chain
 	// when it reaches 4 MiB. A shared file is only appended to.
 	OwnSecondPlace bool
-	// Policy says what happens when an entry cannot be recorded. The zero value is [PolicyClosed].
-	Policy Policy
+	// FailOpen lets calls go on when an entry cannot be recorded: Append returns a receipt marked Unrecorded instead of an error. The first
+	// entry of every chain records this choice, and the first entry after a failure says how many are missing.
+	FailOpen bool
 
 	// MaxSegmentBytes is the size at which a segment is closed and the next begins. 0 is 64 MiB.
 	MaxSegmentBytes int64
 	// MaxSegmentAge is the age at which a segment is closed. 0 means that age does not matter.
 	MaxSegmentAge time.Duration
-	// Retain says which closed segments may go. The zero value keeps everything.
-	Retain Retain
+	// RetainAge is the age at which closed segments may be removed, counted from their last write. 0 keeps them. Checkpoints are always
+	// kept, so that the rest can still be verified, and the segment that is being written is never removed.
+	RetainAge time.Duration
+	// RetainBytes is the total size of segments above which the oldest closed ones are removed. 0 keeps them.
+	RetainBytes int64
 	// Compress has closed segments compressed in the background.
 	Compress bool
 
@@ -49,33 +53,6 @@ type Options struct {
 	second  storage.Storage // where SecondPlace is a name, instead of its folder; for tests
 }
 
-// Policy says what happens to a call when the ledger cannot record it.
-type Policy uint8
-
-// The policies.
-const (
-	// PolicyClosed refuses: Append returns an error, and the caller leaves the effect undone.
-	PolicyClosed Policy = iota
-	// PolicyOpen goes on: Append returns a receipt marked unrecorded. The first entry of every chain says that this was chosen, and the
-	// first that can be written after a failure says how many are missing.
-	PolicyOpen
-)
-
-// String returns the word that entries use.
-func (p Policy) String() string {
-	if p == PolicyOpen {
-		return "open"
-	}
-	return "closed"
-}
-
-// Retain bounds what is kept. Checkpoints are always kept, so that what remains can still be verified. The segment that is
-// being written is never removed.
-type Retain struct {
-	Age   time.Duration // closed segments last written longer ago may go; 0 keeps them
-	Bytes int64         // the oldest closed segments go while the folder's segments take more than this; 0 keeps them
-}
-
 const (
 	defaultSegmentBytes = 64 << 20
 	minSegmentBytes     = 4 << 10
@@ -90,9 +67,6 @@ func (o Options) withDefaults() (Options, error) {
 	o.Instance = firstOf(o.Instance, "candor")
 	if len(o.Instance) > maxInstance || !format.IsChainName(o.Instance) {
 		return o, fmt.Errorf("instance %q: want at most %d letters, digits and hyphens", o.Instance, maxInstance)
-	}
-	if o.Policy > PolicyOpen {
-		return o, fmt.Errorf("unknown policy %d", o.Policy)
 	}
 	o.MaxSegmentBytes = max(firstOf(o.MaxSegmentBytes, defaultSegmentBytes), minSegmentBytes)
 	o.ReserveBytes = max(firstOf(o.ReserveBytes, defaultReserve), 0)
@@ -111,4 +85,15 @@ func firstOf[T comparable](a, b T) T {
 		return b
 	}
 	return a
+}
+
+// keepsAll reports whether no segment is ever removed.
+func (o *Options) keepsAll() bool { return o.RetainAge == 0 && o.RetainBytes == 0 }
+
+// policyName returns the word for FailOpen in entries.
+func policyName(failOpen bool) string {
+	if failOpen {
+		return "open"
+	}
+	return "closed"
 }

@@ -45,7 +45,7 @@ func (l life) live(t *testing.T) error {
 		prunes: rng.IntN(6) == 0,
 	}
 	if w.prunes {
-		w.options.Retain = ledger.Retain{Bytes: int64(1 + rng.IntN(20_000)), Age: time.Duration(rng.IntN(2)) * time.Hour}
+		w.options.RetainBytes, w.options.RetainAge = int64(1+rng.IntN(20_000)), time.Duration(rng.IntN(2))*time.Hour
 	}
 	var failed error
 	w.play = func(s *stage) {

@@ -53,7 +53,7 @@ func (u *upkeep) work() error {
 
 // underLock runs f while nobody else begins a chain or removes segments. A folder that is busy is left for the next round.
 func (u *upkeep) underLock(f func() error) error {
-	if u.ledger.options.Retain == (Retain{}) || u.stopping() {
+	if u.ledger.options.keepsAll() || u.stopping() {
 		return nil
 	}
 	unlock, err := u.ledger.options.storage.Lock(folderLock, newLockNote("candor", time.Now()))
@@ -107,7 +107,7 @@ func (u *upkeep) retain(own string) error {
 	if err != nil {
 		return err
 	}
-	choose(all, u.ledger.options.Retain, u.ledger.options.Clock())
+	choose(all, &u.ledger.options)
 	for _, c := range all {
 		if c.remove == 0 || u.stopping() {
 			continue
@@ -120,7 +120,8 @@ func (u *upkeep) retain(own string) error {
 }
 
 // choose marks what goes: the oldest first, over all chains, until the rest fits.
-func choose(all []*heldChain, r Retain, now time.Time) {
+func choose(all []*heldChain, o *Options) {
+	now := o.Clock()
 	var total int64
 	for _, c := range all {
 		for _, f := range c.files {
@@ -137,8 +138,8 @@ func choose(all []*heldChain, r Retain, now time.Time) {
 		if oldest == nil {
 			return
 		}
-		old := r.Age > 0 && now.Sub(oldest.next().modified) > r.Age
-		much := r.Bytes > 0 && total > r.Bytes
+		old := o.RetainAge > 0 && now.Sub(oldest.next().modified) > o.RetainAge
+		much := o.RetainBytes > 0 && total > o.RetainBytes
 		if !old && !much {
 			return
 		}

@@ -36,7 +36,7 @@ func (w *writer) rotate() error {
 		err = c.storage.Rename(c.name+"/"+format.ActiveSegment, c.name+"/"+format.ClosedSegment(c.closed+1))
 	}
 	if err != nil {
-		w.ledger.warner.warn(WarningUpkeep, "the segment could not be closed", err)
+		w.ledger.warner.warn(warningUpkeep, "the segment could not be closed", err)
 		return nil
 	}
 	return w.rotated()
@@ -52,7 +52,7 @@ func (w *writer) rotated() error {
 		return logFailed(err)
 	}
 	if err := c.segment.release(); err != nil {
-		w.ledger.warner.warn(WarningUpkeep, "the closed segment could not be released", err)
+		w.ledger.warner.warn(warningUpkeep, "the closed segment could not be released", err)
 	}
 	c.segment = nil
 	c.closed++

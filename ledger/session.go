@@ -78,7 +78,7 @@ func (s *Sessions) Close() error {
 
 // Begin begins a session. One that was begun before, by whomever, is refused with ERR_SESSION_EXISTS.
 func (s *Sessions) Begin(ctx context.Context, id string) error {
-	if id == "" || len(id) > MaxLabel {
+	if id == "" || len(id) > maxLabel {
 		return sessionError(dual.InvalidParams, id)
 	}
 	return s.exclusively(ctx, func() error {

@@ -43,7 +43,7 @@ func (w *writer) fill(n int) {
 		return
 	}
 	w.space.full = true
-	w.ledger.warner.warn(WarningFull, "the disk is full: entries are refused until there is space", nil)
+	w.ledger.warner.warn(warningFull, "the disk is full: entries are refused until there is space", nil)
 	c := w.chain
 	if c == nil || c.segment == nil || c.uncovered()+ownRoom > maxUncovered {
 		return
@@ -70,7 +70,7 @@ func (w *writer) regainSpace() error {
 		return errNoSpace
 	}
 	w.space.full, w.space.back = false, true
-	w.ledger.warner.warn(WarningSpaceBack, "there is disk space again", nil)
+	w.ledger.warner.warn(warningSpaceBack, "there is disk space again", nil)
 	return nil
 }
 
@@ -107,7 +107,7 @@ func (w *writer) checkSpace() {
 	case err != nil:
 	case free < limit && !w.space.low:
 		w.space.low = true
-		w.ledger.warner.warn(WarningLowSpace, "little space is left on the ledger's disk", nil)
+		w.ledger.warner.warn(warningLowSpace, "little space is left on the ledger's disk", nil)
 	case free > 2*limit:
 		w.space.low = false
 	}

@@ -86,7 +86,7 @@ var workloads = []workload{
 		s.appendInTurn(l, 2, 50)
 		s.close(l)
 	}},
-	{name: "retention", prunes: true, options: ledger.Options{MaxSegmentBytes: ledger.MinSegmentBytes, Retain: ledger.Retain{Bytes: 6000}}, play: func(s *stage) {
+	{name: "retention", prunes: true, options: ledger.Options{MaxSegmentBytes: ledger.MinSegmentBytes, RetainBytes: 6000}, play: func(s *stage) {
 		l := s.open()
 		s.appendInTurn(l, 16, 900)
 		time.Sleep(time.Hour)

@@ -58,7 +58,7 @@ func endsWith(t *testing.T, warned chan Warning, f func() error) {
 	}
 	select {
 	case w := <-warned:
-		if w.Kind != WarningSecondPlace {
+		if w.Kind != warningSecondPlace {
 			t.Errorf("warning %v", w)
 		}
 	default:

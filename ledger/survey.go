@@ -176,7 +176,7 @@ func (w *writer) beginAfter(all []*found) error {
 	w.ledger.counters.segments.Add(1)
 	w.conclude(all)
 	if err := w.keepBack(); storage.IsFull(err) {
-		w.ledger.warner.warn(WarningLowSpace, "no space could be kept back", err)
+		w.ledger.warner.warn(warningLowSpace, "no space could be kept back", err)
 	}
 	return nil
 }
@@ -231,7 +231,7 @@ func (w *writer) introduce(all []*found) error {
 		Within  int64        `json:"checkpoint_ms"`
 		Second  string       `json:"second_place,omitempty"`
 		Before  []namedChain `json:"before"`
-	}{1, w.keys.Public, w.ledger.options.Policy.String(), checkpointWithin.Milliseconds(), w.second.path, named[:part]})}
+	}{1, w.keys.Public, policyName(w.ledger.options.FailOpen), checkpointWithin.Milliseconds(), w.second.path, named[:part]})}
 	for named = named[part:]; len(named) > 0; named = named[part:] {
 		part = min(len(named), most)
 		first = append(first, ownBody(KindSetting, struct {
@@ -270,15 +270,15 @@ func (w *writer) conclude(all []*found) {
 		}
 		f.end.Named = w.chain.name
 		if err := writeEnd(w.storage, f.name, f.end); err != nil {
-			w.ledger.warner.warn(WarningUpkeep, "how chain "+f.name+" ended could not be noted", err)
+			w.ledger.warner.warn(warningUpkeep, "how chain "+f.name+" ended could not be noted", err)
 		}
 		if r := f.recovery; r != nil && (r.Cut > 0 || r.Harm != nil) {
-			w.ledger.warner.warn(WarningRecovered, "chain "+f.name+" was recovered with a loss, see its entry", nil)
+			w.ledger.warner.warn(warningRecovered, "chain "+f.name+" was recovered with a loss, see its entry", nil)
 		}
 	}
 	for _, c := range w.poisoned {
 		if err := c.unlock(); err != nil {
-			w.ledger.warner.warn(WarningUpkeep, "a lock could not be given back", err)
+			w.ledger.warner.warn(warningUpkeep, "a lock could not be given back", err)
 		}
 	}
 	w.poisoned = nil

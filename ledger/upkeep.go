@@ -31,7 +31,7 @@ func newUpkeep(l *Ledger) *upkeep {
 // start begins with what earlier processes have left.
 func (u *upkeep) start() {
 	o := &u.ledger.options
-	if !o.Compress && o.Retain == (Retain{}) {
+	if !o.Compress && o.keepsAll() {
 		return
 	}
 	u.ring()
@@ -49,7 +49,7 @@ func (u *upkeep) run() {
 		case <-u.wake:
 		}
 		if err := u.work(); err != nil {
-			u.ledger.warner.warn(WarningUpkeep, "looking after old segments failed", err)
+			u.ledger.warner.warn(warningUpkeep, "looking after old segments failed", err)
 		}
 	}
 }

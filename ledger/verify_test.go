@@ -144,7 +144,7 @@ func tear(t testing.TB, dir string) {
 func TestWhatRetentionLeavesVerifies(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	o := ledger.Options{MaxSegmentBytes: 4 << 10, Retain: ledger.Retain{Bytes: 16 << 10}, Compress: true}
+	o := ledger.Options{MaxSegmentBytes: 4 << 10, RetainBytes: 16 << 10, Compress: true}
 	rounds := 40
 	if testing.Short() {
 		rounds = 15

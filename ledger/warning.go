@@ -6,24 +6,21 @@ import (
 
 // Warning is something an operator should see.
 type Warning struct {
-	Kind WarningKind
+	Kind string // a closed set: low-space, full, space-back, poisoned, recovered, second-place, upkeep, permissions
 	Text string
 	Err  error // nil if there is none
 }
 
-// WarningKind is what a warning is about. It is a closed set, fit for a label.
-type WarningKind string
-
 // The kinds of warning.
 const (
-	WarningLowSpace    WarningKind = "low-space"    // little disk space is left
-	WarningFull        WarningKind = "full"         // no disk space is left; entries are refused
-	WarningSpaceBack   WarningKind = "space-back"   // there is disk space again
-	WarningPoisoned    WarningKind = "poisoned"     // a chain was given up because the disk failed under it, or its files were taken away
-	WarningRecovered   WarningKind = "recovered"    // something had to be cut from, or is wrong with, a chain that was found
-	WarningSecondPlace WarningKind = "second-place" // a checkpoint could not be written to the second place
-	WarningUpkeep      WarningKind = "upkeep"       // compressing or removing old segments failed; it is tried again
-	WarningPermissions WarningKind = "permissions"  // the folder can be read by others
+	warningLowSpace    = "low-space"    // little disk space is left
+	warningFull        = "full"         // no disk space is left; entries are refused
+	warningSpaceBack   = "space-back"   // there is disk space again
+	warningPoisoned    = "poisoned"     // a chain was given up because the disk failed under it, or its files were taken away
+	warningRecovered   = "recovered"    // something had to be cut from, or is wrong with, a chain that was found
+	warningSecondPlace = "second-place" // a checkpoint could not be written to the second place
+	warningUpkeep      = "upkeep"       // compressing or removing old segments failed; it is tried again
+	warningPermissions = "permissions"  // the folder can be read by others
 )
 
 // warner hands warnings to the operator without making the writer wait.
@@ -47,7 +44,7 @@ func newWarner(tell func(Warning)) *warner {
 }
 
 // warn never waits: an operator who is not listening misses some.
-func (w *warner) warn(kind WarningKind, text string, err error) {
+func (w *warner) warn(kind string, text string, err error) {
 	select {
 	case w.out <- Warning{Kind: kind, Text: text, Err: err}:
 	default:

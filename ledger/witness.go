@@ -208,9 +208,9 @@ func (w *writer) reportSecond(err error) {
 	p := w.second
 	switch {
 	case err != nil && !p.failing:
-		w.ledger.warner.warn(WarningSecondPlace, "checkpoints are not written to the witness copy "+p.path+"; each new checkpoint tries again", err)
+		w.ledger.warner.warn(warningSecondPlace, "checkpoints are not written to the witness copy "+p.path+"; each new checkpoint tries again", err)
 	case err == nil && p.failing:
-		w.ledger.warner.warn(WarningSecondPlace, "checkpoints are written to the witness copy "+p.path+" again", nil)
+		w.ledger.warner.warn(warningSecondPlace, "checkpoints are written to the witness copy "+p.path+" again", nil)
 	}
 	p.failing = err != nil
 }

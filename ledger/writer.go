@@ -40,7 +40,7 @@ type writer struct {
 	synced    time.Time // when the checkpoints were last synced
 
 	space space
-	lost  uint64 // let go under PolicyOpen since the last entry
+	lost  uint64 // let go under FailOpen since the last entry
 	since string // when the first of those was
 
 	batch   []*request // space for one batch
@@ -218,7 +218,7 @@ func (w *writer) refuse(batch []*request, err error) {
 	}
 	res := result{err: logFailed(err)}
 	c := &w.ledger.counters
-	if w.ledger.options.Policy == PolicyOpen {
+	if w.ledger.options.FailOpen {
 		res = result{unrecorded: true}
 		if w.lost == 0 {
 			w.since = format.FormatTime(w.now())
@@ -302,7 +302,7 @@ func (w *writer) settle() {
 	if err := w.second.within(w.second.sync); err != nil {
 		w.reportSecond(err)
 	} else if err := w.second.within(w.second.compact); err != nil {
-		w.ledger.warner.warn(WarningUpkeep, "the witness copy could not be rewritten and keeps growing", err)
+		w.ledger.warner.warn(warningUpkeep, "the witness copy could not be rewritten and keeps growing", err)
 	}
 	w.checkSpace()
 }
@@ -311,7 +311,7 @@ func (w *writer) settle() {
 // another chain has named it.
 func (w *writer) poison(err error) {
 	c := w.chain
-	w.ledger.warner.warn(WarningPoisoned, "chain "+c.name+" was given up after entry "+fmt.Sprint(c.at.seq()), err)
+	w.ledger.warner.warn(warningPoisoned, "chain "+c.name+" was given up after entry "+fmt.Sprint(c.at.seq()), err)
 	_ = c.stop() // of files that have failed already
 	if errors.Is(err, errTaken) {
 		w.taken = err

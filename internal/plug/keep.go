@@ -38,7 +38,7 @@ func (k Keep) Options(dir, instance string, getenv func(string) string, log *slo
 		log.Warn("checkpoints are kept only in the folder of the ledger, as configured")
 	}
 	return ledger.Options{
-		Instance: instance, SecondPlace: second, OwnSecondPlace: slices.Contains(SecondPlaces(dir, getenv), second), Retain: ledger.Retain{Age: k.Age, Bytes: k.Bytes}, Compress: k.Compress,
+		Instance: instance, SecondPlace: second, OwnSecondPlace: slices.Contains(SecondPlaces(dir, getenv), second), RetainAge: k.Age, RetainBytes: k.Bytes, Compress: k.Compress,
 		OnWarning: func(w ledger.Warning) {
 			log.Warn("ledger warning", slog.String("kind", string(w.Kind)), slog.String("text", w.Text), slog.Any("error", w.Err))
 		},

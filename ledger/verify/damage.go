@@ -24,14 +24,6 @@ const (
 	KindCheckpointMissing Kind = "checkpoint-missing" // entries that no checkpoint covers although one was due
 )
 
-// Kinds returns all kinds in the order of the specification.
-func Kinds() []Kind {
-	return []Kind{
-		KindTornTail, KindBadLine, KindBadHash, KindBrokenLink, KindWrongSeq, KindWrongChain, KindTimeBackwards, KindMissingSegment,
-		KindDuplicate, KindTruncated, KindRootMismatch, KindBadSignature, KindUnknownKey, KindMissingChain, KindCheckpointMissing,
-	}
-}
-
 // Damage is the first thing that is wrong with a chain.
 type Damage struct {
 	Kind   Kind   `json:"kind"`
