@@ -18,7 +18,6 @@ type Writer struct {
 // differ in the members that they forget.
 var Writers = []Writer{
 	{"boundary", "emission.write", "every failed tool call leaves through it"},
-	{"boundary", "readText", "it writes a message only to have it read"},
 }
 
 // watched are the packages that answer calls, besides all below workbench. Dialect and contract are left out: they write results for others.

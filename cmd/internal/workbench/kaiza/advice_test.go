@@ -10,7 +10,7 @@ import (
 // TestARefusalSaysWhatToDoInstead makes the slips that agents make and holds the advice against what would help.
 func TestARefusalSaysWhatToDoInstead(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	p.write("src/a.txt", "one\n")
 	if err := os.Truncate(p.file("src/a.txt"), 9<<20); err != nil {
@@ -42,7 +42,7 @@ func TestARefusalSaysWhatToDoInstead(t *testing.T) {
 // TestTheReviewCountsFilesHoweverDeep shows a plan for files that lie deeper than a listing goes, and beside more files than it holds.
 func TestTheReviewCountsFilesHoweverDeep(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	p.write("src/main/java/com/example/deep/A.java", "class A {}\n")
 	for i := range 1200 {
 		p.write(fmt.Sprintf("node_modules/m%d/i.js", i), "")

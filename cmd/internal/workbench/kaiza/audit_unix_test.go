@@ -15,9 +15,9 @@ import (
 
 // TestK20WhetherTheTrailIsLockedOrBrokenIsTold takes the trail away from a session in both ways, and gives it back.
 func TestK20WhetherTheTrailIsLockedOrBrokenIsTold(t *testing.T) {
-	for code, take := range map[string]func(p *place) (flags []string, giveBack func()){
-		"AUDIT_LOCK_FAILED": func(p *place) ([]string, func()) { return nil, holdTrail(p.t, p.ledgerDir()) },
-		"AUDIT_LOG_FAILED": func(p *place) ([]string, func()) {
+	for code, take := range map[string]func(p *env) (flags []string, giveBack func()){
+		"AUDIT_LOCK_FAILED": func(p *env) ([]string, func()) { return nil, holdTrail(p.t, p.ledgerDir()) },
+		"AUDIT_LOG_FAILED": func(p *env) ([]string, func()) {
 			name := filepath.Join(filepath.Dir(p.root), "elsewhere") // a file where the folder should be
 			if err := os.WriteFile(name, nil, 0o600); err != nil {
 				p.t.Fatal(err)
@@ -27,7 +27,7 @@ func TestK20WhetherTheTrailIsLockedOrBrokenIsTold(t *testing.T) {
 	} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			p := newEnv(t)
 			plan := p.approved("src/**")
 			w := p.listen()
 			first := w.stateless()
@@ -66,11 +66,11 @@ func TestK20WhetherTheTrailIsLockedOrBrokenIsTold(t *testing.T) {
 	}
 }
 
-// TestAServerThatIsStoppedCallsOffWhatIsUnderWay stops it while one change is being checked and another waits for it: neither has happened,
+// TestStoppingTheServerCancelsCallsInProgress stops it while one change is being checked and another waits for it: neither has happened,
 // both are told the same, and the trail knows.
-func TestAServerThatIsStoppedCallsOffWhatIsUnderWay(t *testing.T) {
+func TestStoppingTheServerCancelsCallsInProgress(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	s := p.executor("--policy", p.policyFile("preflight:\n  - name: slow\n    run: [sleep, '60']\n"))
 	for n, name := range []string{"src/first.txt", "src/second.txt"} {

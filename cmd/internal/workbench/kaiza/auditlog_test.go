@@ -26,7 +26,7 @@ func (c *client) hashes(query args) (hashes []string) {
 // all of them have the same time, as entries have that are written together.
 func TestTheTrailCanBeReadPageByPage(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	c := p.executor()
 	now := time.Now()
 	for _, instance := range []string{"one", "two"} {
@@ -75,7 +75,7 @@ func TestTheTrailCanBeReadPageByPage(t *testing.T) {
 // TestNoDataMakesAnEntryOfAnotherWorkspaceOurs plants entries that name this workspace everywhere but where it counts.
 func TestNoDataMakesAnEntryOfAnotherWorkspaceOurs(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	c := p.executor()
 	trail, err := ledger.Open(p.ledgerDir(), ledger.Options{Instance: "other"})
 	if err != nil {

@@ -13,7 +13,7 @@ var binary string
 
 // sideBySide are the tests in which calls run beside each other: what the race detector is for. All others have one client, and a server
 // that is built with the detector starts slowly; in a hurry they run without it only.
-const sideBySide = "Story|Races|ManyClients|K10OfMany|K11ASecond|K18|ARaceFor|WhoBegins|K6"
+const sideBySide = "Story|Races|ManyClients|K10OfMany|K11ASecond|K18|ARaceFor|ManySessions|K6"
 
 func TestMain(m *testing.M) {
 	asLauncher()

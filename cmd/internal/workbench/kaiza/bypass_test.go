@@ -15,7 +15,7 @@ import (
 // TestASessionOfAnotherRootIsNotServed restarts the server for another folder: a session that was begun before does not bring its own along.
 func TestASessionOfAnotherRootIsNotServed(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	w := p.listen()
 	c := w.stateless()
@@ -40,7 +40,7 @@ func TestASessionOfAnotherRootIsNotServed(t *testing.T) {
 // TestARaceForTheWorkspaceEndsInsideTheRoot swaps the link that a session is begun through.
 func TestARaceForTheWorkspaceEndsInsideTheRoot(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	outside := filepath.Join(filepath.Dir(p.root), "outside")
 	if err := os.MkdirAll(outside, 0o700); err != nil {
 		t.Fatal(err)
@@ -77,9 +77,9 @@ func TestARaceForTheWorkspaceEndsInsideTheRoot(t *testing.T) {
 	swapping.Wait()
 }
 
-// TestTheTrailDoesNotTellHowToBeAnother reads in it as one role and tries to act with what it found as the other.
-func TestTheTrailDoesNotTellHowToBeAnother(t *testing.T) {
-	overEveryTransport(t, func(t *testing.T, p *place, dial func() *client) {
+// TestReadAuditLogHidesOtherSessionIDs reads in it as one role and tries to act with what it found as the other.
+func TestReadAuditLogHidesOtherSessionIDs(t *testing.T) {
+	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		plan := p.approved("src/**")
 		executor := dial()
 		id := executor.begin("WINDSURF")
@@ -107,10 +107,10 @@ func TestTheTrailDoesNotTellHowToBeAnother(t *testing.T) {
 	})
 }
 
-// TestACallThatNamesTwoSessionsHasNone: nobody should have to guess which one was meant.
-func TestACallThatNamesTwoSessionsHasNone(t *testing.T) {
+// TestCallWithTwoSessionsIsRefused: nobody should have to guess which one was meant.
+func TestCallWithTwoSessionsIsRefused(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	w := p.listen()
 	one, other := w.stateful(), w.stateful()
 	first, second := one.begin("WINDSURF"), other.begin("ANTIGRAVITY")
@@ -126,7 +126,7 @@ func TestACallThatNamesTwoSessionsHasNone(t *testing.T) {
 // TestALockHoldsInEveryServer uses one session through two servers that share the state.
 func TestALockHoldsInEveryServer(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	here, there := p.listen("--drill"), p.listen("--drill")
 	c := here.stateless()
@@ -148,7 +148,7 @@ func TestALockHoldsInEveryServer(t *testing.T) {
 // TestAReportThatWasThereBeforeUnlocksNothing writes the same text again.
 func TestAReportThatWasThereBeforeUnlocksNothing(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	p.write("docs/reports/old.md", "An old report.\n")
 	c := p.executor("--drill")
 	c.call("drill", args{"kind": "invariant"}).is("INVARIANT_VIOLATION")
@@ -167,7 +167,7 @@ func TestAReportThatWasThereBeforeUnlocksNothing(t *testing.T) {
 // TestTheTrailOfAnotherWorkspaceStaysThere reads the trail in two workspaces of one server.
 func TestTheTrailOfAnotherWorkspaceStaysThere(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	for _, name := range []string{"work2", "work/inner"} {
 		if err := os.MkdirAll(filepath.Join(p.root, name), 0o700); err != nil {
 			t.Fatal(err)
@@ -199,7 +199,7 @@ func TestTheTrailOfAnotherWorkspaceStaysThere(t *testing.T) {
 // TestNoPlanApprovesItself tries to write what only a person may.
 func TestNoPlanApprovesItself(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	wide := p.approved("src/**", "docs/**", `"**"`)
 	planner := p.start()
 	planner.begin("ANTIGRAVITY")
@@ -252,10 +252,10 @@ func firstLine(text string) string {
 	return line + "\n"
 }
 
-// TestTheBeginningOfAHashIsNoName finds two plans whose hashes begin alike: who approves or uses the beginning must be told.
-func TestTheBeginningOfAHashIsNoName(t *testing.T) {
+// TestAmbiguousHashPrefixIsRefused finds two plans whose hashes begin alike: who approves or uses the beginning must be told.
+func TestAmbiguousHashPrefixIsRefused(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	seen := map[string]string{}
 	var one, other string
 	for i := 0; one == ""; i++ {
@@ -291,7 +291,7 @@ func TestTheBeginningOfAHashIsNoName(t *testing.T) {
 // TestAPlanBehindAThousandOthersIsFound: who floods the folder hides nothing from the person who approves.
 func TestAPlanBehindAThousandOthersIsFound(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	for i := range 1001 {
 		p.write(fmt.Sprintf("docs/plans/%064d.md", i), "flood")
 	}
@@ -307,10 +307,10 @@ func TestAPlanBehindAThousandOthersIsFound(t *testing.T) {
 	}
 }
 
-// TestAStateFolderWithinReachServesNobody puts it where a plan could allow to change it.
-func TestAStateFolderWithinReachServesNobody(t *testing.T) {
+// TestReachableStateFolderRefusesEveryCall puts it where a plan could allow to change it.
+func TestReachableStateFolderRefusesEveryCall(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	p.state = filepath.Join(p.work, "state")
 	s := p.start()
 	s.call("begin_session", args{"workspace_root": p.work, "role": "WINDSURF"}).is("SELF_AUDIT_FAILURE")
@@ -324,10 +324,10 @@ func TestAStateFolderWithinReachServesNobody(t *testing.T) {
 	s.call("begin_session", args{"workspace_root": p.work, "role": "WINDSURF"}).is("SELF_AUDIT_FAILURE")
 }
 
-// TestWhoBeginsManySessionsLocksNobodyOut begins more than are kept in memory. All go on: that of a connection, a named one, and a locked one.
-func TestWhoBeginsManySessionsLocksNobodyOut(t *testing.T) {
+// TestManySessionsDoNotEndThoseOfOthers begins more than are kept in memory. All go on: that of a connection, a named one, and a locked one.
+func TestManySessionsDoNotEndThoseOfOthers(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	w := p.listen("--drill")
 	bound, named, locked := w.stateful(), w.stateless(), w.stateless()
@@ -344,11 +344,11 @@ func TestWhoBeginsManySessionsLocksNobodyOut(t *testing.T) {
 	locked.locks(broken, "INVARIANT_VIOLATION", plan)
 }
 
-// TestWhatACheckLeavesIsWhatIsTold has a check rewrite what was written: as a formatter does, and as an agent would that wants to get past
+// TestReplyDescribesWhatTheChecksLeft has a check rewrite what was written: as a formatter does, and as an agent would that wants to get past
 // the policy with the code that a check runs.
-func TestWhatACheckLeavesIsWhatIsTold(t *testing.T) {
+func TestReplyDescribesWhatTheChecksLeft(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	const old = "hello\nworld\n"
 	write := args{"path": "src/hello.txt", "content": "moon\n", "previous_hash": hashOf(old), "plan_hash": plan}
@@ -388,7 +388,7 @@ func TestWhatACheckLeavesIsWhatIsTold(t *testing.T) {
 // TestAnArgumentThatFitsTheSchemaIsUnderstood: what is refused all the same is named.
 func TestAnArgumentThatFitsTheSchemaIsUnderstood(t *testing.T) {
 	t.Parallel()
-	c := newPlace(t).executor()
+	c := newEnv(t).executor()
 	for tool, in := range map[string]string{
 		"read_audit_log": `{"last":5.0}`, "read_file": `{"path":"src/hello.txt","line":1e0,"lines":20e-1}`, "list_dir": `{"path":".","depth":2.0}`,
 		"search_files": `{"pattern":"x","max_matches":1e2}`,
@@ -408,10 +408,10 @@ func TestAnArgumentThatFitsTheSchemaIsUnderstood(t *testing.T) {
 	}
 }
 
-// TestAGuessedSessionIsNobodys tries names that are none, or of files.
-func TestAGuessedSessionIsNobodys(t *testing.T) {
+// TestGuessedSessionIsRefused tries names that are none, or of files.
+func TestGuessedSessionIsRefused(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	w := p.listen()
 	real := w.stateless()
 	id := real.begin("WINDSURF")
@@ -428,10 +428,10 @@ func TestAGuessedSessionIsNobodys(t *testing.T) {
 	real.call("read_file", args{"path": "src/hello.txt"}).fine()
 }
 
-// TestAReportIsNothingThatACheckWouldRun writes code where reports go, without a plan.
-func TestAReportIsNothingThatACheckWouldRun(t *testing.T) {
+// TestReportsAreNotExecutable writes code where reports go, without a plan.
+func TestReportsAreNotExecutable(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	s := p.executor()
 	for _, name := range []string{"docs/reports/x_test.go", "docs/reports/build.rs", "docs/reports/run", "docs/reports/.md/x.sh"} {
 		s.call("write_file", args{"path": name, "content": "package x\n", "make_dirs": true}).is("MISSING_REQUIRED_FIELD")
@@ -445,7 +445,7 @@ func TestAReportIsNothingThatACheckWouldRun(t *testing.T) {
 // TestFailingChangesDoNotFillTheDisk has a check rewrite and refuse one change after another: what it made of them is kept, and not for ever.
 func TestFailingChangesDoNotFillTheDisk(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	s := p.executor("--policy", p.policyFile("preflight:\n  - name: check\n    run: [sh, -c, 'echo more >> src/new.txt; exit 1']\n"))
 	for range 55 {

@@ -21,7 +21,7 @@ import (
 // client is somebody who calls tools, by whichever transport.
 type client struct {
 	t    testing.TB
-	p    *place
+	p    *env
 	ask  func(method, params string) wire.Message // sends a request and returns its answer
 	stop func()                                   // ends the connection, and over stdio the server
 
@@ -154,7 +154,7 @@ type stdio struct {
 const patience = 60 * time.Second // for a loaded machine; no test measures time
 
 // start starts the server over standard input and output and shakes hands with it.
-func (p *place) start(flags ...string) *stdio {
+func (p *env) start(flags ...string) *stdio {
 	p.t.Helper()
 	s := p.launch(flags...)
 	s.greet()
@@ -162,7 +162,7 @@ func (p *place) start(flags ...string) *stdio {
 }
 
 // launch starts it without a handshake.
-func (p *place) launch(flags ...string) *stdio {
+func (p *env) launch(flags ...string) *stdio {
 	p.t.Helper()
 	s := p.prepare(flags...)
 	s.run()
@@ -170,7 +170,7 @@ func (p *place) launch(flags ...string) *stdio {
 }
 
 // prepare makes its command, which a test may change before it runs.
-func (p *place) prepare(flags ...string) *stdio {
+func (p *env) prepare(flags ...string) *stdio {
 	s := &stdio{client: client{t: p.t, p: p}, said: new(bytes.Buffer)}
 	s.cmd = exec.Command(binary, append([]string{"workbench", "kaiza", "--root", p.root, "--state", p.state}, append(flags, p.flags...)...)...)
 	s.cmd.Env = append(os.Environ(), p.env...)

@@ -47,7 +47,7 @@ func TestPatchesAsDiffWritesThem(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, scratch := newPlace(t), t.TempDir()
+			p, scratch := newEnv(t), t.TempDir()
 			for file, text := range map[string]string{c.a: c.old, c.b: c.fresh} {
 				full := filepath.Join(scratch, file)
 				if err := os.MkdirAll(filepath.Dir(full), 0o700); err != nil {
@@ -72,7 +72,7 @@ func TestPatchesAsDiffWritesThem(t *testing.T) {
 // TestAPatchForOneFileNeedsNoNames applies what diff writes of two files with other names where the call names the file.
 func TestAPatchForOneFileNeedsNoNames(t *testing.T) {
 	t.Parallel()
-	p, scratch := newPlace(t), t.TempDir()
+	p, scratch := newEnv(t), t.TempDir()
 	for name, text := range map[string]string{"before": hello, "after": "hello\nmoon\n"} {
 		if err := os.WriteFile(filepath.Join(scratch, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -85,10 +85,10 @@ func TestAPatchForOneFileNeedsNoNames(t *testing.T) {
 	p.holds("src/hello.txt", "hello\nmoon\n")
 }
 
-// TestWhatAPatchCannotSaySaysWhichToolCan sends what git writes of a rename and of a mode.
-func TestWhatAPatchCannotSaySaysWhichToolCan(t *testing.T) {
+// TestUnsupportedPatchNamesTheToolToUse sends what git writes of a rename and of a mode.
+func TestUnsupportedPatchNamesTheToolToUse(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	s := p.executor()
 	for patch, tool := range map[string]string{

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// TestNoSessionLearnsTheIDOfAnother begins two in one workspace, one of them locked, and reads all that the other may read.
-func TestNoSessionLearnsTheIDOfAnother(t *testing.T) {
+// TestSessionIDsOfOthersAreHidden begins two in one workspace, one of them locked, and reads all that the other may read.
+func TestSessionIDsOfOthersAreHidden(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	w := p.listen()
 	first, second := w.stateless(), w.stateless()

@@ -67,7 +67,7 @@ func (a answer) enveloped(code string) wire.Value {
 }
 
 func TestK1AFailureIsTheWholeEnvelope(t *testing.T) {
-	overEveryTransport(t, func(t *testing.T, _ *place, dial func() *client) {
+	overEveryTransport(t, func(t *testing.T, _ *env, dial func() *client) {
 		always := []string{"error_code", "human_message", "tool_name", "timestamp"}
 		session := append([]string{"role", "session_id", "workspace_root"}, always...)
 		c := dial()
@@ -102,7 +102,7 @@ func TestK2AStackIsShownOnlyWhereDebugStackIsTrue(t *testing.T) {
 	} {
 		t.Run(environment, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			p := newEnv(t)
 			p.env = []string{"DEBUG_STACK=", environment}
 			c := p.executor("--drill")
 			for _, kind := range []string{"panic", "panic_text", "panic_pointer", "panic_value"} {
@@ -141,7 +141,7 @@ func TestK2AStackIsShownOnlyWhereDebugStackIsTrue(t *testing.T) {
 // decide by is compared; the sentence for people is none of it.
 func TestK22TheSameConditionHasTheSameCode(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	if err := os.Symlink(p.state, p.file("out")); err != nil {
 		t.Fatal(err)

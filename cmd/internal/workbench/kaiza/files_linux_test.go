@@ -20,7 +20,7 @@ func TestAKillInEveryEffectIsUndone(t *testing.T) {
 	for tool, effect := range effects {
 		t.Run(tool, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			p := newEnv(t)
 			plan, pid := p.approved("src/**"), filepath.Join(filepath.Dir(p.root), "pid")
 			s := p.executor("--policy", p.checks("echo $$ > "+pid+"; exec sleep 1000"))
 			call := maps.Clone(effect.call)
@@ -69,7 +69,7 @@ func TestAKillAfterTheEndOfEveryEffectKeepsIt(t *testing.T) {
 	for tool, effect := range effects {
 		t.Run(tool, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			p := newEnv(t)
 			call := maps.Clone(effect.call)
 			call["plan_hash"] = p.approved("src/**")
 			params, err := json.Marshal(args{"name": tool, "arguments": call})
@@ -94,7 +94,7 @@ func TestAKillAfterTheEndOfEveryEffectKeepsIt(t *testing.T) {
 
 // holdHistory puts a file where the history of the workspace is to be, so that every journal stays until free is called: the disk is then as a
 // server leaves it that is killed right after the end of a change is recorded.
-func (p *place) holdHistory() (free func()) {
+func (p *env) holdHistory() (free func()) {
 	p.t.Helper()
 	found, err := filepath.Glob(filepath.Join(p.state, "workspaces", "*"))
 	if err != nil || len(found) != 1 {
@@ -113,7 +113,7 @@ func (p *place) holdHistory() (free func()) {
 }
 
 // endsWith demands one completion of a tool, with this outcome.
-func (p *place) endsWith(tool string, want ledger.Outcome) {
+func (p *env) endsWith(tool string, want ledger.Outcome) {
 	p.t.Helper()
 	var got []ledger.Outcome
 	for _, e := range p.entries() {
@@ -129,7 +129,7 @@ func (p *place) endsWith(tool string, want ledger.Outcome) {
 // TestUndoWaitsForTheCallThatChangesTheWorkspace and gives up after a while, with the reason.
 func TestUndoWaitsForTheCallThatChangesTheWorkspace(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	s := p.executor()
 	s.call("write_file", args{"path": "src/a.txt", "content": "a\n", "plan_hash": p.approved("src/**")}).fine()
 	s.end()
@@ -147,10 +147,10 @@ func TestUndoWaitsForTheCallThatChangesTheWorkspace(t *testing.T) {
 	p.holds("src/a.txt", "-")
 }
 
-// TestAKillGivesTheUseOfAnApprovalBack: the change came to nothing, so the one that the approval is for is still to be made.
-func TestAKillGivesTheUseOfAnApprovalBack(t *testing.T) {
+// TestKillReleasesTheUseOfAnApproval: the change came to nothing, so the one that the approval is for is still to be made.
+func TestKillReleasesTheUseOfAnApproval(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	p.approveWith(plan, "--uses", "1")
 	m := newMidwayUnder(p, plan)

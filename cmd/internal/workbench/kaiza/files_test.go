@@ -7,7 +7,7 @@ import (
 )
 
 // executable reports whether a file of the workspace has the bit.
-func (p *place) executable(name string) bool {
+func (p *env) executable(name string) bool {
 	p.t.Helper()
 	info, err := os.Stat(p.file(name))
 	if err != nil {
@@ -17,7 +17,7 @@ func (p *place) executable(name string) bool {
 }
 
 // holds demands what a file of the workspace holds; "-" is no file.
-func (p *place) holds(name, want string) {
+func (p *env) holds(name, want string) {
 	p.t.Helper()
 	got, there := p.read(name)
 	if !there {
@@ -32,7 +32,7 @@ const hello = "hello\nworld\n"
 
 func TestMoveFile(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	p.write("src/taken.txt", "taken\n")
 	p.write("src/case.txt", "case\n")
@@ -88,7 +88,7 @@ func TestMoveFile(t *testing.T) {
 
 func TestDeleteFile(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	p.write("src/full/a.txt", "a\n")
 	p.write("src/two.txt", "two\n")
@@ -130,7 +130,7 @@ func TestDeleteFile(t *testing.T) {
 
 func TestMakeDir(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	s := p.executor()
 	mkdir := func(name string) answer { return s.call("make_dir", args{"path": name, "plan_hash": plan}) }
@@ -148,7 +148,7 @@ func TestMakeDir(t *testing.T) {
 
 func TestSetExecutable(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	s := p.executor()
 	chmod := func(name string, on bool) answer {
@@ -174,10 +174,10 @@ func TestSetExecutable(t *testing.T) {
 	p.verify()
 }
 
-// TestMovedContentIsJudgedUnderItsNewName keeps a rule from being evaded by writing where it does not hold and moving from there.
-func TestMovedContentIsJudgedUnderItsNewName(t *testing.T) {
+// TestPolicyChecksMovedContentUnderItsNewName keeps a rule from being evaded by writing where it does not hold and moving from there.
+func TestPolicyChecksMovedContentUnderItsNewName(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	policy := p.policyFile("rules:\n  - id: NO_TABS\n    pattern: '\\t'\n    files: ['**/*.go']\n    message: No tabs here.\n")
 	s := p.executor("--policy", policy)
@@ -190,26 +190,26 @@ func TestMovedContentIsJudgedUnderItsNewName(t *testing.T) {
 // effects are one call of each tool that changes files, on the files that a place has.
 var effects = map[string]struct {
 	call args
-	done func(p *place) bool
+	done func(p *env) bool
 }{
 	"move_file": {args{"path": "src/hello.txt", "to": "src/new/moved.txt", "make_dirs": true},
-		func(p *place) bool { _, there := p.read("src/new/moved.txt"); return there }},
+		func(p *env) bool { _, there := p.read("src/new/moved.txt"); return there }},
 	"delete_file": {args{"path": "src/hello.txt", "previous_hash": hashOf(hello)},
-		func(p *place) bool { _, there := p.read("src/hello.txt"); return !there }},
+		func(p *env) bool { _, there := p.read("src/hello.txt"); return !there }},
 	"make_dir": {args{"path": "src/a/b"},
-		func(p *place) bool { _, err := os.Stat(p.file("src/a/b")); return err == nil }},
+		func(p *env) bool { _, err := os.Stat(p.file("src/a/b")); return err == nil }},
 	"set_executable": {args{"path": "src/hello.txt", "executable": true},
-		func(p *place) bool { return p.executable("src/hello.txt") }},
+		func(p *env) bool { return p.executable("src/hello.txt") }},
 	"write_file": {args{"path": "src/hello.txt", "content": "new\n", "previous_hash": hashOf(hello)},
-		func(p *place) bool { text, _ := p.read("src/hello.txt"); return text == "new\n" }},
+		func(p *env) bool { text, _ := p.read("src/hello.txt"); return text == "new\n" }},
 	"apply_patch": {args{"patch": "--- a/src/hello.txt\n+++ b/src/hello.txt\n@@ -1,2 +1,2 @@\n hello\n-world\n+moon\n"},
-		func(p *place) bool { text, _ := p.read("src/hello.txt"); return strings.Contains(text, "moon") }},
+		func(p *env) bool { text, _ := p.read("src/hello.txt"); return strings.Contains(text, "moon") }},
 }
 
 // TestEveryEffectIsRefusedToAPlanner calls each tool that changes files in the wrong role.
 func TestEveryEffectIsRefusedToAPlanner(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	s := p.start()
 	s.begin("ANTIGRAVITY")

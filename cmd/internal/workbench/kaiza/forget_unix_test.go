@@ -14,7 +14,7 @@ import (
 // after that was done.
 func TestATrailRemovedOnPurposeCanBeForgotten(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	trail := filepath.Join(filepath.Dir(p.root), "trail")
 	for range 3 {
 		s := p.start("--ledger", trail)

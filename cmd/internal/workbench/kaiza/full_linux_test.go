@@ -16,11 +16,11 @@ import (
 type small struct {
 	*stdio
 	plan  string
-	trail *place // the same disk as it is seen from here
+	trail *env // the same disk as it is seen from here
 }
 
 // onASmallDisk starts such a server. Its mounts are its own; what is on them is reached through its process.
-func onASmallDisk(p *place, check string) *small {
+func onASmallDisk(p *env, check string) *small {
 	p.t.Helper()
 	disk := filepath.Join(filepath.Dir(p.root), "small")
 	if err := os.Mkdir(disk, 0o700); err != nil {
@@ -32,7 +32,7 @@ func onASmallDisk(p *place, check string) *small {
 	s.run()
 	s.greet()
 	s.begin("WINDSURF")
-	s.trail = &place{t: p.t, root: p.root, work: p.work, state: smalldisk.Seen(s.cmd, disk)}
+	s.trail = &env{t: p.t, root: p.root, work: p.work, state: smalldisk.Seen(s.cmd, disk)}
 	return s
 }
 
@@ -69,7 +69,7 @@ func (s *small) write(name string) string {
 // TestK20AFullDiskRefusesTheEffectUntilThereIsRoom fills the disk of the trail, twice.
 func TestK20AFullDiskRefusesTheEffectUntilThereIsRoom(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	s := onASmallDisk(p, "true")
 	for round := range 2 {
 		if code := s.write(fmt.Sprintf("src/before-%d.txt", round)); code != "" {
@@ -101,7 +101,7 @@ func TestK20AFullDiskRefusesTheEffectUntilThereIsRoom(t *testing.T) {
 // TestK20AChangeWhoseEndCannotBeRecordedIsUndone has the check fill the disk: after the reservation, before the completion.
 func TestK20AChangeWhoseEndCannotBeRecordedIsUndone(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	filling := filepath.Join(filepath.Dir(p.root), "small", "filling")
 	s := onASmallDisk(p, "cat /dev/zero > "+filling+" 2> /dev/null; true")
 	undone := 0

@@ -9,7 +9,7 @@ import (
 // TestSessionsDoNotBeginInGuardedFolders tries to make a workspace of the folders that are guarded in the workspace around them.
 func TestSessionsDoNotBeginInGuardedFolders(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	for _, name := range []string{
 		".git", ".git/refs/heads", "sub/.GIT/hooks", ".hg", ".svn/x", ".vscode", "sub/.claude/x", ".husky", "docs/plans", "docs/reports", "docs/reports/a", "sub/Docs/Plans/x",
 		"bare.git/refs/heads", "bare.git", "src", "docs", "sub/reports", "plans",
@@ -49,7 +49,7 @@ func TestSessionsDoNotBeginInGuardedFolders(t *testing.T) {
 // TestReportsHaveNoGuardedNames writes reports whose names editors obey, or that lie in a folder of plans.
 func TestReportsHaveNoGuardedNames(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	s := p.executor()
 	for _, name := range []string{"docs/reports/.vscode/settings.json", "docs/reports/sub/.mcp.json", "docs/reports/.devcontainer.json", "docs/reports/docs/plans/x.md", "docs/reports/.claude/x.md"} {
 		s.call("write_file", args{"path": name, "content": "x", "make_dirs": true}).is("MISSING_REQUIRED_FIELD")
@@ -61,7 +61,7 @@ func TestReportsHaveNoGuardedNames(t *testing.T) {
 // TestNoPlanCoversThePlansOfANestedWorkspace changes the plans of a workspace from sessions in the folders around it.
 func TestNoPlanCoversThePlansOfANestedWorkspace(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	inner := p.approved("src/**")
 	own := "docs/plans/" + inner + ".md"
 	before, _ := p.read(own)

@@ -53,7 +53,7 @@ var hostilePlans = map[string]string{
 // TestHostilePlansAreRefused gives each to lint_plan and to submit_plan.
 func TestHostilePlansAreRefused(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	c := p.start()
 	c.begin("ANTIGRAVITY")
 	before := tree(t, p.work)
@@ -79,7 +79,7 @@ func TestHostilePlansAreRefused(t *testing.T) {
 // TestAPlanMeansWhatItLooksLike approves plans that are allowed and odd, and sees that they cover nothing else.
 func TestAPlanMeansWhatItLooksLike(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	w := p.listen()
 	planner, c := w.stateful(), w.stateful()
 	planner.begin("ANTIGRAVITY")
@@ -113,7 +113,7 @@ func changes(name string) string {
 }
 
 // hostilePatches must change nothing.
-func hostilePatches(p *place) map[string]string {
+func hostilePatches(p *env) map[string]string {
 	create := func(name string) string { return "--- /dev/null\n+++ b/" + name + "\n@@ -0,0 +1 @@\n+x\n" }
 	remove := func(name string) string {
 		return "--- a/" + name + "\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-hello\n-world\n"
@@ -147,7 +147,7 @@ func hostilePatches(p *place) map[string]string {
 // TestHostilePatchesChangeNothing gives each to apply_patch and to write_file, under a plan that covers everything.
 func TestHostilePatchesChangeNothing(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved(`"**"`)
 	outside := filepath.Join(filepath.Dir(p.root), "outside.txt")
 	if err := os.WriteFile(outside, []byte("hello\nworld\n"), 0o600); err != nil {
@@ -191,10 +191,10 @@ func TestHostilePatchesChangeNothing(t *testing.T) {
 	p.verify()
 }
 
-// TestASecretInPiecesIsSeenWhenItIsWhole writes one in several steps, each harmless.
-func TestASecretInPiecesIsSeenWhenItIsWhole(t *testing.T) {
+// TestSecretWrittenInPiecesIsRefused writes one in several steps, each harmless.
+func TestSecretWrittenInPiecesIsRefused(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	c := p.executor()
 	head, tail := "see ghp_Zq7", "Tx2Lm9Rb4Vd6Ny1Wk8Hs3Gp5Jf0Cu7Xe2Aa"

@@ -13,7 +13,7 @@ import (
 // after all that the check has started, so that nobody puts right what those may still write; and not the check, which could keep it.
 func TestTheLockOfAWorkspaceIsHeldUntilItsCheckIsGone(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	m := newMidway(p)
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(m.check) + "/stat")
 	if err != nil {

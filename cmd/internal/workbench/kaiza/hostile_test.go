@@ -64,11 +64,11 @@ const plantedSecret = "the-planted-secret-of-nobody"
 
 // swapper is somebody who moves folders, files and links about while others work. Each trick is undone at once.
 type swapper struct {
-	p       *place
+	p       *env
 	outside string
 }
 
-func newSwapper(p *place) *swapper {
+func newSwapper(p *env) *swapper {
 	s := &swapper{p: p, outside: filepath.Join(filepath.Dir(p.root), "outside")}
 	for _, name := range []string{"d/a.txt", "d/only-outside.txt", "a.txt"} {
 		full := filepath.Join(s.outside, name)
@@ -122,10 +122,10 @@ func (s *swapper) run(end <-chan struct{}) {
 	}
 }
 
-// TestRacesLeadNobodyOut has eight clients at work while somebody swaps what they work on for what lies outside.
-func TestRacesLeadNobodyOut(t *testing.T) {
+// TestRacesStayInsideTheWorkspace has eight clients at work while somebody swaps what they work on for what lies outside.
+func TestRacesStayInsideTheWorkspace(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	s := newSwapper(p)
 	plan := p.approved(`"**"`)
 	before := tree(t, s.outside)
@@ -189,7 +189,7 @@ func (c *client) rummage(plan, name string) (worked int) {
 // TestHostileLinesAreAnsweredOnceOrNotAtAll sends what no client should send. The answer to the next good line must be the next line.
 func TestHostileLinesAreAnsweredOnceOrNotAtAll(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	s := p.executor()
 	status := `"method":"tools/call","params":{"name":"session_status","arguments":{}}`
 	read := func(arguments string) string {
@@ -251,7 +251,7 @@ func TestHostileLinesAreAnsweredOnceOrNotAtAll(t *testing.T) {
 // TestHostileBodiesAreRefused posts the same over HTTP.
 func TestHostileBodiesAreRefused(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	w := p.listen()
 	good := w.stateless()
 	good.begin("WINDSURF")
@@ -276,7 +276,7 @@ const manyClients, fewCounters = 64, 16
 
 // crowd is many clients on one workspace, and how many of their calls have failed.
 type crowd struct {
-	p      *place
+	p      *env
 	plan   string
 	failed atomic.Int64
 }
@@ -326,7 +326,7 @@ func (k *crowd) one(c *client, n int) {
 // clients saw are those that were recorded and counted.
 func TestManyClientsLoseNothing(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	for i := range fewCounters {
 		p.write(fmt.Sprintf("src/counter-%d.txt", i), "0\n")
 	}

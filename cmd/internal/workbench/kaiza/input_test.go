@@ -41,7 +41,7 @@ var malformed = []struct {
 
 // rejected demands that calls which were refused are each in the trail: entered, one failure, left, under the code and the reference
 // that the caller was given, and nothing else of it.
-func (p *place) rejected(answers []answer) {
+func (p *env) rejected(answers []answer) {
 	p.t.Helper()
 	byCall := map[string][]ledger.Record{}
 	callOf := map[string]string{}
@@ -74,7 +74,7 @@ func (p *place) rejected(answers []answer) {
 
 // TestK5NoRefusalGoesPastEnvelopeAndTrail makes every malformed call before there is a session, in it, and while it is locked.
 func TestK5NoRefusalGoesPastEnvelopeAndTrail(t *testing.T) {
-	overEveryTransport(t, func(t *testing.T, p *place, dial func() *client) {
+	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		c := dial()
 		var refused []answer
 		tryAll := func(gate string) {
@@ -128,7 +128,7 @@ func TestK5NoRefusalGoesPastEnvelopeAndTrail(t *testing.T) {
 // TestK5RequestsThatAreNoCallAreRecordedToo sends what never becomes a call: it has no enter and no exit, and one failure.
 func TestK5RequestsThatAreNoCallAreRecordedToo(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	c := p.executor()
 	for n, params := range []string{`{"name":5,"arguments":{}}`, `null`, `[]`, `"read_file"`, `{"name":["read_file"]}`} {
 		a := answer{t, c.ask("tools/call", params)}
@@ -147,7 +147,7 @@ func TestK5RequestsThatAreNoCallAreRecordedToo(t *testing.T) {
 
 // TestTheLargestFileIsWrittenOverEveryTransport writes what the schema allows at most: no door may be narrower than the tool.
 func TestTheLargestFileIsWrittenOverEveryTransport(t *testing.T) {
-	overEveryTransport(t, func(t *testing.T, p *place, dial func() *client) {
+	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		plan := p.approved("src/**")
 		c := dial()
 		c.begin("WINDSURF")

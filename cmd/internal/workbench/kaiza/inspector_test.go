@@ -14,13 +14,13 @@ import (
 
 // inspector is the command line that people try a server with. Each run is a connection of its own.
 type inspector struct {
-	p       *place
+	p       *env
 	command []string
 	target  []string // the server, and how to reach it
 	home    string
 }
 
-func (p *place) inspect(target ...string) inspector {
+func (p *env) inspect(target ...string) inspector {
 	p.t.Helper()
 	box, err := conformance.OpenToolbox()
 	conformance.OkOrSkip(p.t, err)
@@ -76,7 +76,7 @@ func (i inspector) list() {
 
 func TestInspectorListsAndCallsTheToolsOverStdio(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	i := p.inspect(p.command()...)
 	i.list()
 	i.call(inspectorFine, "begin_session", "workspace_root="+p.work, "role=WINDSURF").fine()
@@ -88,7 +88,7 @@ func TestInspectorGoesOnWithASessionOverHTTP(t *testing.T) {
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			p := newEnv(t)
 			i := p.inspect(p.listen().url, "--transport", "http", "--protocol-era", era)
 			i.list()
 			begun := i.call(inspectorFine, "begin_session", "workspace_root="+p.work, "role=WINDSURF")

@@ -10,7 +10,7 @@ import (
 )
 
 // leaveJournal puts the journal of the newest change back, as if the disk had failed when the completed change was archived.
-func (p *place) leaveJournal() (journal string) {
+func (p *env) leaveJournal() (journal string) {
 	p.t.Helper()
 	kept, err := filepath.Glob(filepath.Join(p.state, "workspaces", "*", "history", "*"))
 	if err != nil || len(kept) != 1 {
@@ -23,36 +23,36 @@ func (p *place) leaveJournal() (journal string) {
 	return journal
 }
 
-// TestACompletedChangeWhoseJournalIsLeftStands edits files of a change that the trail calls complete, while its journal is still there. Whatever
+// TestCompletedChangeWithLeftoverJournalIsKept edits files of a change that the trail calls complete, while its journal is still there. Whatever
 // became of the files, the recovery removes the journal and changes nothing else.
-func TestACompletedChangeWhoseJournalIsLeftStands(t *testing.T) {
+func TestCompletedChangeWithLeftoverJournalIsKept(t *testing.T) {
 	t.Parallel()
 	const patch = "--- a/src/hello.txt\n+++ b/src/hello.txt\n@@ -1,2 +1,2 @@\n hello\n-world\n+moon\n" +
 		"--- /dev/null\n+++ b/src/made/new.txt\n@@ -0,0 +1 @@\n+new\n"
-	for name, edit := range map[string]func(p *place){
-		"not edited":   func(*place) {},
-		"one edited":   func(p *place) { p.write("src/hello.txt", "by a person\n") },
-		"one put back": func(p *place) { p.write("src/hello.txt", "hello\nworld\n") },
-		"one deleted":  func(p *place) { p.must(os.Remove(p.file("src/made/new.txt"))) },
-		"all edited":   func(p *place) { p.write("src/hello.txt", "a\n"); p.write("src/made/new.txt", "b\n") },
-		"all put back": func(p *place) {
+	for name, edit := range map[string]func(p *env){
+		"not edited":   func(*env) {},
+		"one edited":   func(p *env) { p.write("src/hello.txt", "by a person\n") },
+		"one put back": func(p *env) { p.write("src/hello.txt", "hello\nworld\n") },
+		"one deleted":  func(p *env) { p.must(os.Remove(p.file("src/made/new.txt"))) },
+		"all edited":   func(p *env) { p.write("src/hello.txt", "a\n"); p.write("src/made/new.txt", "b\n") },
+		"all put back": func(p *env) {
 			p.write("src/hello.txt", "hello\nworld\n")
 			p.must(os.Remove(p.file("src/made/new.txt")))
 		},
-		"edited, and a link": func(p *place) {
+		"edited, and a link": func(p *env) {
 			p.must(os.Remove(p.file("src/hello.txt")))
 			p.must(os.Symlink("made/new.txt", p.file("src/hello.txt")))
 		},
 	} {
-		for who, recovers := range map[string]func(p *place, plan string){
-			"start": func(p *place, _ string) { p.start().end() },
-			"call": func(p *place, plan string) {
+		for who, recovers := range map[string]func(p *env, plan string){
+			"start": func(p *env, _ string) { p.start().end() },
+			"call": func(p *env, plan string) {
 				p.executor().call("write_file", args{"path": "src/other.txt", "content": "x", "plan_hash": plan}).fine()
 			},
 		} {
 			t.Run(name+"/"+who, func(t *testing.T) {
 				t.Parallel()
-				p := newPlace(t)
+				p := newEnv(t)
 				plan := p.approved("src/**")
 				c := p.executor()
 				c.call("apply_patch", args{"patch": patch, "plan_hash": plan}).fine()

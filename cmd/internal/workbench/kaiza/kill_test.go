@@ -32,7 +32,7 @@ func TestK19AKillLosesNothingThatWasAnswered(t *testing.T) {
 	if testing.Short() {
 		count = 3
 	}
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	told := &heard{statuses: map[string]int{}}
 	for turn := range count {
@@ -87,7 +87,7 @@ func (h *heard) hear(a answer, session string) {
 }
 
 // onRecord holds what was told against the trail.
-func (h *heard) onRecord(p *place) {
+func (h *heard) onRecord(p *env) {
 	p.t.Helper()
 	failures, exits, statuses, done := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
 	for _, e := range p.entries() {
@@ -143,7 +143,7 @@ func filesOf(t testing.TB, e ledger.Record) []changedFile {
 }
 
 // asTheTrailSays demands that a file in src holds what the last completion says of it, and that there is no other one.
-func (p *place) asTheTrailSays() {
+func (p *env) asTheTrailSays() {
 	p.t.Helper()
 	want, got := map[string]string{"src/hello.txt": hashOf("hello\nworld\n")}, map[string]string{}
 	for _, e := range p.completions() {

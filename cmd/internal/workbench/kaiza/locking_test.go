@@ -51,7 +51,7 @@ func (c *client) report(name string) {
 }
 
 // lawful starts a server with a policy, in the role that executes, with a plan for src/ and one that was changed after its approval.
-func lawful(p *place) (c *stdio, plan, forged string) {
+func lawful(p *env) (c *stdio, plan, forged string) {
 	p.t.Helper()
 	policy := p.policyFile("rules:\n  - id: NO_TABS\n    pattern: '\\t'\n    message: No tabs here.\n" +
 		"preflight:\n  - name: refuses\n    run: [sh, -c, \"test ! -e src/fails.txt\"]\n")
@@ -80,7 +80,7 @@ func breaches(plan, forged string) map[string]func(c *client) answer {
 
 func TestK11EachOfTheFiveCodesLocksAndAReportUnlocks(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	c, plan, forged := lawful(p)
 	for _, again := range []string{"-one.md", "-two.md"} { // a session that was unlocked can be locked again
 		for code, breach := range breaches(plan, forged) {
@@ -96,7 +96,7 @@ func TestK11EachOfTheFiveCodesLocksAndAReportUnlocks(t *testing.T) {
 // TestK11ARuleLocksInWhateverWayItIsBroken lets a tool panic, and return the code that another system has for the same.
 func TestK11ARuleLocksInWhateverWayItIsBroken(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	c := p.executor("--drill")
 	for _, kind := range []string{"panic_invariant", "foreign_rule"} {
 		c.locks(c.call("drill", args{"kind": kind}), "INVARIANT_VIOLATION", hashOf("x"))
@@ -108,7 +108,7 @@ func TestK11ARuleLocksInWhateverWayItIsBroken(t *testing.T) {
 // or instead of one, they are all that there are.
 func TestK11NoOtherCodeLocks(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	if err := os.Symlink(p.state, p.file("out")); err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestK11NoOtherCodeLocks(t *testing.T) {
 // TestK11ALockedSessionMayReadAndReport tries every tool that the server lists.
 func TestK11ALockedSessionMayReadAndReport(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	c := p.executor("--drill")
 	c.locks(c.call("drill", args{"kind": "invariant"}), "INVARIANT_VIOLATION", plan)
@@ -210,7 +210,7 @@ func TestK11ALockedSessionMayReadAndReport(t *testing.T) {
 // TestK11NothingButAReportUnlocks tries what looks like one.
 func TestK11NothingButAReportUnlocks(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**", "docs/reports/**")
 	p.write("docs/reports/old.md", "old\n")
 	if err := os.Symlink(p.file("src"), p.file("docs/reports/linked")); err != nil {
@@ -275,7 +275,7 @@ func TestK11NothingButAReportUnlocks(t *testing.T) {
 // TestK11TheFolderOfReportsIsNoWayOut makes the folder itself a link before the report.
 func TestK11TheFolderOfReportsIsNoWayOut(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	c := p.executor("--drill")
 	c.call("drill", args{"kind": "invariant"}).is("INVARIANT_VIOLATION")
 	for _, to := range []string{p.file("src"), p.state} {
@@ -298,7 +298,7 @@ func TestK11TheFolderOfReportsIsNoWayOut(t *testing.T) {
 // TestK11ALockOutlivesTheServer kills it the moment the answer is there.
 func TestK11ALockOutlivesTheServer(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	write := args{"path": "src/a.txt", "content": "x", "plan_hash": plan}
 	c := p.executor("--drill")
@@ -332,7 +332,7 @@ func TestK11ALockOutlivesTheServer(t *testing.T) {
 // TestK11ASecondSessionIsNoWayAroundTheLock begins one beside the locked one, and goes on with it after a restart.
 func TestK11ASecondSessionIsNoWayAroundTheLock(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	w := p.listen("--drill")
 	first, before, planner := w.stateless(), w.stateless(), w.stateful()
@@ -371,7 +371,7 @@ func TestK11ASecondSessionIsNoWayAroundTheLock(t *testing.T) {
 }
 
 func TestK11RecoveryWorksEndToEnd(t *testing.T) {
-	overEveryTransport(t, func(t *testing.T, p *place, dial func() *client) {
+	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		plan := p.approved("src/**")
 		c := dial()
 		c.begin("WINDSURF")

@@ -7,7 +7,7 @@ import (
 )
 
 // killedMidway leaves a change that a kill has interrupted.
-func killedMidway(p *place) *midway {
+func killedMidway(p *env) *midway {
 	p.t.Helper()
 	m := newMidway(p)
 	m.kill()
@@ -19,7 +19,7 @@ func killedMidway(p *place) *midway {
 // which stands, is left alone until it is its turn.
 func TestAnInterruptedChangeIsListedAndUndoneFirst(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	s := p.executor()
 	s.call("write_file", args{"path": "src/a.txt", "content": "a\n", "plan_hash": p.approved("src/**")}).fine()
 	s.end()
@@ -47,7 +47,7 @@ func TestAnInterruptedChangeIsListedAndUndoneFirst(t *testing.T) {
 // the second name keeps what it had.
 func TestASecondNameDoesNotKeepAnInterruptedChange(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	m := killedMidway(p)
 	second := p.root + "/backup"
 	p.must(os.Link(p.file("src/hello.txt"), second))

@@ -19,7 +19,7 @@ func TestAFailingCheckCannotKeepItsChange(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			p := newEnv(t)
 			p.write("src/t.sh", "OLD\n")
 			s := p.executor("--policy", p.policyFile("builtin: []\npreflight: [{name: tests, run: [sh, src/t.sh], files: [\"src/**\"]}]\n"))
 			a := s.call("write_file", args{"path": "src/t.sh", "content": shell + "\n", "previous_hash": hashOf("OLD\n"), "plan_hash": p.approved("src/**")})
@@ -42,11 +42,11 @@ func TestAFailingCheckCannotKeepItsChange(t *testing.T) {
 	}
 }
 
-// TestAChangeThatCannotBeUndoneStaysInSight has a check put a folder with something in it where the file was. Every view of the workspace says
+// TestChangeThatCannotBeUndoneIsListed has a check put a folder with something in it where the file was. Every view of the workspace says
 // so, later changes go on, and when the folder is gone the next start undoes the change.
-func TestAChangeThatCannotBeUndoneStaysInSight(t *testing.T) {
+func TestChangeThatCannotBeUndoneIsListed(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	p.write("src/t.sh", "OLD\n")
 	plan := p.approved("src/**")
 	s := p.executor("--policy", p.policyFile("builtin: []\npreflight: [{name: tests, run: [sh, src/t.sh], files: [\"src/t.sh\"]}]\n"))

@@ -10,7 +10,7 @@ import (
 // works; another says which argument is missing, or that null is not an object.
 func TestAToolThatNeedsNoArgumentsTakesNone(t *testing.T) {
 	t.Parallel()
-	overEveryTransport(t, func(t *testing.T, p *place, dial func() *client) {
+	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		c := dial()
 		c.begin("WINDSURF")
 		if c.session != "" {

@@ -14,7 +14,7 @@ var update = flag.Bool("update", false, "rewrite the transcript in docs/kaiza.md
 
 const (
 	page       = "../../../../docs/kaiza.md"
-	pageBegin  = "<!-- transcript: go test ./workbench/kaiza -run Page -update -->\n```console\n"
+	pageBegin  = "<!-- transcript: go test ./cmd/internal/workbench/kaiza -run Page -update -->\n```console\n"
 	pageEnd    = "```\n<!-- end of the transcript -->"
 	pageFolder = "/home/me/projects/site"
 )
@@ -22,7 +22,7 @@ const (
 // narrator writes down what is said, with what differs from run to run replaced by a name.
 type narrator struct {
 	strings.Builder
-	p     *place
+	p     *env
 	names map[string]string
 }
 
@@ -99,7 +99,7 @@ func (n *narrator) command(shown string, line ...string) {
 }
 
 // exportedKey is the public key as an auditor keeps it.
-func (p *place) exportedKey() string {
+func (p *env) exportedKey() string {
 	p.t.Helper()
 	name := filepath.Join(filepath.Dir(p.root), "auditor.pub")
 	if out, code := p.candor("ledger", "key", "export", p.ledgerDir(), "--out", name); code != 0 {
@@ -108,10 +108,10 @@ func (p *place) exportedKey() string {
 	return name
 }
 
-// TestThePageTellsTheTruth plays the story that docs/kaiza.md tells, and compares.
-func TestThePageTellsTheTruth(t *testing.T) {
+// TestPageTranscriptIsCurrent plays the story that docs/kaiza.md tells, and compares.
+func TestPageTranscriptIsCurrent(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	n := &narrator{p: p, names: map[string]string{}}
 	const plan = "---\ntitle: Greet the user\nscope:\n  - src/**\n---\n# Why\n\nThe program says nothing when it starts.\n"
 

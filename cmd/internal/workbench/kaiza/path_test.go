@@ -16,7 +16,7 @@ type pathTrial struct {
 
 const untouched = "nobody has touched this\n"
 
-func newPathTrial(t *testing.T, p *place, dial func() *client) *pathTrial {
+func newPathTrial(t *testing.T, p *env, dial func() *client) *pathTrial {
 	t.Helper()
 	planner := dial()
 	planner.begin("ANTIGRAVITY")
@@ -46,7 +46,7 @@ func newPathTrial(t *testing.T, p *place, dial func() *client) *pathTrial {
 
 // TestK14NoPathLeavesTheWorkspace tries paths on every tool that takes one.
 func TestK14NoPathLeavesTheWorkspace(t *testing.T) {
-	overEveryTransport(t, func(t *testing.T, p *place, dial func() *client) {
+	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		w := newPathTrial(t, p, dial)
 		for path, code := range map[string]string{
 			"../x":                               "PATH_TRAVERSAL_BLOCKED",
@@ -90,7 +90,7 @@ func TestK14NoPathLeavesTheWorkspace(t *testing.T) {
 
 // TestK14APathThatStaysInsideIsAccepted tries paths that look as if they would leave.
 func TestK14APathThatStaysInsideIsAccepted(t *testing.T) {
-	overEveryTransport(t, func(t *testing.T, p *place, dial func() *client) {
+	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		w := newPathTrial(t, p, dial)
 		for _, path := range []string{"src/a..b", "a..b/c..d", "src/..hidden", "src/x..", filepath.Join(p.work, "src", "absolute.txt"), "src/.../x"} {
 			w.call("write_file", args{"path": path, "content": "x", "plan_hash": w.plan, "make_dirs": true}).fine()
@@ -107,7 +107,7 @@ func TestK14APathThatStaysInsideIsAccepted(t *testing.T) {
 // TestK14APatchCannotLeaveTheWorkspace gives the names in the patch.
 func TestK14APatchCannotLeaveTheWorkspace(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	w := newPathTrial(t, p, func() *client { return &p.start().client })
 	for path, code := range map[string]string{
 		"../outside.txt": "PATH_TRAVERSAL_BLOCKED", "src/../../../outside.txt": "PATH_TRAVERSAL_BLOCKED", "link-file": "OUTSIDE_WORKSPACE",
@@ -124,7 +124,7 @@ func TestK14APatchCannotLeaveTheWorkspace(t *testing.T) {
 // TestK14ASiblingOfTheRootIsNoWorkspace begins sessions in folders whose names begin as the root's does, or that link out of it.
 func TestK14ASiblingOfTheRootIsNoWorkspace(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	if err := os.MkdirAll(p.root+"-evil/work", 0o700); err != nil {
 		t.Fatal(err)
 	}

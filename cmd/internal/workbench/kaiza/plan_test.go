@@ -44,7 +44,7 @@ func (w *planTrial) refused(a answer, code, detail string) {
 
 // TestK13EachFaultOfAPlanHasItsCode brings about every fault that a plan can have.
 func TestK13EachFaultOfAPlanHasItsCode(t *testing.T) {
-	overEveryTransport(t, func(t *testing.T, p *place, dial func() *client) {
+	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		planner := dial()
 		planner.begin("ANTIGRAVITY")
 		plan, forged := planner.submit(planText("src/**")), planner.submit(planText("src/**", "etc/**"))
@@ -98,7 +98,7 @@ func TestK13EachFaultOfAPlanHasItsCode(t *testing.T) {
 // TestK13AnApprovalIsOfOneWorkspace copies an approved plan into another workspace of the same server.
 func TestK13AnApprovalIsOfOneWorkspace(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	text, _ := p.read("docs/plans/" + plan + ".md")
 	p.work += "-sibling"
@@ -106,10 +106,10 @@ func TestK13AnApprovalIsOfOneWorkspace(t *testing.T) {
 	p.executor().call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan, "make_dirs": true}).is("PLAN_NOT_APPROVED")
 }
 
-// TestAnApprovalIsTakenBackWhateverBecameOfItsFile revokes plans whose files were moved away or changed: they may come back.
-func TestAnApprovalIsTakenBackWhateverBecameOfItsFile(t *testing.T) {
+// TestRevokeWorksWithoutThePlanFile revokes plans whose files were moved away or changed: they may come back.
+func TestRevokeWorksWithoutThePlanFile(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	moved, changed := p.approved("src/**"), p.approved("src/**", "lib/**")
 	for hash, harm := range map[string]func(name string) error{
 		moved:   os.Remove,
@@ -134,10 +134,10 @@ func TestAnApprovalIsTakenBackWhateverBecameOfItsFile(t *testing.T) {
 	}
 }
 
-// TestAnAnswerForProgramsHasNoTitleThatIsNone revokes a plan that is there and one whose file is gone.
-func TestAnAnswerForProgramsHasNoTitleThatIsNone(t *testing.T) {
+// TestJSONOutputHasNoEmptyTitle revokes a plan that is there and one whose file is gone.
+func TestJSONOutputHasNoEmptyTitle(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	there, gone := p.approved("src/**"), p.approved("src/**", "lib/**")
 	if err := os.Remove(p.file("docs/plans/" + gone + ".md")); err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func TestAnAnswerForProgramsHasNoTitleThatIsNone(t *testing.T) {
 // TestK13EveryFileOfAPatchMustBeInThePlan puts the file that the plan does not cover at each place of a patch.
 func TestK13EveryFileOfAPatchMustBeInThePlan(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	c := p.executor()
 	piece := func(name string) string { return "--- /dev/null\n+++ b/" + name + "\n@@ -0,0 +1 @@\n+x\n" }
@@ -176,7 +176,7 @@ func TestK13EveryFileOfAPatchMustBeInThePlan(t *testing.T) {
 // TestK13ARecordOfAnotherWorkspaceApprovesNothing copies the record itself to where that of this workspace would be.
 func TestK13ARecordOfAnotherWorkspaceApprovesNothing(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	planner := p.start()
 	planner.begin("ANTIGRAVITY")
 	plan := planner.submit(planText("src/**"))

@@ -12,7 +12,7 @@ import (
 // system, take for the folders in which they keep settings that run programs.
 func TestNoPlanCoversTheFoldersOfVersionControl(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved(`"**"`)
 	p.write(".git/config", "[core]\n")
 	p.write("sub/.git", "gitdir: ../.git/modules/sub\n")
@@ -58,7 +58,7 @@ func TestGitRunsNothingThatAnAgentWrote(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not installed")
 	}
-	p := newPlace(t)
+	p := newEnv(t)
 	if out, err := exec.Command("git", "-C", p.work, "init", "-q").CombinedOutput(); err != nil {
 		t.Fatalf("git: %v %s", err, out)
 	}
@@ -77,7 +77,7 @@ func TestGitRunsNothingThatAnAgentWrote(t *testing.T) {
 // TestFilesThatRunProgramsAreCoveredByNameOnly writes files that an editor or an agent obeys when it opens the folder.
 func TestFilesThatRunProgramsAreCoveredByNameOnly(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	all, named := p.approved(`"**"`), p.approved(".vscode/**", `"**/.envrc"`)
 	c := p.executor()
 	for i, name := range []string{".vscode/tasks.json", "sub/.VSCode/tasks.json", ".idea/workspace.xml", ".cursor/mcp.json", ".claude/settings.json", ".envrc", ".mcp.json",
@@ -95,10 +95,10 @@ func TestFilesThatRunProgramsAreCoveredByNameOnly(t *testing.T) {
 	c.call("write_file", args{"path": ".vscode/.git/config", "content": "x\n", "plan_hash": named, "make_dirs": true}).is("PLAN_SCOPE_VIOLATION")
 }
 
-// TestNewNamesHoldNothingUnseen writes names with characters that a person who approves cannot see.
-func TestNewNamesHoldNothingUnseen(t *testing.T) {
+// TestNewNamesWithInvisibleCharactersAreRefused writes names with characters that a person who approves cannot see.
+func TestNewNamesWithInvisibleCharactersAreRefused(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved(`"**"`)
 	p.write("src/old\u200bname.txt", "old\n")
 	c := p.executor()

@@ -19,10 +19,10 @@ type midway struct {
 	check int // the process
 }
 
-func newMidway(p *place) *midway { return newMidwayUnder(p, p.approved("src/**")) }
+func newMidway(p *env) *midway { return newMidwayUnder(p, p.approved("src/**")) }
 
 // newMidwayUnder is newMidway under a plan that is approved already.
-func newMidwayUnder(p *place, plan string) *midway {
+func newMidwayUnder(p *env, plan string) *midway {
 	p.t.Helper()
 	pid := filepath.Join(filepath.Dir(p.root), "pid")
 	m := &midway{plan: plan}
@@ -79,7 +79,7 @@ func (m *midway) undone() {
 // TestAKillBetweenReserveAndCompleteIsUndone kills the server when the file is written and its end is not recorded.
 func TestAKillBetweenReserveAndCompleteIsUndone(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	if err := os.Chmod(p.file("src/hello.txt"), 0o640); err != nil {
 		t.Fatal(err)
 	}
@@ -98,11 +98,11 @@ func TestAKillBetweenReserveAndCompleteIsUndone(t *testing.T) {
 	p.verify()
 }
 
-// TestADeadHolderOfTheWorkspaceIsFollowed has a second server wait in vain while the first lives, and go on when it is dead: without a
+// TestLockOfADeadServerIsTakenOver has a second server wait in vain while the first lives, and go on when it is dead: without a
 // restart, and not on top of what the dead one has left half done.
-func TestADeadHolderOfTheWorkspaceIsFollowed(t *testing.T) {
+func TestLockOfADeadServerIsTakenOver(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	m := newMidway(p)
 	other := p.executor()
 	other.call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": m.plan}).is("AUDIT_LOCK_FAILED")
@@ -121,7 +121,7 @@ func TestADeadHolderOfTheWorkspaceIsFollowed(t *testing.T) {
 // that cannot read the trail leaves both alone, and one that can keeps the change.
 func TestAKillAfterCompleteKeepsTheChange(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	s := p.executor()
 	free := p.holdHistory()

@@ -14,13 +14,13 @@ import (
 )
 
 // checks is a policy whose only check is a line of shell.
-func (p *place) checks(shell string) string {
+func (p *env) checks(shell string) string {
 	quoted, _ := json.Marshal(shell)
 	return p.policyFile("builtin: []\npreflight:\n  - name: check\n    run: [sh, -c, " + string(quoted) + "]\n")
 }
 
 // atRest demands that no change is under way: no journal, and no other than so many files in the workspace; -1 is any number.
-func (p *place) atRest(files int) {
+func (p *env) atRest(files int) {
 	p.t.Helper()
 	journals, err := filepath.Glob(filepath.Join(p.state, "workspaces", "*", "changes", "*"))
 	if err != nil || len(journals) > 0 {
@@ -39,7 +39,7 @@ func (p *place) atRest(files int) {
 }
 
 // eventually waits for something to be so.
-func (p *place) eventually(what string, so func() bool) {
+func (p *env) eventually(what string, so func() bool) {
 	p.t.Helper()
 	for end := time.Now().Add(patience); !so(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -48,10 +48,10 @@ func (p *place) eventually(what string, so func() bool) {
 	}
 }
 
-// TestALockOutlivesTheServerAndAReportLiftsIt kills the server at each step. The session goes on, because its caller names it.
-func TestALockOutlivesTheServerAndAReportLiftsIt(t *testing.T) {
+// TestLockSurvivesRestartAndAReportUnlocks kills the server at each step. The session goes on, because its caller names it.
+func TestLockSurvivesRestartAndAReportUnlocks(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	write := func(c *client, name string) answer {
 		return c.call("write_file", args{"path": name, "content": "x\n", "plan_hash": plan})
@@ -84,7 +84,7 @@ func TestALockOutlivesTheServerAndAReportLiftsIt(t *testing.T) {
 // TestANewSessionInheritsTheLockOfADeadOne ends the server, which over stdio is the session, to get around the report.
 func TestANewSessionInheritsTheLockOfADeadOne(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	s := p.executor()
 	s.call("write_file", args{"path": "outside.txt", "content": "x", "plan_hash": plan}).is("PLAN_SCOPE_VIOLATION")
@@ -99,7 +99,7 @@ func TestANewSessionInheritsTheLockOfADeadOne(t *testing.T) {
 // TestAFailingCheckRestoresEveryFile patches, creates and removes files, lets the check see that, and has it fail.
 func TestAFailingCheckRestoresEveryFile(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	seen := filepath.Join(filepath.Dir(p.root), "seen")
 	policy := p.checks("cat src/hello.txt src/run.sh made/new.txt > " + seen + "; ls src >> " + seen + "; exit 3")
 	p.write("src/run.sh", "echo one\n")
@@ -139,7 +139,7 @@ func TestAFailingCheckRestoresEveryFile(t *testing.T) {
 }
 
 // completions returns how the changes of files ended.
-func (p *place) completions() (ends []ledger.Record) {
+func (p *env) completions() (ends []ledger.Record) {
 	p.t.Helper()
 	for _, e := range p.entries() {
 		if e.Kind == ledger.KindComplete && (e.Tool == "write_file" || e.Tool == "apply_patch") {
@@ -149,10 +149,10 @@ func (p *place) completions() (ends []ledger.Record) {
 	return ends
 }
 
-// TestAPassingCheckLetsTheChangeStand is the other side.
-func TestAPassingCheckLetsTheChangeStand(t *testing.T) {
+// TestPassingCheckKeepsTheChange is the other side.
+func TestPassingCheckKeepsTheChange(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	policy := p.checks("grep -q moon src/hello.txt")
 	s := p.executor("--policy", policy)
 	s.call("write_file", args{"path": "src/hello.txt", "content": "moon\n", "previous_hash": hashOf("hello\nworld\n"), "plan_hash": p.approved("src/**")}).fine()
@@ -166,7 +166,7 @@ func TestAPassingCheckLetsTheChangeStand(t *testing.T) {
 // approval with something in it that nobody here understands is none: it may be a condition. A person approves again.
 func TestStateOfAnotherProgramIsUnderstood(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	w := p.listen()
 	c := w.stateless()
@@ -201,7 +201,7 @@ func TestStateOfAnotherProgramIsUnderstood(t *testing.T) {
 // TestStateOfALaterVersionIsRefused says so before anything is served.
 func TestStateOfALaterVersionIsRefused(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	p.start().end()
 	for _, version := range []int{2, 9000} {
 		text := fmt.Sprintf(`{"version":%d}`, version)

@@ -21,7 +21,7 @@ func registered() map[string]candor.Code {
 
 func TestK3ThereAreThirtyFiveCodesAndNoOther(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	out, code := p.candor("codes", "--domain", "kaiza", "--json")
 	var listed []struct {
 		Symbol string `json:"symbol"`
@@ -81,7 +81,7 @@ func TestK3AnUnregisteredCodeCannotBeWrittenDown(t *testing.T) {
 func TestK3AnErrorWithoutACodeBecomesNoOther(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range []string{"system-error", "candor", "tool-error"} {
-		c := newPlace(t).executor("--drill", "--dialect", dialect)
+		c := newEnv(t).executor("--drill", "--dialect", dialect)
 		c.drill("uncoded").is("UNCODED_ERROR")
 		c.call("no_such_tool", args{}).is("TOOL_NOT_FOUND") // a code of another domain stays it, too
 	}

@@ -9,7 +9,7 @@ func TestK12TheRoleIsThatOfTheSession(t *testing.T) {
 		{"WINDSURF", "antigravity", "submit_plan"},
 	} {
 		t.Run(role.mine, func(t *testing.T) {
-			overEveryTransport(t, func(t *testing.T, p *place, dial func() *client) {
+			overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 				p.env = []string{"ROLE=" + role.other, "KAIZA_ROLE=" + role.other, "MCP_ROLE=" + role.other}
 				c := dial()
 				c.begin(role.mine)
@@ -37,7 +37,7 @@ func TestK12TheRoleIsThatOfTheSession(t *testing.T) {
 
 // TestK12EachRoleIsRefusedWhatTheOtherMay tries every tool that changes something in both roles.
 func TestK12EachRoleIsRefusedWhatTheOtherMay(t *testing.T) {
-	overEveryTransport(t, func(t *testing.T, p *place, dial func() *client) {
+	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		planner := dial()
 		planner.begin("ANTIGRAVITY")
 		plan := planner.submit(planText("src/**"))

@@ -30,7 +30,7 @@ func TestRolesByWhatTheyDo(t *testing.T) {
 	} {
 		t.Run(role.name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			p := newEnv(t)
 			s := p.start()
 			all := s.listed()
 			s.begin(role.name)
@@ -64,7 +64,7 @@ func TestRolesByWhatTheyDo(t *testing.T) {
 // TestAnUnknownRoleIsRefused names the roles.
 func TestAnUnknownRoleIsRefused(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	for _, role := range []string{"PLANNER", "operator", "OPERATOR", ""} {
 		p.start().call("begin_session", args{"workspace_root": p.work, "role": role}).is("INVALID_INPUT_VALUE")
 	}
@@ -73,7 +73,7 @@ func TestAnUnknownRoleIsRefused(t *testing.T) {
 // TestALockHoldsForBothNamesOfARole begins as executor after a session as WINDSURF was locked.
 func TestALockHoldsForBothNamesOfARole(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	s := p.executor()
 	s.call("write_file", args{"path": "outside.txt", "content": "x", "plan_hash": plan}).is("PLAN_SCOPE_VIOLATION")

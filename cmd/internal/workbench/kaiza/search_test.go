@@ -22,10 +22,10 @@ func (c *client) found(query args) (paths []string) {
 	return paths
 }
 
-// TestAGlobMeansWhatPeopleMean searches as agents do: by the ending of a name, in a folder, below a folder.
-func TestAGlobMeansWhatPeopleMean(t *testing.T) {
+// TestGlobsOfSearchFiles searches as agents do: by the ending of a name, in a folder, below a folder.
+func TestGlobsOfSearchFiles(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	for _, name := range []string{"top.go", "src/a.go", "src/deep/er/b.go", "src/c.txt", "lib/d.go"} {
 		p.write(name, "needle\n")
 	}
@@ -55,10 +55,10 @@ func TestAGlobMeansWhatPeopleMean(t *testing.T) {
 	c.call("search_files", args{"pattern": "x", "path": "/etc"}).is("OUTSIDE_WORKSPACE")
 }
 
-// TestACostlyPatternIsRefusedOrTold has patterns whose cost grows with the line: nothing interrupts a match within a line.
-func TestACostlyPatternIsRefusedOrTold(t *testing.T) {
+// TestCostlyPatternIsRefusedOrReported has patterns whose cost grows with the line: nothing interrupts a match within a line.
+func TestCostlyPatternIsRefusedOrReported(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	p.write("src/one-line.js", strings.Repeat("a", 1<<20)+"z\nneedle\n")
 	p.write("src/binary", "needle\x00")
 	c := p.start()
@@ -81,10 +81,10 @@ func TestACostlyPatternIsRefusedOrTold(t *testing.T) {
 	}
 }
 
-// TestNamesOfFilesForgeNoLines lists and finds files whose names hold line ends and commands to a terminal.
-func TestNamesOfFilesForgeNoLines(t *testing.T) {
+// TestFileNamesCannotForgeLines lists and finds files whose names hold line ends and commands to a terminal.
+func TestFileNamesCannotForgeLines(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	files := 2 // with the folder src
 	for _, name := range []string{"a\nforged.txt\t9 bytes", "b\x1b[2J", "c\u202e", "d\xff"} {
 		if os.WriteFile(filepath.Join(p.work, name), []byte("needle\n"), 0o600) == nil { // not every system has such names
@@ -107,7 +107,7 @@ func TestNamesOfFilesForgeNoLines(t *testing.T) {
 // TestAFileOfAnyLinesIsReadInPieces puts a file together again that has no lines, or is no text, and is longer than one answer.
 func TestAFileOfAnyLinesIsReadInPieces(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	line, binary := "x"+strings.Repeat("日本", 200<<10), strings.Repeat("\x00\xff\x80", 300<<10)
 	p.write("src/line.js", line)
 	p.write("src/binary", binary)
@@ -140,7 +140,7 @@ func TestAFileOfAnyLinesIsReadInPieces(t *testing.T) {
 // TestAFileIsReadByLinesOrByBytes: what is given for the other way is not passed over, but told.
 func TestAFileIsReadByLinesOrByBytes(t *testing.T) {
 	t.Parallel()
-	c := newPlace(t).start()
+	c := newEnv(t).start()
 	c.begin("WINDSURF")
 	for _, q := range []struct {
 		query args

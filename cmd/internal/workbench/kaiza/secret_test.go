@@ -114,7 +114,7 @@ const perWay = 4
 // TestK21NoSecretGetsIntoTrailEnvelopeOrLog plants secrets of every kind in every place of a call.
 func TestK21NoSecretGetsIntoTrailEnvelopeOrLog(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	p.env = []string{"DEBUG_STACK=true"}
 	w := &secretTrial{stdio: p.executor("--policy", p.policyFile("builtin: []\n"), "--json-logs"), random: rand.New(rand.NewPCG(1, 2)), sweep: planted.NewSweep()}
@@ -146,7 +146,7 @@ func TestK21NoSecretGetsIntoTrailEnvelopeOrLog(t *testing.T) {
 // TestK21NoSecretOfAPlanGetsIntoTheTrail has the other role, which may submit plans, submit them with secrets in text, title and scope.
 func TestK21NoSecretOfAPlanGetsIntoTheTrail(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	w := &secretTrial{stdio: p.start(), random: rand.New(rand.NewPCG(5, 6)), sweep: planted.NewSweep()}
 	w.begin("ANTIGRAVITY")
 	for i := range 12 {
@@ -174,7 +174,7 @@ func TestK21NoSecretOfAPlanGetsIntoTheTrail(t *testing.T) {
 // TestK21WhatIsRedactedInTheTrailIsWrittenAsItIs writes secrets into a file: the trail holds none of them, the file every byte.
 func TestK21WhatIsRedactedInTheTrailIsWrittenAsItIs(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	w := &secretTrial{stdio: p.executor("--policy", p.policyFile("builtin: []\n")), random: rand.New(rand.NewPCG(3, 4)), sweep: planted.NewSweep()}
 	var content strings.Builder

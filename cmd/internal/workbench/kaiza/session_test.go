@@ -23,7 +23,7 @@ func (a answer) belongs(id, role, root string) {
 }
 
 func TestK9AnEnvelopeNamesTheSessionFromItsBeginningOn(t *testing.T) {
-	overEveryTransport(t, func(t *testing.T, p *place, dial func() *client) {
+	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		for _, role := range []string{"ANTIGRAVITY", "WINDSURF"} {
 			c := dial()
 			c.call("read_file", args{"path": "src/none", "role": role}).belongs("", "", "")
@@ -45,7 +45,7 @@ func TestK9AnEnvelopeNamesTheSessionFromItsBeginningOn(t *testing.T) {
 }
 
 // badRoots are folders that no session may begin in.
-func (p *place) badRoots() []string {
+func (p *env) badRoots() []string {
 	p.t.Helper()
 	beside := p.root + "-beside" // its name begins like the root's
 	if err := os.MkdirAll(filepath.Join(beside, "work"), 0o700); err != nil {
@@ -65,7 +65,7 @@ func (p *place) badRoots() []string {
 }
 
 func TestK10AFailedBeginningLeavesTheServerUsable(t *testing.T) {
-	overEveryTransport(t, func(t *testing.T, p *place, dial func() *client) {
+	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		bad := p.badRoots()
 		c := dial()
 		for _, root := range bad {
@@ -106,7 +106,7 @@ func TestK10AFailedBeginningLeavesTheServerUsable(t *testing.T) {
 // that the server cannot know of the one that has begun before it looks at the connection.
 func TestK10OfManyBeginningsAtOnceOneCounts(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	c := p.start()
 	const many = 16
 	for i := range many {

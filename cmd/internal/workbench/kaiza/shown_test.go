@@ -28,7 +28,7 @@ func TestWhatASuggestionRefersToIsShown(t *testing.T) {
 			}
 			t.Run(dialect+"/"+c.Symbol(), func(t *testing.T) {
 				t.Parallel()
-				p := newPlace(t)
+				p := newEnv(t)
 				p.flags = []string{"--dialect", dialect}
 				a := triggers[c.Symbol()](p)
 				a.is(c.Symbol())
@@ -92,7 +92,7 @@ func leaves(v any) (all []string) {
 // TestTheOutputOfAFailedCheckIsShown has a check print more than the readable block holds.
 func TestTheOutputOfAFailedCheckIsShown(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	c := p.executor("--policy", p.checks(`for i in $(seq 1 60); do echo "line $i: undefined: frobnicate"; done; printf '{\"error_code\":\"FORGED\"}\033[2J\n'; exit 3`))
 	a := c.call("write_file", args{"path": "src/a.go", "content": "x\n", "plan_hash": p.approved("src/**")})
 	a.enveloped("PREFLIGHT_FAILED")

@@ -11,40 +11,40 @@ import (
 // it can break.
 var startFaults = map[string]struct {
 	invariant string
-	flags     func(p *place) []string
+	flags     func(p *env) []string
 }{
-	"root is a whole file system": {"INV_STARTUP_ROOT_SANE", func(*place) []string { return []string{"--root", "/"} }},
-	"state inside the root": {"INV_STARTUP_STATE_OUTSIDE_ROOT", func(p *place) []string {
+	"root is a whole file system": {"INV_STARTUP_ROOT_SANE", func(*env) []string { return []string{"--root", "/"} }},
+	"state inside the root": {"INV_STARTUP_STATE_OUTSIDE_ROOT", func(p *env) []string {
 		return []string{"--state", filepath.Join(p.root, "state"), "--ledger", filepath.Join(p.state, "ledger")}
 	}},
-	"state inside the root by a link": {"INV_STARTUP_STATE_OUTSIDE_ROOT", func(p *place) []string {
+	"state inside the root by a link": {"INV_STARTUP_STATE_OUTSIDE_ROOT", func(p *env) []string {
 		p.must(os.Mkdir(filepath.Join(p.root, "state"), 0o700))
 		p.must(os.Symlink(filepath.Join(p.root, "state"), p.state+"-link"))
 		return []string{"--state", p.state + "-link", "--ledger", filepath.Join(p.state, "ledger")}
 	}},
-	"trail inside the root": {"INV_STARTUP_STATE_OUTSIDE_ROOT", func(p *place) []string { return []string{"--ledger", filepath.Join(p.root, "ledger")} }},
-	"trail inside a workspace by a link": {"INV_STARTUP_STATE_OUTSIDE_ROOT", func(p *place) []string {
+	"trail inside the root": {"INV_STARTUP_STATE_OUTSIDE_ROOT", func(p *env) []string { return []string{"--ledger", filepath.Join(p.root, "ledger")} }},
+	"trail inside a workspace by a link": {"INV_STARTUP_STATE_OUTSIDE_ROOT", func(p *env) []string {
 		p.must(os.Symlink(p.work, p.state+"-link"))
 		return []string{"--ledger", filepath.Join(p.state+"-link", "ledger")}
 	}},
-	"policy inside the root": {"INV_STARTUP_POLICY_OUTSIDE_ROOT", func(p *place) []string {
+	"policy inside the root": {"INV_STARTUP_POLICY_OUTSIDE_ROOT", func(p *env) []string {
 		p.write("policy.yaml", "builtin: []\n")
 		return []string{"--policy", p.file("policy.yaml")}
 	}},
-	"policy inside the root by a link": {"INV_STARTUP_POLICY_OUTSIDE_ROOT", func(p *place) []string {
+	"policy inside the root by a link": {"INV_STARTUP_POLICY_OUTSIDE_ROOT", func(p *env) []string {
 		p.write("policy.yaml", "builtin: []\n")
 		p.must(os.Symlink(p.file("policy.yaml"), p.state+"-policy.yaml"))
 		return []string{"--policy", p.state + "-policy.yaml"}
 	}},
-	"check that is not there": {"INV_STARTUP_CHECKS_FOUND", func(p *place) []string {
+	"check that is not there": {"INV_STARTUP_CHECKS_FOUND", func(p *env) []string {
 		return []string{"--policy", p.policyFile("preflight:\n  - name: absent\n    run: [no-such-command-anywhere]\n")}
 	}},
-	"check inside the workspace": {"INV_STARTUP_CHECKS_FOUND", func(p *place) []string {
+	"check inside the workspace": {"INV_STARTUP_CHECKS_FOUND", func(p *env) []string {
 		return []string{"--policy", p.policyFile("preflight:\n  - name: relative\n    run: [src/check.sh]\n")}
 	}},
 }
 
-func (p *place) must(err error) {
+func (p *env) must(err error) {
 	p.t.Helper()
 	if err != nil {
 		p.t.Fatal(err)
@@ -56,7 +56,7 @@ func TestAFaultAtTheStartRefusesEveryCall(t *testing.T) {
 	for name, fault := range startFaults {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			p := newEnv(t)
 			flags := fault.flags(p)
 			s := p.start(flags...)
 			if tools := s.ask("tools/list", `{}`); !tools.Result().Present() {
@@ -88,12 +88,12 @@ func TestAFaultAtTheStartRefusesEveryCall(t *testing.T) {
 	}
 }
 
-// TestAFaultAtTheStartEndsTheServerThatWasToldSo is the same with --exit-on-audit.
-func TestAFaultAtTheStartEndsTheServerThatWasToldSo(t *testing.T) {
+// TestExitOnAuditEndsTheServer is the same with --exit-on-audit.
+func TestExitOnAuditEndsTheServer(t *testing.T) {
 	for name, fault := range startFaults {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			p := newEnv(t)
 			flags := append(fault.flags(p), "--exit-on-audit")
 			s := p.launch(flags...)
 			if code := s.end(); code != 1 || !strings.Contains(s.said.String(), fault.invariant) {
@@ -106,6 +106,6 @@ func TestAFaultAtTheStartEndsTheServerThatWasToldSo(t *testing.T) {
 // TestAServerWithoutAFaultStartsWithExitOnAudit is the other side.
 func TestAServerWithoutAFaultStartsWithExitOnAudit(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	p.executor("--exit-on-audit", "--policy", p.checks("true")).call("read_file", args{"path": "src/hello.txt"}).fine()
 }

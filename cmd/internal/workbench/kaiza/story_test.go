@@ -4,14 +4,14 @@ import "testing"
 
 // TestTheWholeStoryWorksOverEveryTransport plans, approves, writes, breaks a rule, reports and goes on.
 func TestTheWholeStoryWorksOverEveryTransport(t *testing.T) {
-	for name, connect := range map[string]func(p *place) func() *client{
-		"stdio":     func(p *place) func() *client { return func() *client { return &p.start().client } },
-		"stateful":  func(p *place) func() *client { w := p.listen(); return w.stateful },
-		"stateless": func(p *place) func() *client { w := p.listen(); return w.stateless },
+	for name, connect := range map[string]func(p *env) func() *client{
+		"stdio":     func(p *env) func() *client { return func() *client { return &p.start().client } },
+		"stateful":  func(p *env) func() *client { w := p.listen(); return w.stateful },
+		"stateless": func(p *env) func() *client { w := p.listen(); return w.stateless },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			p := newEnv(t)
 			dial := connect(p)
 			planner := dial()
 			planner.begin("ANTIGRAVITY")

@@ -51,7 +51,7 @@ func (d disk) fails(n int) iofault.Plan {
 type effect struct {
 	name  string
 	role  string
-	flags func(p *place) []string
+	flags func(p *env) []string
 	setUp func(s *sweep, n int)        // before the n-th, with a disk that works
 	call  func(s *sweep, n int) answer // the n-th, by a tool
 	run   func(s *sweep, n int) []string
@@ -98,7 +98,7 @@ func said(a answer) string {
 // fails and by the disk, so that its files do not meet those of another.
 type sweep struct {
 	t     *testing.T
-	p     *place
+	p     *env
 	e     effect
 	d     disk
 	plan  string
@@ -321,7 +321,7 @@ func TestR21WhatIsToldIsWhatIsSo(t *testing.T) {
 	for _, e := range swept {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			p := newEnv(t)
 			s := &sweep{t: t, p: p, e: e, told: map[int]string{}, found: map[int]string{}, marks: map[int]string{}, plan: p.approved("src/**")}
 			s.run()
 		})

@@ -59,7 +59,7 @@ var swept = []effect{
 	},
 	{
 		name: "a file that a check follows", role: "WINDSURF", tool: "write_file",
-		flags: func(p *place) []string { return []string{"--policy", p.checks("true")} },
+		flags: func(p *env) []string { return []string{"--policy", p.checks("true")} },
 		call: func(s *sweep, n int) answer {
 			return s.c.call("write_file", args{"path": fmt.Sprintf("src/c%d.txt", n), "content": "new\n", "plan_hash": s.plan})
 		},
@@ -70,7 +70,7 @@ var swept = []effect{
 	},
 	{
 		name: "a file that a check refuses", role: "WINDSURF", tool: "write_file",
-		flags: func(p *place) []string { return []string{"--policy", p.checks("test ! -e src/refuse")} },
+		flags: func(p *env) []string { return []string{"--policy", p.checks("test ! -e src/refuse")} },
 		setUp: func(s *sweep, n int) { s.p.write("src/refuse", "") },
 		call: func(s *sweep, n int) answer {
 			return s.c.call("write_file", args{"path": fmt.Sprintf("src/f%d.txt", n), "content": "new\n", "plan_hash": s.plan})
@@ -119,7 +119,7 @@ var swept = []effect{
 	},
 	{
 		name: "a new file without a trail", role: "WINDSURF", tool: "write_file",
-		flags: func(*place) []string { return []string{"--ledger", "none"} },
+		flags: func(*env) []string { return []string{"--ledger", "none"} },
 		call: func(s *sweep, n int) answer {
 			return s.c.call("write_file", args{"path": fmt.Sprintf("src/t%d.txt", n), "content": "new\n", "plan_hash": s.plan})
 		},
@@ -194,7 +194,7 @@ var swept = []effect{
 	},
 	{
 		name: "an undo", role: "WINDSURF", tool: "workbench undo",
-		flags: func(*place) []string { return []string{"--ledger", "none"} },
+		flags: func(*env) []string { return []string{"--ledger", "none"} },
 		setUp: func(s *sweep, n int) {
 			past, _ := filepath.Glob(filepath.Join(s.p.state, "workspaces", "*", "history", "*"))
 			for _, name := range past { // so that each command makes the same calls

@@ -59,7 +59,7 @@ func (c *client) drill(kind string) answer {
 
 func TestK6WhateverIsThrownBecomesAnEnvelopeAndTheServerLives(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	c := p.executor("--drill")
 	for _, kind := range c.kinds() {
 		envelope := c.drill(kind).enveloped(thrown[kind].code)
@@ -76,7 +76,7 @@ func TestK6WhateverIsThrownBecomesAnEnvelopeAndTheServerLives(t *testing.T) {
 
 func TestK7ACauseIsSafeAndBounded(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	c := p.executor("--drill")
 	for _, kind := range c.kinds() {
 		a := c.drill(kind)
@@ -125,7 +125,7 @@ func TestK8AnErrorOfAnotherKindKeepsItsCode(t *testing.T) {
 			if name == "problem" {
 				spoken = dialect.Must("candor") // a problem document is the body of an HTTP answer, and a message is none
 			}
-			c := newPlace(t).executor("--drill", "--dialect", name)
+			c := newEnv(t).executor("--drill", "--dialect", name)
 			for kind, code := range map[string]candor.Code{
 				"legacy": kaizacode.HashMismatch, "wrapped": kaizacode.InsufficientPermissions, "invariant": kaizacode.InvariantViolation,
 			} {

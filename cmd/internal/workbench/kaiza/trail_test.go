@@ -18,7 +18,7 @@ import (
 )
 
 // kinds returns the kinds of entries of each call, in the order in which the calls began.
-func (p *place) kinds() (calls [][]ledger.Kind) {
+func (p *env) kinds() (calls [][]ledger.Kind) {
 	p.t.Helper()
 	at := map[string]int{}
 	for _, e := range p.entries() {
@@ -43,7 +43,7 @@ var (
 
 // TestK15EveryCallIsRecordedOnceBeforeItsAnswer looks into the trail as soon as each answer is there.
 func TestK15EveryCallIsRecordedOnceBeforeItsAnswer(t *testing.T) {
-	overEveryTransport(t, func(t *testing.T, p *place, dial func() *client) {
+	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		plan := p.approved("src/**")
 		c, before := dial(), len(p.kinds())
 		expect := func(a answer, code string, want []ledger.Kind) {
@@ -84,7 +84,7 @@ func TestK15EveryCallIsRecordedOnceBeforeItsAnswer(t *testing.T) {
 // TestK15AnEntryIsOnTheDiskBeforeItsAnswer looks at the server from outside, system call by system call.
 func TestK15AnEntryIsOnTheDiskBeforeItsAnswer(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	trace := filepath.Join(filepath.Dir(p.root), "trace")
 	s := p.prepare()
@@ -148,7 +148,7 @@ func durable(calls []*systrace.Call, member string, said int) bool {
 }
 
 // trailFile returns the file with the entries of the newest chain.
-func (p *place) trailFile() string {
+func (p *env) trailFile() string {
 	p.t.Helper()
 	files, err := filepath.Glob(filepath.Join(p.ledgerDir(), "kaiza-*", "audit-log.jsonl"))
 	if err != nil || len(files) == 0 {
@@ -167,7 +167,7 @@ func forged(line []byte) []byte {
 // TestK16EveryChangeOfTheTrailIsFound harms copies of a trail that verifies, each in one way, and asks the auditor's command.
 func TestK16EveryChangeOfTheTrailIsFound(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	s := p.executor()
 	for i := range 10 {
 		s.call("read_file", args{"path": fmt.Sprintf("none-%d", i)}).is("FILE_NOT_FOUND")
@@ -214,7 +214,7 @@ func TestK16EveryChangeOfTheTrailIsFound(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, name), bytes.Join(c.do(lines), nil), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			q := &place{t: t}
+			q := &env{t: t}
 			out, code := q.candor("ledger", "verify", dir, "--json")
 			var report ledgerverify.Report
 			if err := json.Unmarshal([]byte(out[:strings.Index(out, "\n")+1]), &report); err != nil || code != 1 || len(report.Damage) == 0 {
@@ -235,7 +235,7 @@ func TestK16EveryChangeOfTheTrailIsFound(t *testing.T) {
 // after it has seen it.
 func TestK16TheTailOfAKilledServerIsMissedToo(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	s := p.executor()
 	s.call("read_file", args{"path": "none"}).is("FILE_NOT_FOUND")
 	killed := p.trailFile()
@@ -263,7 +263,7 @@ func TestK16TheTailOfAKilledServerIsMissedToo(t *testing.T) {
 // TestK17ATornLastLineStopsNobody kills a server, leaves half a line behind its last entry, and starts another.
 func TestK17ATornLastLineStopsNobody(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	s := p.executor()
 	s.call("read_file", args{"path": "src/hello.txt"}).fine()
 	s.kill()
@@ -310,7 +310,7 @@ func TestK17ATornLastLineStopsNobody(t *testing.T) {
 func TestK18TwoServersShareOneTrail(t *testing.T) {
 	t.Parallel()
 	const calls = 500 // of two entries
-	p := newPlace(t)
+	p := newEnv(t)
 	p.start().end() // so that what is made once is there
 	servers := []*stdio{p.executor(), p.executor()}
 	var both sync.WaitGroup

@@ -23,7 +23,7 @@ func TestR19WriteIsRefusedOnceTheTrailIsGone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			p := newEnv(t)
 			plan := p.approved("src/**")
 			trail := filepath.Join(filepath.Dir(p.root), "trail")
 			c := p.start("--ledger", trail)

@@ -22,7 +22,7 @@ func says(t *testing.T, text string, words ...string) {
 // TestLimitsOfApprovalsAreRecordedAndListed looks at the trail and at the lists.
 func TestLimitsOfApprovalsAreRecordedAndListed(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	p.approveWith(plan, "--uses", "2", "--expires", "2h", "--note", "as discussed")
 	entries := p.entries()
@@ -44,7 +44,7 @@ func TestLimitsOfApprovalsAreRecordedAndListed(t *testing.T) {
 // TestRevokeWaitsForARunningCheck revokes a plan while a change under it is being checked.
 func TestRevokeWaitsForARunningCheck(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	open := filepath.Join(filepath.Dir(p.root), "open")
 	began := filepath.Join(filepath.Dir(p.root), "began")
@@ -78,7 +78,7 @@ func TestRevokeWaitsForARunningCheck(t *testing.T) {
 // TestApprovalMessagesAreTrue reads what the commands and submit_plan say about plans that are approved, revoked, or whose record is lost.
 func TestApprovalMessagesAreTrue(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	says(t, p.approveWith(plan), "!No plan was approved before", "approved by tester")
 	planner := p.start()
@@ -103,7 +103,7 @@ func TestApprovalMessagesAreTrue(t *testing.T) {
 // TestChangeMessagesAreTrue provokes failures of changes whose words used to be wrong.
 func TestChangeMessagesAreTrue(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	s := p.executor()
 	a := s.call("apply_patch", args{"plan_hash": plan, "patch": "--- a/src/hello.txt\n+++ b/src/hello.txt\n@@ -1,2 +1,2 @@\n hello\n-world\n\\ No newline at end of file\n+moon\n"})

@@ -20,19 +20,19 @@ func TestTypeScriptClientsListAndCallTheTools(t *testing.T) {
 	for name, c := range map[string]conformance.Client{"v1": conformance.V1, "v2": conformance.V2Legacy, "v2 stateless": conformance.V2Modern} {
 		t.Run(name+"/stdio", func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			p := newEnv(t)
 			visit(p, c, conformance.Door{Command: p.command()}, false)
 		})
 		t.Run(name+"/http", func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			p := newEnv(t)
 			visit(p, c, conformance.Door{URL: p.listen().url}, c == conformance.V2Modern)
 		})
 	}
 }
 
 // visit begins a session, reads, and fails to write. Where the connection is not the session, each call must name it.
-func visit(p *place, c conformance.Client, door conformance.Door, echo bool) {
+func visit(p *env, c conformance.Client, door conformance.Door, echo bool) {
 	p.t.Helper()
 	box, err := conformance.OpenToolbox()
 	conformance.OkOrSkip(p.t, err)
@@ -70,12 +70,12 @@ func visit(p *place, c conformance.Client, door conformance.Door, echo bool) {
 }
 
 // command is the command line of the server over standard input and output.
-func (p *place) command() []string {
+func (p *env) command() []string {
 	return []string{binary, "workbench", "kaiza", "--root", p.root, "--state", p.state}
 }
 
 // result is a result that somebody else's client has received.
-func (p *place) result(raw json.RawMessage) answer {
+func (p *env) result(raw json.RawMessage) answer {
 	p.t.Helper()
 	m := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"result":`+string(raw)+`}`), wire.Limits{})
 	if !m.Result().Present() {
@@ -85,9 +85,9 @@ func (p *place) result(raw json.RawMessage) answer {
 }
 
 // sameTools demands that somebody else's client sees the tools, with their schemas, exactly as the server lists them.
-func (p *place) sameTools(seen []json.RawMessage) {
+func (p *env) sameTools(seen []json.RawMessage) {
 	p.t.Helper()
-	elsewhere := newPlace(p.t).start()
+	elsewhere := newEnv(p.t).start()
 	answered := elsewhere.ask("tools/list", `{}`)
 	elsewhere.stop()
 	var listed []json.RawMessage

@@ -30,12 +30,12 @@ type pastChange struct {
 }
 
 // onWork runs a command of the workbench on this workspace.
-func (p *place) onWork(command string, more ...string) (string, int) {
+func (p *env) onWork(command string, more ...string) (string, int) {
 	p.t.Helper()
 	return p.candor(append([]string{"workbench", command, "--root", p.work, "--state", p.state}, more...)...)
 }
 
-func (p *place) changes(more ...string) (list []pastChange, next string) {
+func (p *env) changes(more ...string) (list []pastChange, next string) {
 	p.t.Helper()
 	out, code := p.onWork("changes", append(more, "--json")...)
 	var page struct {
@@ -49,7 +49,7 @@ func (p *place) changes(more ...string) (list []pastChange, next string) {
 }
 
 // undo demands an undo that works, or with a code one that does not, and returns what is said.
-func (p *place) undo(want int, more ...string) string {
+func (p *env) undo(want int, more ...string) string {
 	p.t.Helper()
 	out, code := p.onWork("undo", append(more, "--yes", "--by", "tester")...)
 	if code != want {
@@ -59,7 +59,7 @@ func (p *place) undo(want int, more ...string) string {
 }
 
 // snapshot is everything in the folder of sources, with its mode.
-func (p *place) snapshot() map[string]string {
+func (p *env) snapshot() map[string]string {
 	p.t.Helper()
 	all := map[string]string{}
 	err := filepath.WalkDir(p.file("src"), func(name string, d os.DirEntry, err error) error {
@@ -87,7 +87,7 @@ func TestUndoEveryEffect(t *testing.T) {
 	for tool, effect := range effects {
 		t.Run(tool, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			p := newEnv(t)
 			if err := os.Chmod(p.file("src/hello.txt"), 0o640); err != nil {
 				t.Fatal(err)
 			}
@@ -129,7 +129,7 @@ func TestUndoEveryEffect(t *testing.T) {
 }
 
 // undoRecorded demands so many undos in the trail, each reserved and completed by the tester.
-func (p *place) undoRecorded(want int) {
+func (p *env) undoRecorded(want int) {
 	p.t.Helper()
 	reserved, completed := 0, 0
 	for _, e := range p.entries() {
@@ -149,7 +149,7 @@ func (p *place) undoRecorded(want int) {
 // TestUndoIsRefusedWhereAFileChangedSince names the difference, by exit code 1, and touches nothing.
 func TestUndoIsRefusedWhereAFileChangedSince(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	s := p.executor()
 	patch := "--- a/src/hello.txt\n+++ b/src/hello.txt\n@@ -1,2 +1,2 @@\n hello\n-world\n+moon\n--- /dev/null\n+++ b/src/new.txt\n@@ -0,0 +1 @@\n+new\n"
@@ -193,7 +193,7 @@ func TestUndoIsRefusedWhereAFileChangedSince(t *testing.T) {
 // TestUndoStepsBack undoes the newest change, then the one before it, and pages through what is listed.
 func TestUndoStepsBack(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	s := p.executor()
 	text := hello
@@ -224,7 +224,7 @@ func TestUndoStepsBack(t *testing.T) {
 // TestUndoAsksFirst: without a terminal and without --yes nothing happens.
 func TestUndoAsksFirst(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	s := p.executor()
 	s.call("write_file", args{"path": "src/a.txt", "content": "a\n", "plan_hash": plan}).fine()
@@ -237,7 +237,7 @@ func TestUndoAsksFirst(t *testing.T) {
 // TestUndoSaysWhatIsNotKept lists a change of the trail whose old contents are gone, and refuses it honestly.
 func TestUndoSaysWhatIsNotKept(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	s := p.executor()
 	s.call("write_file", args{"path": "src/a.txt", "content": "a\n", "plan_hash": plan}).fine()
@@ -264,7 +264,7 @@ func TestUndoSaysWhatIsNotKept(t *testing.T) {
 // TestUndoNeedsNoTrail works where nothing is recorded.
 func TestUndoNeedsNoTrail(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	p.env = []string{"CANDOR_LEDGER=none"}
 	plan := p.approved("src/**")
 	s := p.executor()

@@ -16,7 +16,7 @@ import (
 // it was and says so in the trail, and the change can be undone then.
 func TestAKillInAnUndoLeavesTheChange(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	before := p.snapshot()
 	s := p.executor()
@@ -58,14 +58,14 @@ func TestAKillInAnUndoLeavesTheChange(t *testing.T) {
 	p.verify()
 }
 
-func (p *place) newest() string {
+func (p *env) newest() string {
 	p.t.Helper()
 	list, _ := p.changes()
 	return list[0].ID
 }
 
 // killedUndo undoes the newest change, kills the command once the first file is gone, and reports whether it died before the last.
-func (p *place) killedUndo(files int) bool {
+func (p *env) killedUndo(files int) bool {
 	p.t.Helper()
 	cmd := exec.CommandContext(p.t.Context(), binary, "workbench", "undo", "--root", p.work, "--state", p.state, "--yes")
 	if err := cmd.Start(); err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // atTerminal runs a command at a terminal of its own, types an answer, and returns what was printed.
-func (p *place) atTerminal(answer string, arguments ...string) (out string, code int) {
+func (p *env) atTerminal(answer string, arguments ...string) (out string, code int) {
 	p.t.Helper()
 	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
@@ -40,7 +40,7 @@ func (p *place) atTerminal(answer string, arguments ...string) (out string, code
 // TestUnlockAsks answers the question at a terminal.
 func TestUnlockAsks(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	c := p.executor()
 	ref := c.breakRule(plan)
@@ -62,7 +62,7 @@ func TestUnlockAsks(t *testing.T) {
 // TestUnlockWaitsForALiveCall holds the lock of the workspace, as a call does that is changing it. Neither lock is removed.
 func TestUnlockWaitsForALiveCall(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	c := p.executor()
 	c.breakRule(plan)

@@ -28,7 +28,7 @@ type lockedSession struct {
 }
 
 // unlock runs the command and demands an exit code.
-func (p *place) unlock(want int, more ...string) (report unlockReport, out string) {
+func (p *env) unlock(want int, more ...string) (report unlockReport, out string) {
 	p.t.Helper()
 	out, code := p.onWork("unlock", append(more, "--json")...)
 	line, _, _ := strings.Cut(out, "\n")
@@ -39,7 +39,7 @@ func (p *place) unlock(want int, more ...string) (report unlockReport, out strin
 }
 
 // lockFiles returns the files of all locks.
-func (p *place) lockFiles() []string {
+func (p *env) lockFiles() []string {
 	p.t.Helper()
 	names, err := filepath.Glob(filepath.Join(p.state, "workspaces", "*", "locks", "*"))
 	p.must(err)
@@ -56,7 +56,7 @@ func (c *client) breakRule(plan string) string {
 
 // TestUnlockFreesASessionOfARunningServer unlocks beside the server: the next call may change files, and the next broken rule locks again.
 func TestUnlockFreesASessionOfARunningServer(t *testing.T) {
-	overEveryTransport(t, func(t *testing.T, p *place, dial func() *client) {
+	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		plan := p.approved("src/**")
 		c := dial()
 		id := c.begin("WINDSURF")
@@ -91,7 +91,7 @@ func TestUnlockFreesASessionOfARunningServer(t *testing.T) {
 }
 
 // recordsUnlock demands the two entries of an unlock in the trail.
-func (p *place) recordsUnlock(session, ref string) {
+func (p *env) recordsUnlock(session, ref string) {
 	p.t.Helper()
 	reserved, completed := 0, 0
 	for _, e := range p.entries() {
@@ -118,7 +118,7 @@ func (p *place) recordsUnlock(session, ref string) {
 // TestUnlockIsTheWayOutOfALockWithoutReports locks a session of a server that refuses every change, so that no report can be written.
 func TestUnlockIsTheWayOutOfALockWithoutReports(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	c := p.executor("--drill", "--access", "readonly")
 	c.call("drill", args{"kind": "invariant"}).is("INVARIANT_VIOLATION")
 	if code := c.call("write_file", args{"path": "docs/reports/a.md", "content": "a report"}).code(); code == "" || c.lockedBy() == "" {
@@ -135,7 +135,7 @@ func TestUnlockIsTheWayOutOfALockWithoutReports(t *testing.T) {
 // TestUnlockOfSeveralSessions: each lock is lifted by itself, and a session that took locks over is free after the last of them.
 func TestUnlockOfSeveralSessions(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	first, second := p.executor(), p.executor()
 	first.breakRule(plan)
@@ -165,7 +165,7 @@ func TestUnlockOfSeveralSessions(t *testing.T) {
 
 func TestUnlockRefusals(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	if out, code := p.onWork("unlock", "--yes"); code != 0 || !strings.Contains(out, "No session of this workspace is locked") {
 		t.Errorf("nothing locked: %d %s", code, out)
@@ -204,7 +204,7 @@ func TestUnlockRefusals(t *testing.T) {
 }
 
 // lockedID returns the id of the only locked session.
-func (p *place) lockedID() string {
+func (p *env) lockedID() string {
 	p.t.Helper()
 	report, _ := p.unlock(0, "--list")
 	if len(report.Locked) != 1 {
@@ -216,16 +216,16 @@ func (p *place) lockedID() string {
 // TestUnlockOfWhatCannotBeRead: a damaged lock locks, is listed with its problem, and can be lifted; a folder of locks that cannot be read is an error.
 func TestUnlockOfWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	for name, harm := range map[string]func(p *place, file string){
-		"no JSON": func(p *place, file string) { p.must(os.WriteFile(file, []byte("{"), 0o600)) },
-		"a folder": func(p *place, file string) {
+	for name, harm := range map[string]func(p *env, file string){
+		"no JSON": func(p *env, file string) { p.must(os.WriteFile(file, []byte("{"), 0o600)) },
+		"a folder": func(p *env, file string) {
 			p.must(os.Remove(file))
 			p.must(os.MkdirAll(filepath.Join(file, "deep"), 0o700))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
+			p := newEnv(t)
 			plan := p.approved("src/**")
 			c := p.executor()
 			c.breakRule(plan)
@@ -246,7 +246,7 @@ func TestUnlockOfWhatCannotBeRead(t *testing.T) {
 	}
 	t.Run("no folder of locks", func(t *testing.T) {
 		t.Parallel()
-		p := newPlace(t)
+		p := newEnv(t)
 		plan := p.approved("src/**")
 		c := p.executor()
 		c.breakRule(plan)

@@ -10,7 +10,7 @@ import (
 )
 
 // approveWith approves a plan with limits.
-func (p *place) approveWith(hash string, flags ...string) string {
+func (p *env) approveWith(hash string, flags ...string) string {
 	p.t.Helper()
 	out, code := p.onWork("approve", append([]string{hash, "--yes", "--by", "tester"}, flags...)...)
 	if code != 0 {
@@ -34,7 +34,7 @@ func (a answer) refusedFor(reason string) {
 // TestAnApprovalForOneUse lets one change through. One that is refused or fails does not count, and approving again begins anew.
 func TestAnApprovalForOneUse(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	if out := p.approveWith(plan, "--uses", "1"); !strings.Contains(out, "for 1 of 1 changes") {
 		t.Errorf("it says %s", out)
@@ -66,7 +66,7 @@ func TestAnApprovalForOneUse(t *testing.T) {
 // TestAnApprovalExpires shortens what is left of a recorded approval instead of waiting for it.
 func TestAnApprovalExpires(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	p.approveWith(plan, "--expires", "2h")
 	s := p.executor()
@@ -109,7 +109,7 @@ func stamp(at time.Time) json.RawMessage {
 // TestLimitsThatMeanNothingAreRefused before anything is approved.
 func TestLimitsThatMeanNothingAreRefused(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newEnv(t)
 	plan := p.approved("src/**")
 	for _, flags := range [][]string{{"--uses", "0"}, {"--uses", "-1"}, {"--uses", "101"}, {"--expires", "0s"}, {"--expires", "-2h"}, {"--expires", "9000h"}, {"--expires", "soon"}} {
 		if out, code := p.onWork("approve", append(flags, plan, "--yes")...); code != 2 || !strings.Contains(out, flags[0]) {

@@ -17,13 +17,13 @@ import (
 // web is the server over HTTP.
 type web struct {
 	t   testing.TB
-	p   *place
+	p   *env
 	url string
 	cmd *exec.Cmd
 }
 
 // listen starts the server over HTTP.
-func (p *place) listen(flags ...string) *web {
+func (p *env) listen(flags ...string) *web {
 	p.t.Helper()
 	w := &web{t: p.t, p: p}
 	w.cmd = exec.Command(binary, append([]string{"workbench", "kaiza", "--root", p.root, "--state", p.state, "--listen", "127.0.0.1:0"}, flags...)...)

@@ -57,7 +57,7 @@ func TestPatchesMakeTheFileTheyDescribe(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoPatchIsRefusedWithAdvice(t *testing.T) {
+func TestInvalidPatchIsRefusedWithAdvice(t *testing.T) {
 	head := "--- a/f\n+++ b/f\n"
 	git := "diff --git a/f b/f\n"
 	for text, want := range map[string]string{

@@ -98,7 +98,7 @@ func TestIssueSaysWhereAndWhatToDo(t *testing.T) {
 	}
 }
 
-func TestAllIssuesAreToldAtOnce(t *testing.T) {
+func TestAllIssuesAreReported(t *testing.T) {
 	issues := plan.Lint(with("titel: x\nscope:\n  - ../a\n  - /b\n  - ok/**\nphase: nope"))
 	var lines []int
 	for _, i := range issues {

@@ -78,7 +78,7 @@ func TestReviewShowsWhatChangedSinceTheLastApproval(t *testing.T) {
 	}
 }
 
-func TestReviewTellsTheWarnings(t *testing.T) {
+func TestReviewShowsWarnings(t *testing.T) {
 	got := page(t, nil, stored(t, string(scoped("**", "ѕrc/**"))+"TB"+"D\n"), []string{"a", "b"}, false)
 	for _, want := range []string{"Warning line 4: the scope covers everything", `"**" (2 files)`, `spelt "\u0455rc/**"`, "mixes letters", "holds a placeholder", "2 scopes, 3 warnings"} {
 		if !strings.Contains(got, want) {

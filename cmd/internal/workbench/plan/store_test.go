@@ -106,8 +106,8 @@ func TestRevokedPlanAllowsNothing(t *testing.T) {
 	}
 }
 
-// TestPlanThatIsThereHidesNoneThatIsGone: a beginning that fits a file and the approval of another plan, whose file is away, means neither.
-func TestPlanThatIsThereHidesNoneThatIsGone(t *testing.T) {
+// TestMissingPlanIsReportedAmongOthers: a beginning that fits a file and the approval of another plan, whose file is away, means neither.
+func TestMissingPlanIsReportedAmongOthers(t *testing.T) {
 	s, files, a := desk(t)
 	hash := submit(t, s, greeting)
 	approve(t, s, hash, noon)
@@ -232,7 +232,7 @@ func TestPlanIsFoundByTheBeginningOfItsHash(t *testing.T) {
 	refused(t, err, kaiza.InvalidInputValue)
 }
 
-func TestListTellsProblemsPlanByPlan(t *testing.T) {
+func TestListReportsProblemsOfEachPlan(t *testing.T) {
 	s, files, _ := desk(t)
 	sound := submit(t, s, greeting)
 	approve(t, s, sound, noon)

@@ -56,7 +56,7 @@ func TestRustCodeThatPanicsIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRustCodeOrATestMayStay(t *testing.T) {
+func TestCommentsAndTestsInRustAreAllowed(t *testing.T) {
 	for _, code := range []string{
 		"// a.unwrap()\n/* todo!() /* x */ panic!() */ let a = \"unsafe \\\" todo!()\";", "let s = r##\"x\"# todo!() \"##;", "let s = b\"todo!()\";",
 		"b.unwrap_or(1); b.unwrap_or_else(f); b.expect_err(1)", "let unsafe_x = 1; my_panic!();", "#[cfg(test)]\nmod tests {\n fn a() { if x { b.unwrap(); } todo!() }\n}\n",
@@ -221,7 +221,7 @@ func TestAWrongFileSaysWhereAndWhatWouldDo(t *testing.T) {
 	}
 }
 
-func TestAViolationInEveryWordOfAHugeLineIsToldShortly(t *testing.T) {
+func TestManyViolationsInOneLineAreReportedOnce(t *testing.T) {
 	text := strings.Repeat("a.unwrap() ", 1<<20/11)
 	e := check(t, policy.Default(), "a.rs", "", text)
 	if e == nil || len(e.Details().String()) > candor.MaxDetails || strings.Count(e.Details().String(), `"line"`) != 51 {

@@ -66,7 +66,7 @@ func burrow(t *testing.T) string {
 	return dir
 }
 
-func TestNobodyEscapesTheEndOfACheck(t *testing.T) {
+func TestProcessesEndWithTheirCheck(t *testing.T) {
 	for name, end := range map[string]string{"passes": "exit 0", "fails": "exit 3", "is killed": "kill -9 $$", "kills its group": "kill -9 0", "hangs": "sleep 100"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,8 +86,8 @@ func TestNobodyEscapesTheEndOfACheck(t *testing.T) {
 	}
 }
 
-// TestNobodyEscapesTheEndOfTheServer kills the process that runs the check.
-func TestNobodyEscapesTheEndOfTheServer(t *testing.T) {
+// TestProcessesEndWithTheServer kills the process that runs the check.
+func TestProcessesEndWithTheServer(t *testing.T) {
 	dir := burrow(t)
 	server := exec.CommandContext(t.Context(), self(), "serve", dir, escapes+"touch pids.complete; sleep 100")
 	server.Stderr = os.Stderr

@@ -128,7 +128,7 @@ func TestACommandThatHangsIsEnded(t *testing.T) {
 	}
 }
 
-func TestASignalIsTold(t *testing.T) {
+func TestSignalIsReported(t *testing.T) {
 	r, err := run(t, shell("kill -SEGV $$"))
 	if r.Exit != -1 || !strings.Contains(r.Signal, "segmentation") || !strings.Contains(err.Details().String(), `"signal"`) {
 		t.Errorf("%+v %v", r, err)
@@ -177,7 +177,7 @@ func anybody(t *testing.T, group int) bool {
 	return false
 }
 
-func TestOfMuchOutputTheEndIsKept(t *testing.T) {
+func TestLongOutputKeepsItsEnd(t *testing.T) {
 	c := shell("head -c 10485760 /dev/zero | tr '\\0' 'x' | fold -w 99; echo the end; exit 1")
 	c.Output = 1000
 	r, _ := run(t, c)
@@ -217,7 +217,7 @@ func TestLimitsAreInForce(t *testing.T) {
 	}
 }
 
-func TestAMissingCommandIsTold(t *testing.T) {
+func TestMissingCommandIsReported(t *testing.T) {
 	missing := preflight.Command{Name: "lint", Run: []string{"no-such-command-anywhere"}}
 	r, err := run(t, missing)
 	if !r.Missing || !strings.Contains(err.Message(), "could not be started") {

@@ -37,7 +37,7 @@ func OpenAdmin(o Options, now func() time.Time) (*Admin, error) {
 	return &Admin{s: s, now: now}, nil
 }
 
-// Close gives the folders back.
+// Close closes the folders.
 func (a *Admin) Close() error { return a.s.Close() }
 
 // IDs returns the ids of all sessions, sorted.

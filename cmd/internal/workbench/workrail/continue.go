@@ -59,7 +59,7 @@ type attempt struct {
 func (s *System) advance(ctx context.Context, _ *workbench.Call, in continueArgs) (workbench.Reply, error) {
 	t, err := s.keys.Parse(in.Token, token.Continue)
 	if err != nil {
-		return workbench.Reply{}, tellToken(err)
+		return workbench.Reply{}, publicToken(err)
 	}
 	try, bad := newAttempt(t, in)
 	if bad != nil {
@@ -77,7 +77,7 @@ func (s *System) advance(ctx context.Context, _ *workbench.Call, in continueArgs
 		a, err = s.replayed(ctx, try, *earlier)
 	}
 	if err != nil {
-		return workbench.Reply{}, tellStore(err)
+		return workbench.Reply{}, publicStore(err)
 	}
 	return a.reply(), nil
 }
@@ -150,7 +150,7 @@ func (s *standing) find(t token.Token) (*outcome, error) {
 	}
 }
 
-// decide says what an attempt leads to: the next step, or a report of what is missing.
+// decide returns the outcome of an attempt: the next step, or a report of what is missing.
 func (s *System) decide(v *standing, try *attempt) ([]session.Record, error) {
 	w, blockers, err := s.pinned(v)
 	if err != nil {

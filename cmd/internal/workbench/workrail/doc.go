@@ -1,4 +1,4 @@
-// Package workrail is a server that leads an agent through a workflow, one step at a time, and remembers where it stands.
+// Package workrail is a server that guides an agent through a workflow, one step at a time, and records its progress.
 //
 // A workflow is a file: steps in their order, loops with limits, conditions, and what each step needs and must produce. An agent starts
 // one and gets the first step with a token. When it has done the step it sends the token back with its notes, and gets the next. What

@@ -106,7 +106,7 @@ func (a *Admin) examine(ctx context.Context, id string, d *Diagnosis, using map[
 			info.Problem = err.Error()
 		}
 		d.Findings = append(d.Findings, Finding{Kind: FindingUnreadable, Sessions: []string{id}, Workflow: info.Workflow,
-			Message: "the session cannot be read: " + info.Problem, Advice: "check the disk and who may read the files"})
+			Message: "the session cannot be read: " + info.Problem, Advice: "check the disk and the permissions of the files"})
 	case health.Kind != session.Healthy:
 		d.Findings = append(d.Findings, Finding{Kind: FindingSession, Sessions: []string{id}, Workflow: info.Workflow, Health: &health,
 			Message: fmt.Sprintf("%s, %s: %s; %s", health.Kind, health.Reason.Code, health.Reason.Message, soundEvents(health.Events)),
@@ -126,7 +126,7 @@ func (a *Admin) examine(ctx context.Context, id string, d *Diagnosis, using map[
 func (a *Admin) examineSnapshots(ctx context.Context, d *Diagnosis, using map[string][]Info) error {
 	var sources map[string]*workflow.Workflow
 	for _, hash := range sortedKeys(using) {
-		if hash == "" { // the first event is damaged: nothing tells which one it needs
+		if hash == "" { // the first event is damaged, so its workflow is unknown
 			continue
 		}
 		w, err := a.s.snapshots.load(hash)
@@ -157,8 +157,7 @@ func (a *Admin) examineSnapshots(ctx context.Context, d *Diagnosis, using map[st
 	return nil
 }
 
-// examinePositions checks that the sessions of a workflow stand at one of its steps. The digests do not show that: they only prove that the
-// events are as they were written.
+// examinePositions checks that the sessions of a workflow are at one of its steps. The digests only prove that the events were not altered.
 func (a *Admin) examinePositions(ctx context.Context, d *Diagnosis, w *workflow.Workflow, sessions []Info) error {
 	for i := range sessions {
 		info := &sessions[i]
@@ -182,7 +181,7 @@ func (a *Admin) examinePositions(ctx context.Context, d *Diagnosis, w *workflow.
 	return nil
 }
 
-// fits returns an error if a session does not stand at a step of its workflow, or shows another one.
+// fits returns an error if a session is not at a step of its workflow, or shows another one.
 func (s *standing) fits(w *workflow.Workflow) error {
 	next, err := viewOf(w, s.position, s.context)
 	if err != nil {
@@ -196,7 +195,7 @@ func (s *standing) fits(w *workflow.Workflow) error {
 		want = next.Path
 	}
 	if shown != want {
-		return fmt.Errorf("the session shows step %q and stands at step %q of the workflow", shown, want)
+		return fmt.Errorf("the session shows step %q, but is at step %q of the workflow", shown, want)
 	}
 	return nil
 }

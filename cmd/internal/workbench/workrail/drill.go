@@ -13,9 +13,9 @@ import (
 	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 )
 
-// drills are ways in which a handler can fail that no caller can bring about. They take the way of real failures.
+// drills are the ways in which the drill tool can fail. They are handled like any other failure.
 var drills = map[string]func(s *System, ctx context.Context) error{
-	"panic": func(*System, context.Context) error { panic(errors.New("the drill panicked")) }, //nolint:forbidigo // that is the drill
+	"panic": func(*System, context.Context) error { panic(errors.New("the drill panicked")) }, //nolint:forbidigo // on purpose
 	"error": func(*System, context.Context) error { return errors.New("the drill returned an error") },
 	"timeout": func(s *System, ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, 0)

@@ -14,7 +14,7 @@ import (
 	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 )
 
-// continueKind is why a step could not be recorded. The set is closed: every kind has a case in [continueError.tell].
+// continueKind is why a step could not be recorded. The set is closed: every kind has a case in [continueError.public].
 type continueKind string
 
 const (
@@ -53,7 +53,7 @@ func (e *continueError) Unwrap() error { return e.err }
 // afterInternal is the advice after an unexpected error, which never leaves half a step behind.
 const afterInternal = "Report it with the reference. Then call resume_session to see where the session stands; no step is half recorded."
 
-// failure makes the one error value of this package's tools: a code, its message, what to do, and details.
+// failure returns the error of a tool: code, message, suggestion and details.
 func failure(code candor.Code, message, suggestion string, details map[string]any, cause error) *candor.Error {
 	o := []candor.Option{candor.WithDetails(details)}
 	if suggestion == "" && code == workrailcode.InternalError {
@@ -68,8 +68,8 @@ func failure(code candor.Code, message, suggestion string, details map[string]an
 	return candor.New(code, message, o...)
 }
 
-// tell returns the error as it leaves.
-func (e *continueError) tell() *candor.Error {
+// public returns the error that is sent.
+func (e *continueError) public() *candor.Error {
 	details := map[string]any{"kind": string(e.kind)}
 	switch e.kind {
 	case missingNodeOrRun:
@@ -87,7 +87,7 @@ func (e *continueError) tell() *candor.Error {
 	case noPendingStep:
 		return failure(workrailcode.PreconditionFailed, "The workflow is completed; no step is pending.", "Begin anew with start_workflow if there is more to do.", details, e.err)
 	case advanceApplyFailed, advanceNextFailed:
-		return tellRun(e.err, "continue with the same token", details)
+		return publicRun(e.err, "continue with the same token", details)
 	case sessionStoreError, snapshotStoreError:
 		return failure(workrailcode.InternalError, "The state of the workflow could not be stored or read.",
 			"Tell the user, who finds the cause with candor workbench workrail doctor. Then call resume_session to see where the session stands.", details, e.err)
@@ -95,8 +95,8 @@ func (e *continueError) tell() *candor.Error {
 	return failure(workrailcode.InternalError, "", "", details, e)
 }
 
-// tellRun returns an error of the state machine as it leaves. The advice ends with how to go on.
-func tellRun(err error, goOn string, details map[string]any) *candor.Error {
+// publicRun returns the error to send for an error of the state machine. The suggestion ends with how to continue.
+func publicRun(err error, goOn string, details map[string]any) *candor.Error {
 	var e run.Error
 	if !errors.As(err, &e) {
 		return failure(workrailcode.InternalError, "", "", details, err)
@@ -125,14 +125,14 @@ func tellRun(err error, goOn string, details map[string]any) *candor.Error {
 	case *run.InvalidPosition:
 		return failure(workrailcode.InternalError, "", "", details, err)
 	case *run.NoPendingStep:
-		return (&continueError{noPendingStep, err}).tell()
+		return (&continueError{noPendingStep, err}).public()
 	default:
 		return failure(workrailcode.InternalError, "", "", details, err)
 	}
 }
 
-// tellToken returns an error of a token as it leaves.
-func tellToken(err error) *candor.Error {
+// publicToken returns the error to send for an error of a token.
+func publicToken(err error) *candor.Error {
 	var e *token.Error
 	if !errors.As(err, &e) {
 		return failure(workrailcode.InternalError, "", "", nil, err)
@@ -146,7 +146,7 @@ func tellToken(err error) *candor.Error {
 	return failure(code, "", tokenAdvice[e.Problem], map[string]any{"tokenErrorCode": code.Symbol(), "reason": e.Reason, "expected": e.Expected}, nil)
 }
 
-// tokenAdvice leads an agent back to a token that is valid. Only resume_session without arguments needs none.
+// tokenAdvice suggests how to get a valid token. Only resume_session without arguments needs none.
 var tokenAdvice = map[token.Problem]string{
 	token.InvalidFormat:      "Copy the token exactly as the last answer has it. If it is lost, call resume_session without arguments, which lists the open sessions.",
 	token.UnsupportedVersion: "Call resume_session without arguments: it lists the open sessions, with tokens of this server.",
@@ -157,8 +157,8 @@ var tokenAdvice = map[token.Problem]string{
 // lockedFor is how long to wait for another process. A step takes some milliseconds, so that a second is more than enough.
 const lockedFor = time.Second
 
-// tellStore returns an error of the session store as it leaves.
-func tellStore(err error) *candor.Error {
+// publicStore returns the error to send for an error of the session store.
+func publicStore(err error) *candor.Error {
 	var unhealthy *session.UnhealthyError
 	var locked *session.LockedError
 	var step *continueError
@@ -167,7 +167,7 @@ func tellStore(err error) *candor.Error {
 	case errors.As(err, &already):
 		return already
 	case errors.As(err, &step):
-		return step.tell()
+		return step.public()
 	case errors.As(err, &unhealthy):
 		return failure(workrailcode.SessionNotHealthy, "", "Stop using this session: export_session reads what is left, and start_workflow begins anew.",
 			map[string]any{"health": unhealthy.Health}, nil)
@@ -178,7 +178,7 @@ func tellStore(err error) *candor.Error {
 		}
 		return failure(workrailcode.TokenSessionLocked, "Another process is changing this session.", "", details, nil).With(candor.WithRetry(candor.RetryIn(lockedFor)))
 	case errors.Is(err, session.ErrNotFound):
-		return (&continueError{kind: missingNodeOrRun}).tell()
+		return (&continueError{kind: missingNodeOrRun}).public()
 	case errors.Is(err, session.ErrTooMany):
 		return failure(workrailcode.PreconditionFailed, "There are too many sessions.", "Ask the user to remove old ones with candor workbench workrail gc.",
 			map[string]any{"kind": "too_many_sessions"}, nil)
@@ -190,6 +190,6 @@ func tellStore(err error) *candor.Error {
 	case errors.Is(err, context.Canceled):
 		return candor.From(err)
 	default:
-		return (&continueError{sessionStoreError, err}).tell()
+		return (&continueError{sessionStoreError, err}).public()
 	}
 }

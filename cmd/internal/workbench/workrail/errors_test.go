@@ -28,11 +28,11 @@ func TestEveryContinueKindHasItsError(t *testing.T) {
 		t.Errorf("the source has %q, the list %q, the test %d", got, continueKinds(), len(want))
 	}
 	for _, kind := range continueKinds() {
-		e := (&continueError{kind, &run.InvalidLoop{Path: "p", Key: "k", Reason: "r"}}).tell()
+		e := (&continueError{kind, &run.InvalidLoop{Path: "p", Key: "k", Reason: "r"}}).public()
 		if e.Code() != want[kind] || e.Suggestion() == "" {
 			t.Errorf("%s: %s, %q", kind, e.Code(), e.Suggestion())
 		}
-		if got := tellStore(errors.Join(&continueError{kind: kind})); kind != advanceApplyFailed && kind != advanceNextFailed && got.Code() != want[kind] {
+		if got := publicStore(errors.Join(&continueError{kind: kind})); kind != advanceApplyFailed && kind != advanceNextFailed && got.Code() != want[kind] {
 			t.Errorf("%s through the store: %s", kind, got.Code())
 		}
 	}
@@ -72,12 +72,12 @@ func TestEveryStoreErrorHasItsCode(t *testing.T) {
 		workrailcode.TokenUnknownNode:   session.ErrNotFound,
 		workrailcode.InternalError:      errors.New("the disk is gone"),
 	} {
-		if got := tellStore(err).Code(); got != want {
+		if got := publicStore(err).Code(); got != want {
 			t.Errorf("%v: %s, want %s", err, got, want)
 		}
 	}
 	for kind, err := range map[string]error{"too_many_sessions": session.ErrTooMany, "session_too_large": session.ErrTooLarge} {
-		e := tellStore(err)
+		e := publicStore(err)
 		if got := e.Details().Get("kind").String(); e.Code() != workrailcode.PreconditionFailed || got != strconv.Quote(kind) {
 			t.Errorf("%v: %s %s", err, e.Code(), e.Details())
 		}

@@ -138,7 +138,7 @@ func (a *Admin) removeUnused(ctx context.Context, hash string, known map[string]
 	return err == nil, errors.Join(err, release())
 }
 
-// used returns the workflows that sessions use, nil if one of them does not tell. Known holds those of sessions that were read before.
+// used returns the workflows that sessions use, nil if one of them is unknown. known holds those of sessions that were read before.
 func (a *Admin) used(ctx context.Context, known map[string]string) (map[string]bool, error) {
 	ids, err := a.IDs()
 	if err != nil {

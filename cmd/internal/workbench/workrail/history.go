@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
 )
 
-// State is where a session stands, in a word.
+// State is the state of a session.
 type State string
 
 // The states of a session.
@@ -20,7 +20,7 @@ const (
 	StateDamaged   State = "damaged"   // it is not healthy, or cannot be read
 )
 
-// Info describes a session. Of a damaged one it tells what the sound events tell.
+// Info describes a session. For a damaged one it is based on the sound events.
 type Info struct {
 	Summary
 	State    State           `json:"state"`

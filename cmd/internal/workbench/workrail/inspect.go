@@ -184,7 +184,7 @@ func (s *System) validate(ctx context.Context, _ *workbench.Call, in validateArg
 	return validated(w, problems), nil
 }
 
-// validated tells what is wrong with a workflow, which is nil if it cannot be used.
+// validated reports the problems of a workflow, which is nil if it cannot be used.
 func validated(w *workflow.Workflow, problems []workflow.Problem) workbench.Reply {
 	var b strings.Builder
 	if w != nil {

@@ -148,7 +148,7 @@ func readBounded(root *os.Root, name string) ([]byte, error) {
 // tellLibrary returns an error of the workflow folder as it leaves.
 func tellLibrary(err error) *candor.Error {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
-		return tellStore(err)
+		return publicStore(err)
 	}
 	return failure(workrailcode.InternalError, "The workflow folder could not be read.",
 		"Tell the user, who finds out whether the folder of --workflows is there and can be read. Sessions that were started before go on with continue_workflow.",

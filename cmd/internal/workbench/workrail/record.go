@@ -111,7 +111,7 @@ func (s *standing) foldAdvanced(e session.Event) error {
 		return err
 	}
 	if a.Node != s.node() || int(a.Attempt) != len(s.blocked) || s.completed() {
-		return fmt.Errorf("step %s was completed at node %d, attempt %d, and the session stands at node %d, attempt %d",
+		return fmt.Errorf("step %s was completed at node %d, attempt %d, but the session is at node %d, attempt %d",
 			a.Step, a.Node, a.Attempt, s.node(), len(s.blocked))
 	}
 	s.nodes = append(s.nodes, node{blocked: s.blocked, done: outcome{e.Index, a.Digest}})
@@ -127,7 +127,7 @@ func (s *standing) foldBlocked(e session.Event) error {
 		return err
 	}
 	if b.Node != s.node() || int(b.Attempt) != len(s.blocked) || s.completed() {
-		return fmt.Errorf("step %s was blocked at node %d, attempt %d, and the session stands at node %d, attempt %d",
+		return fmt.Errorf("step %s was blocked at node %d, attempt %d, but the session is at node %d, attempt %d",
 			b.Step, b.Node, b.Attempt, s.node(), len(s.blocked))
 	}
 	s.blocked = append(s.blocked, outcome{e.Index, b.Digest})

@@ -104,7 +104,7 @@ func (s *System) begin(id token.SessionID, v *standing) *answer {
 		Resume: s.keys.Mint(token.Token{Kind: token.Resume, Session: id})}
 }
 
-// current answers with where a session stands.
+// current returns the reply with the position of a session.
 func (s *System) current(id token.SessionID, v *standing) *answer {
 	a := s.begin(id, v)
 	next := token.Token{Kind: token.Continue, Session: id, Node: v.node(), Attempt: uint16(len(v.blocked))} //nolint:gosec // bounded by maxAttempts

@@ -97,7 +97,7 @@ func (s *System) named(in nameArgs) (token.SessionID, error) {
 	}
 	t, err := s.keys.Parse(in.Token, token.Resume)
 	if err != nil {
-		return t.Session, tellToken(err)
+		return t.Session, publicToken(err)
 	}
 	if in.SessionID != "" && in.SessionID != t.Session.String() {
 		return t.Session, failure(workrailcode.TokenScopeMismatch, "The token belongs to another session.", "Give the token alone, or the id alone.",
@@ -108,7 +108,7 @@ func (s *System) named(in nameArgs) (token.SessionID, error) {
 
 // tellNamed distinguishes an id that is not known from a token whose session is gone.
 func (s *System) tellNamed(in nameArgs, err error) *candor.Error {
-	e := tellStore(err)
+	e := publicStore(err)
 	if e.Code() == workrailcode.TokenUnknownNode && in.Token == "" {
 		return failure(workrailcode.NotFound, "No session has this id.", "Call resume_session without arguments to list the sessions.", nil, nil)
 	}
@@ -196,7 +196,7 @@ func (s *System) open(ctx context.Context) (found []Summary, older int, err erro
 func (s *System) list(ctx context.Context) (workbench.Reply, error) {
 	open, older, err := s.open(ctx)
 	if err != nil {
-		return workbench.Reply{}, tellStore(err)
+		return workbench.Reply{}, publicStore(err)
 	}
 	var b strings.Builder
 	if len(open) == 0 {

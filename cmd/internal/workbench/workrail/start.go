@@ -48,11 +48,11 @@ func (s *System) start(ctx context.Context, _ *workbench.Call, in startArgs) (wo
 	given = merged(map[string]any{}, given)
 	position, err := run.Start(w, given)
 	if err != nil {
-		return workbench.Reply{}, tellRun(err, "call start_workflow again", map[string]any{})
+		return workbench.Reply{}, publicRun(err, "call start_workflow again", map[string]any{})
 	}
 	next, err := viewOf(w, position, given)
 	if err != nil {
-		return workbench.Reply{}, tellRun(err, "call start_workflow again", map[string]any{})
+		return workbench.Reply{}, publicRun(err, "call start_workflow again", map[string]any{})
 	}
 	id := newSessionID()
 	err = s.snapshots.keepWhile(ctx, w, func() error {
@@ -61,7 +61,7 @@ func (s *System) start(ctx context.Context, _ *workbench.Call, in startArgs) (wo
 		}})
 	})
 	if err != nil {
-		return workbench.Reply{}, tellStore(err)
+		return workbench.Reply{}, publicStore(err)
 	}
 	var a *answer
 	// The session exists: a caller that is late must not be asked to start another one.
@@ -70,7 +70,7 @@ func (s *System) start(ctx context.Context, _ *workbench.Call, in startArgs) (wo
 		return nil
 	})
 	if err != nil {
-		return workbench.Reply{}, tellStore(err)
+		return workbench.Reply{}, publicStore(err)
 	}
 	reply := a.reply()
 	if len(w.Guidance) > 0 {

@@ -242,7 +242,7 @@ func TestACancelledCommitChangesNothing(t *testing.T) {
 	}
 }
 
-func TestUndoLeavesAloneWhatSomebodyChangedSince(t *testing.T) {
+func TestUndoKeepsLaterEdits(t *testing.T) {
 	b := newBench(t, Options{})
 	s := b.stage("id", b.everything()...)
 	b.must(s.Commit(context.Background()))

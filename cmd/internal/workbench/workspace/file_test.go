@@ -121,9 +121,9 @@ func TestAFileThatBecomesSomethingElseAfterTheLookIsNotRead(t *testing.T) {
 	b.refuses(err, kaiza.OutsideWorkspace)
 }
 
-// TestASecondNameThatIsGoneAtOnceIsSeen makes the name a second one of something outside just before it is opened, and takes it away just
+// TestRemovedHardLinkIsDetected makes the name a second one of something outside just before it is opened, and takes it away just
 // after: the open file then has one name, and it is not here.
-func TestASecondNameThatIsGoneAtOnceIsSeen(t *testing.T) {
+func TestRemovedHardLinkIsDetected(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, Options{})
 	b.put("a.txt", "inside")

@@ -120,7 +120,7 @@ func newRace(t *testing.T) *race {
 	return r
 }
 
-func TestAFolderSwappedForADoorLetsNothingThrough(t *testing.T) {
+func TestFolderSwappedForALinkIsNotFollowed(t *testing.T) {
 	r := newRace(t)
 	d, away := filepath.Join(r.in, "d"), filepath.Join(r.in, "away")
 	r.run(func() {
@@ -150,7 +150,7 @@ func TestAFolderSwappedForAnotherInsideIsNotWritten(t *testing.T) {
 	}
 }
 
-func TestAFileSwappedForADoorLetsNothingThrough(t *testing.T) {
+func TestFileSwappedForALinkIsNotFollowed(t *testing.T) {
 	r := newRace(t)
 	file, away, door := filepath.Join(r.in, "d/secret.txt"), filepath.Join(r.in, "away"), filepath.Join(r.in, "door")
 	out := filepath.Join(r.out, "secret.txt")

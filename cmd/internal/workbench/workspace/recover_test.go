@@ -72,7 +72,7 @@ func (b *bench) checkRecovery(role string, step int, verdict Verdict, finished b
 	}
 }
 
-func TestAFileThatIsNeitherIsLeftAloneAndNamed(t *testing.T) {
+func TestUnknownFileIsKeptAndReported(t *testing.T) {
 	b := newBench(t, Options{})
 	s := b.stage("one", b.everything()...)
 	b.must(s.Commit(context.Background()))

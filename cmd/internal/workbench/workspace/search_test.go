@@ -163,7 +163,7 @@ func (s *shortly) Err() error {
 	return nil
 }
 
-func TestATimeThatIsUpInTheLastFileIsTold(t *testing.T) {
+func TestSearchTimeoutInTheLastFileIsReported(t *testing.T) {
 	b := newBench(t, Options{})
 	b.put("a", strings.Repeat(strings.Repeat("x", 1<<10)+"\n", 1<<10)+"needle")
 	q := Query{Pattern: "needle|y{900}z{900}"}

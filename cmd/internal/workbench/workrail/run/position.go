@@ -10,7 +10,7 @@ import (
 // PositionVersion is the version of the JSON form of a [Position]. A position of another version is an [*InvalidPosition].
 const PositionVersion = 1
 
-// Position says where a run stands. It belongs to one workflow, which the caller must keep with it, by
+// Position is the position of a run. It belongs to one workflow, which the caller must keep with it, by
 // [workflow.Workflow.Hash] for instance. The zero Position is not valid; [Start] makes the first one.
 type Position struct {
 	Version int    `json:"v"`
@@ -18,7 +18,7 @@ type Position struct {
 	Step    string `json:"step,omitempty"`  // ID of the pending step; "" if the run is completed
 }
 
-// Loop is where a run stands in one loop.
+// Loop is the position of a run in one loop.
 type Loop struct {
 	Step      string `json:"step"`            // ID of the step that has the loop
 	Iteration int    `json:"iteration"`       // from 1

@@ -40,7 +40,7 @@ func newWalker(w *workflow.Workflow, context map[string]any) (*walker, error) {
 
 func (k *walker) top() *level { return &k.levels[len(k.levels)-1] }
 
-// restore returns a walker that stands at a position.
+// restore returns a walker at a position.
 func restore(w *workflow.Workflow, p Position, context map[string]any) (*walker, error) {
 	k, err := newWalker(w, context)
 	if err != nil {
@@ -240,7 +240,7 @@ func (k *walker) loops(levels int, step string) Position {
 	return p
 }
 
-// position returns where the walker stands.
+// position returns the position of the walker.
 func (k *walker) position() (Position, error) {
 	top := k.top()
 	if top.at >= len(top.steps) { // seek stops there only at the end of the workflow

@@ -141,7 +141,7 @@ func (s *Store[S]) catchUp(e *entry[S]) error {
 	known := len(e.manifest.lines)
 	reason, err := e.folder.readManifest(&e.manifest)
 	if err != nil || reason != nil {
-		return s.load(e) // which tells what is wrong
+		return s.load(e) // reports what is wrong
 	}
 	for i := known; i < len(e.manifest.lines); i++ {
 		events, reason, err := e.folder.readSegment(&e.manifest.lines[i])

@@ -14,5 +14,5 @@
 // added to the manifest and synced. That line is what makes the segment part of the session: a crash before it leaves a segment without a
 // line, which is ignored and moved aside by the next writer. Each line holds the hash of the one before it.
 //
-// Nothing is ever repaired in place. [Store.Health] tells what is wrong with a session, [Store.Salvage] reads what is left.
+// Nothing is ever repaired in place. [Store.Health] reports what is wrong with a session, [Store.Salvage] reads what is left.
 package session

@@ -82,7 +82,7 @@ func decodeEvents(data []byte, first, last uint64) ([]Event, *Reason) {
 			return events, reason
 		}
 		if e.Index != next {
-			return events, &Reason{NonContiguous, fmt.Sprintf("event %d stands where event %d belongs", e.Index, next)}
+			return events, &Reason{NonContiguous, fmt.Sprintf("found event %d, want event %d", e.Index, next)}
 		}
 		events = append(events, e)
 		next++

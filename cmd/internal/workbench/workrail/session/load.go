@@ -18,7 +18,7 @@ type folder struct {
 	root *os.Root
 }
 
-// stamp tells whether a file is still the one that was read.
+// stamp identifies a file that was read, to notice a change.
 type stamp struct {
 	info fs.FileInfo
 	size int64

@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/internal/filelock"
 )
 
-// Owner is who holds a session.
+// Owner is the process that holds a session.
 type Owner struct {
 	PID   int       `json:"pid"`
 	Since time.Time `json:"since"`
@@ -62,7 +62,7 @@ func (s *Store[S]) hold(ctx context.Context, id string) (*held, error) {
 	}
 }
 
-// sign writes who holds the lock, for those who wait.
+// sign writes the owner of the lock for processes that wait.
 func (h *held) sign() error {
 	text, err := json.Marshal(Owner{PID: os.Getpid(), Since: time.Now().UTC()})
 	if err == nil {

@@ -24,7 +24,7 @@ type Kind string
 // Each kind is the prefix of its tokens.
 const (
 	Continue Kind = "ct_" // completes the pending step of its node
-	Resume   Kind = "rt_" // reads where its session stands
+	Resume   Kind = "rt_" // reads the position of its session
 )
 
 func (k Kind) valid() bool { return k == Continue || k == Resume }

@@ -17,8 +17,8 @@ import (
 	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 )
 
-// place is where a server works: a root with a workspace in it, and a state folder beside it.
-type place struct {
+// env is where a server works: a root with a workspace in it, and a state folder beside it.
+type env struct {
 	t     testing.TB
 	root  string // --root
 	work  string // the workspace, root/work
@@ -29,13 +29,13 @@ type place struct {
 	ledger string   // the folder of the trail, "" for the one in the state folder
 }
 
-func newPlace(t testing.TB) *place {
+func newEnv(t testing.TB) *env {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &place{t: t, root: filepath.Join(home, "root"), work: filepath.Join(home, "root", "work"), state: filepath.Join(home, "state")}
+	p := &env{t: t, root: filepath.Join(home, "root"), work: filepath.Join(home, "root", "work"), state: filepath.Join(home, "state")}
 	if err := os.MkdirAll(filepath.Join(p.work, "src"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -44,10 +44,10 @@ func newPlace(t testing.TB) *place {
 }
 
 // file returns the path of a file in the workspace.
-func (p *place) file(name string) string { return filepath.Join(p.work, filepath.FromSlash(name)) }
+func (p *env) file(name string) string { return filepath.Join(p.work, filepath.FromSlash(name)) }
 
 // write puts a file into the workspace, past the server.
-func (p *place) write(name, content string) {
+func (p *env) write(name, content string) {
 	p.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(p.file(name)), 0o700); err != nil {
 		p.t.Fatal(err)
@@ -58,13 +58,13 @@ func (p *place) write(name, content string) {
 }
 
 // read returns a file of the workspace, "" and false if there is none.
-func (p *place) read(name string) (string, bool) {
+func (p *env) read(name string) (string, bool) {
 	data, err := os.ReadFile(p.file(name))
 	return string(data), err == nil
 }
 
 // candor runs another command of the program on this place.
-func (p *place) candor(args ...string) (out string, code int) {
+func (p *env) candor(args ...string) (out string, code int) {
 	p.t.Helper()
 	cmd := exec.CommandContext(p.t.Context(), binary, args...)
 	cmd.Env = append(os.Environ(), p.env...)
@@ -78,7 +78,7 @@ func (p *place) candor(args ...string) (out string, code int) {
 }
 
 // approve is the person at the terminal who says yes.
-func (p *place) approve(hash string) {
+func (p *env) approve(hash string) {
 	p.t.Helper()
 	if out, code := p.candor("workbench", "approve", hash, "--root", p.work, "--state", p.state, "--yes", "--by", "tester"); code != 0 {
 		p.t.Fatalf("approving: %d %s", code, out)
@@ -92,7 +92,7 @@ func planText(scope ...string) string {
 
 // approved puts an approved plan for the globs into the workspace and returns its hash. It writes what submit_plan and approve write, without
 // starting a server.
-func (p *place) approved(scope ...string) string {
+func (p *env) approved(scope ...string) string {
 	p.t.Helper()
 	content := []byte(planText(scope...))
 	hash := plan.Hash(content)
@@ -108,7 +108,7 @@ func (p *place) approved(scope ...string) string {
 }
 
 // ledgerDir is where the trail is.
-func (p *place) ledgerDir() string {
+func (p *env) ledgerDir() string {
 	if p.ledger != "" {
 		return p.ledger
 	}
@@ -116,7 +116,7 @@ func (p *place) ledgerDir() string {
 }
 
 // entries reads the trail.
-func (p *place) entries() []ledger.Record {
+func (p *env) entries() []ledger.Record {
 	p.t.Helper()
 	r, err := ledger.OpenReader(p.ledgerDir())
 	if err != nil {
@@ -138,7 +138,7 @@ func (p *place) entries() []ledger.Record {
 }
 
 // recorded counts the entries of a kind.
-func (p *place) recorded(kind ledger.Kind) (n int) {
+func (p *env) recorded(kind ledger.Kind) (n int) {
 	p.t.Helper()
 	for _, e := range p.entries() {
 		if e.Kind == kind {
@@ -149,7 +149,7 @@ func (p *place) recorded(kind ledger.Kind) (n int) {
 }
 
 // verify checks the trail as an auditor does.
-func (p *place) verify() {
+func (p *env) verify() {
 	p.t.Helper()
 	report, err := ledgerverify.Dir(p.ledgerDir(), ledgerverify.Options{})
 	if err != nil || !report.OK {
