@@ -15,7 +15,7 @@ type allowance struct {
 }
 
 // readAllowances collects the allow comments of a file. One that names no rule or no reason allows nothing and is reported: a
-// suppression that nobody can explain is how a linter dies.
+// suppression without a reason cannot be reviewed.
 func (v *vet) readAllowances(file *ast.File) map[allowance]bool {
 	found := map[allowance]bool{}
 	var code map[int]bool // the lines with code, looked for when the first comment asks

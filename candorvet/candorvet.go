@@ -8,7 +8,7 @@
 //
 //	n, _ := strconv.Atoi(s) //candor:allow swallowed zero is the default
 //
-// The rules judge what can be seen in one package. What they cannot see they do not report.
+// The rules read one package at a time and report only what they can see there.
 package candorvet
 
 import (
@@ -31,7 +31,7 @@ type Options struct {
 // Analyzer applies every rule to the handlers of a package. Its flags -all and -rules are those of [Options].
 var Analyzer = New(Options{})
 
-// New returns an analyser of its own, so that two runs in one process may differ.
+// New returns a new analyser, so that two runs in one process may differ.
 func New(o Options) *analysis.Analyzer {
 	o.Rules = slices.Clone(o.Rules)
 	a := &analysis.Analyzer{
@@ -77,7 +77,7 @@ func run(pass *analysis.Pass, o *Options) error {
 	return nil
 }
 
-// skipped leaves out tests, whose handlers fail on purpose, and generated files, which nobody edits.
+// skipped leaves out tests, whose handlers fail on purpose, and generated files.
 func skipped(pass *analysis.Pass, file *ast.File) bool {
 	return strings.HasSuffix(pass.Fset.Position(file.Package).Filename, "_test.go") || ast.IsGenerated(file)
 }

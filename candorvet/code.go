@@ -75,7 +75,7 @@ func writesOf(pass *analysis.Pass) map[types.Object][]write {
 	return writes
 }
 
-// callee returns the function or method that a call names, or nil for a function value. Of a generic one it is the origin.
+// callee returns the function or method that a call names, or nil for a function value. For a generic one it returns the origin.
 func (v *vet) callee(call *ast.CallExpr) *types.Func {
 	fn, _ := typeutil.Callee(v.pass.TypesInfo, call).(*types.Func)
 	if fn == nil {

@@ -212,7 +212,7 @@ func (v *vet) means(name string, at token.Pos) types.Object {
 	return obj
 }
 
-// addImport adds candor to the last import declaration, in a group of its own if the last one is the standard library's.
+// addImport adds candor to the last import declaration, in a separate group if the last one is the standard library's.
 func (v *vet) addImport() analysis.TextEdit {
 	quoted := strconv.Quote(candorPath)
 	var last *ast.GenDecl

@@ -9,15 +9,15 @@ import (
 
 // The list of what may be dropped without a word. It is short on purpose, and every entry has its reason.
 
-// neverFail are types whose writes are documented never to return an error, or none that anybody could act on.
+// neverFail are types whose writes are documented never to return an error, or only one that a caller cannot act on.
 var neverFail = map[string]bool{
 	"strings.Builder": true, "bytes.Buffer": true, "hash.Hash": true, "hash.Hash32": true, "hash.Hash64": true, "hash/maphash.Hash": true,
-	// These fail when the reader has gone, and there is nobody else to tell.
+	// These fail when the reader has gone, and there is no other output.
 	"net/http.ResponseWriter": true, "net/http.ResponseController": true,
 	"math/rand.Rand": true, "math/rand/v2.Rand": true, "math/rand/v2.ChaCha8": true,
 }
 
-// tidying are methods that end something or hurry it up: the call has its result already, and nobody can act on the failure.
+// tidying are methods that end something or hurry it up: the call has its result already, and a failure changes nothing.
 var tidying = map[string]bool{
 	"SetDeadline": true, "SetReadDeadline": true, "SetWriteDeadline": true,
 	"Close": true, "CloseIdleConnections": true, "Rollback": true, "Stop": true, "Shutdown": true, "Release": true, "Unlock": true, "Kill": true,
@@ -29,7 +29,7 @@ func (v *vet) harmlessSource(err types.Object, at token.Pos) bool {
 	return ok && w.value != nil && v.harmless(w.value)
 }
 
-// harmless reports whether the error of an expression may be dropped: it is never set, or nobody waits for it.
+// harmless reports whether the error of an expression may be dropped: it is never set, or no caller waits for it.
 func (v *vet) harmless(e ast.Expr) bool {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok {

@@ -22,7 +22,7 @@ var failureWords = lazyregexp.New(`(?i)^[^\pL\pN]*(error|failed|failure|fatal|ex
 
 // maskedIn returns the failure that a return statement with a nil error describes, or nil.
 func (v *vet) maskedIn(ret *ast.ReturnStmt, s scope) *mask {
-	if v.marked(ret, s) { // the client is told by one of the results
+	if v.marked(ret, s) { // one of the results reports the failure to the client
 		return nil
 	}
 	for _, result := range ret.Results[:len(ret.Results)-1] {

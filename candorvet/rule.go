@@ -20,7 +20,7 @@ const (
 	Swallowed      = "swallowed"
 )
 
-// badAllow is the category of an allow comment that allows nothing. It is no rule: it cannot be chosen or allowed.
+// badAllow is the category of an allow comment that allows nothing. It is not a rule: it cannot be chosen or allowed.
 const badAllow = "allow"
 
 var rules = []Rule{

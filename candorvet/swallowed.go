@@ -20,7 +20,7 @@ func (v *vet) returnsSuccess(n *ast.IfStmt, err types.Object, s scope) bool {
 		}
 	}
 	inside := s.with([]guard{{err: err, from: n.Body.Pos()}})
-	if v.mentions(ret, err) || v.tellsFailure(ret, s) || s.fn.handler && len(ret.Results) > 0 && v.maskedIn(ret, inside) != nil {
+	if v.mentions(ret, err) || v.reportsFailure(ret, s) || s.fn.handler && len(ret.Results) > 0 && v.maskedIn(ret, inside) != nil {
 		return true
 	}
 	v.report(Swallowed, ret, ret, "there is an error here, and the function returns success")
@@ -45,8 +45,8 @@ func (v *vet) isLogStmt(stmt ast.Stmt) bool {
 	return ok && v.isLog(call)
 }
 
-// tellsFailure reports whether a result says isError, or is built by something whose name promises that a failure is told.
-func (v *vet) tellsFailure(ret *ast.ReturnStmt, s scope) bool {
+// reportsFailure reports whether a result has isError, or is built by a function whose name says that it reports failures.
+func (v *vet) reportsFailure(ret *ast.ReturnStmt, s scope) bool {
 	return v.marked(ret, s) || found(ret, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
 		if !ok {
@@ -104,7 +104,7 @@ func isBlank(e ast.Expr) bool {
 	return ok && name.Name == "_"
 }
 
-// checkRecover looks for a deferred function that stops a panic and tells nobody but the log.
+// checkRecover looks for a deferred function that stops a panic and at most logs it.
 func (v *vet) checkRecover(n *ast.DeferStmt, s scope) {
 	if !v.judged(s) || s.nested {
 		return
@@ -113,7 +113,7 @@ func (v *vet) checkRecover(n *ast.DeferStmt, s scope) {
 	if !ok || !found(lit.Body, v.isRecover) || v.actsOnPanic(lit) {
 		return
 	}
-	v.report(Swallowed, n, n, "a panic ends here and nobody is told: the caller gets the zero results, which mean success")
+	v.report(Swallowed, n, n, "a panic ends here and is not reported: the caller gets the zero results, which mean success")
 }
 
 func (v *vet) isRecover(n ast.Node) bool {
@@ -127,7 +127,7 @@ func (v *vet) isRecover(n ast.Node) bool {
 }
 
 // actsOnPanic reports whether a deferred literal does more than recover and log: assigns to something outside of itself, calls
-// something that is no logger, sends, or panics again.
+// something that is not a logger, sends, or panics again.
 func (v *vet) actsOnPanic(lit *ast.FuncLit) bool {
 	return found(lit.Body, func(n ast.Node) bool {
 		switch n := n.(type) {

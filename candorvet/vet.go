@@ -23,7 +23,7 @@ type vet struct {
 	allowed map[allowance]bool
 }
 
-// write is one place where a variable gets a value. Of a call with several results, value is the whole call; it is nil
+// write is one place where a variable gets a value. For a call with several results, value is the whole call; it is nil
 // where the value has no expression, as in a range.
 type write struct {
 	at    token.Pos // of the name on the left
@@ -34,7 +34,7 @@ type write struct {
 type scope struct {
 	fn      *function
 	nested  bool // in a function literal inside fn, whose returns are not those of fn
-	cleanup bool // in a literal that is deferred or started with go: there is nobody to return an error to
+	cleanup bool // in a literal that is deferred or started with go: an error cannot be returned
 	nonNil  []guard
 }
 

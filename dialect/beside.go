@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Members that a shape does not know. They are kept in details under their own names, because whoever wrote them meant them to be
+// Members that a shape does not know. They are kept in details under their own names, because their writer meant them to be
 // read; the canonical error, which travels beside every shape, carries them on.
 
 // besideMember of details lists the members that stood beside details in data, so that the rpc dialect puts them back there.

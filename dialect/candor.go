@@ -14,7 +14,7 @@ func (native) Name() string { return "candor" }
 // Carrier returns what Write makes.
 func (native) Carrier() Carrier { return CarrierResult }
 
-// Encode appends the canonical JSON. With room in dst it does not allocate.
+// Encode appends the canonical JSON. It does not allocate if dst has the capacity.
 func (native) Encode(dst []byte, e *candor.Error, o Options) []byte {
 	return appendCanonical(dst, whole(e), o, stackAny)
 }

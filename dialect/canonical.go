@@ -76,7 +76,7 @@ type canonicalReader struct {
 	err     error
 }
 
-// presence says whether a member has to be there.
+// presence is whether a member is required.
 type presence uint8
 
 const (

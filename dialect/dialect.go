@@ -28,7 +28,7 @@ type Carrier uint8
 const (
 	CarrierResult   Carrier = iota // an MCP result, marked isError
 	CarrierRPCError                // a JSON-RPC response with error
-	CarrierDocument                // a document of its own, such as an HTTP body
+	CarrierDocument                // a whole document, such as an HTTP body
 )
 
 // String returns "result", "rpc-error" or "document".
@@ -55,7 +55,7 @@ type Dialect interface {
 	Carrier() Carrier
 	// Encode appends the bare envelope: the members of this shape and nothing else.
 	Encode(dst []byte, e *candor.Error, o Options) []byte
-	// Write appends the whole carrier, with the canonical error where the shape cannot say everything.
+	// Write appends the whole carrier, with the canonical error if the shape has no member for some part.
 	Write(dst []byte, e *candor.Error, o Options) []byte
 	// Read reads a bare envelope, or the carrier it came in, alone or as a JSON-RPC response. The error is a
 	// [ReadError].
@@ -119,7 +119,7 @@ func Names() []string {
 	return names
 }
 
-// Must is [Lookup] for a name that is written in the program: it panics if there is no such dialect.
+// Must is [Lookup] for a name that is written in the program: it panics if the dialect does not exist.
 func Must(name string) Dialect {
 	d, err := Lookup(name)
 	if err != nil {

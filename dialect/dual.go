@@ -113,7 +113,7 @@ func (d dual) Write(dst []byte, e *candor.Error, o Options) []byte {
 	return appendResult(dst, e, o, resultParts{text: envelope, mirror: envelope, unmarked: d.usesB(e, o)})
 }
 
-// marked tells the two forms apart: only the unified one has a code other than the two of the legacy form at the top.
+// marked distinguishes the two forms: only the unified one has a code other than the two of the legacy form at the top.
 func (d dual) marked(v wire.Value) bool {
 	fault, ok := dualError(v)
 	if !ok || !v.Path("ok").Present() {
@@ -126,7 +126,7 @@ func (d dual) marked(v wire.Value) bool {
 }
 
 // dualError returns the error object of either pattern, or of {"error":…} alone, which the documents of that system show.
-// Anything else is no failure: data with a member ok that is false are data, unless an error with code and message
+// Anything else is not a failure: data with a member ok that is false are data, unless an error with code and message
 // stands beside it.
 func dualError(v wire.Value) (wire.Value, bool) {
 	ok, isBool := v.Path("ok").Bool()

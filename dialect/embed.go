@@ -31,7 +31,7 @@ func Embedded(v wire.Value) (wire.Value, bool) {
 	}
 }
 
-// stackView says which of the two stack policies a shape obeys.
+// stackView is which of the two stack policies a shape follows.
 type stackView uint8
 
 const (
@@ -80,7 +80,7 @@ func whole(e *candor.Error) *candor.Error {
 	}
 }
 
-// visible is what the members of a shape say by themselves.
+// visible has the values of the members of a shape.
 type visible struct {
 	err       *candor.Error
 	unknown   string // the symbol that was said, or else the number, if it is not registered

@@ -135,7 +135,7 @@ func allTexts(list wire.Value) bool {
 	return true
 }
 
-// issuePath is the pointer of a path in any spelling; what is none is the whole.
+// issuePath returns the pointer of a path in any spelling, or "" if it is not a path.
 func issuePath(v wire.Value) string {
 	if text, ok := v.Str(); ok {
 		return pointer(text)

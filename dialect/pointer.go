@@ -10,7 +10,7 @@ import (
 // Two spellings of one place: the JSON Pointer of the canonical error, "/steps/0/id", and the dotted path of tool-error,
 // "steps.0.id". A name that a dot, a bracket or a quote would tear apart is written in brackets: goal["a.b"].
 
-// dotted turns a JSON Pointer into a dotted path. What is no pointer is returned as it is.
+// dotted turns a JSON Pointer into a dotted path. Text that is not a pointer is returned unchanged.
 func dotted(pointer string) string {
 	if !strings.HasPrefix(pointer, "/") {
 		return pointer

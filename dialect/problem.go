@@ -37,7 +37,7 @@ var problemStatus = map[candor.Class]int{
 	candor.ClassInternal:     500,
 }
 
-// Status returns the HTTP status that goes with a class; 500 for what is none.
+// Status returns the HTTP status that goes with a class; 500 for an unknown class.
 func Status(c candor.Class) int {
 	if status, ok := problemStatus[c]; ok {
 		return status
@@ -128,7 +128,7 @@ func readProblem(v wire.Value) (*candor.Error, error) {
 	return e, nil
 }
 
-// statusCodes is what a status of somebody else's document means; below them the hundreds decide.
+// statusCodes has the codes for statuses in foreign documents; for other statuses the first digit decides.
 var statusCodes = map[int64]candor.Code{
 	401: candor.CodeUnauthenticated, 402: candor.CodePaymentRequired, 403: candor.CodePermissionDenied,
 	404: candor.CodeNotFound, 405: candor.CodeMethodNotAllowed, 408: candor.CodeTimeout, 409: candor.CodeConflict,

@@ -10,7 +10,7 @@ import (
 
 // resultParts is what differs between the results of two dialects.
 type resultParts struct {
-	text     []byte    // the first block, "" stands for nothing
+	text     []byte    // the first block; empty for none
 	mirror   []byte    // the envelope for structuredContent, nil for none
 	native   bool      // the text is the readable one and the canonical error is the mirror
 	unmarked bool      // isError is left out
@@ -78,7 +78,7 @@ func isID(token []byte) bool {
 	return err == nil && (v.Type() == wire.TypeNumber || v.Type() == wire.TypeString || v.IsNull())
 }
 
-// maxBlocks bounds how many blocks of a result are searched for an envelope: the first, and those that somebody put before it.
+// maxBlocks bounds how many blocks of a result are searched for an envelope: the first, and those that were put before it.
 const maxBlocks = 8
 
 // resultOf returns the MCP result that v is or holds; ok is false for anything else, such as a bare envelope.

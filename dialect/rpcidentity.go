@@ -7,9 +7,9 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// rpcIdentity is what a JSON-RPC error says about which failure it is.
+// rpcIdentity has the parts of a JSON-RPC error that identify the failure.
 type rpcIdentity struct {
-	number         wire.Value // an integer of whatever size
+	number         wire.Value // an integer of any size
 	domain, symbol string
 	aboutURI       bool // data is exactly {"uri": …}
 }

@@ -13,7 +13,7 @@ import (
 // is known, and stack_trace as a twelfth only under DEBUG_STACK.
 //
 // Two members may not be null. tool_name is "unknown" where no tool is known. timestamp is the error's time, else
-// [Options.Now], else the Unix epoch: the room has no clock and an epoch is seen to be no time, whereas a
+// [Options.Now], else the Unix epoch: this package has no clock, and an epoch is recognised as unknown, whereas a
 // guess is not. Both stand-ins are read as "not known".
 type systemError struct{}
 
@@ -48,7 +48,7 @@ func (systemError) Encode(dst []byte, e *candor.Error, o Options) []byte {
 	return append(dst, '}')
 }
 
-// ownRoot shows the path only to the session it belongs to: an error without a session is nobody's.
+// ownRoot shows the path only to the session it belongs to: an error without a session shows no path.
 func ownRoot(c candor.CallInfo, o Options) string {
 	if o.PlainRoot || c.SessionID != "" {
 		return c.WorkspaceRoot
@@ -162,7 +162,7 @@ func systemContext(v wire.Value) candor.CallInfo {
 	return c
 }
 
-// systemTime is the zero time where the envelope says that none is known.
+// systemTime returns the zero time if the envelope has none.
 func systemTime(v wire.Value) time.Time {
 	text := scalarText(v.Path("timestamp"))
 	at, err := candor.ParseTime(text)
@@ -172,7 +172,7 @@ func systemTime(v wire.Value) time.Time {
 	return at
 }
 
-// anyCause reads a cause of whatever type. An object of another shape is kept as its JSON.
+// anyCause reads a cause of any type. An object of another shape is kept as its JSON.
 func anyCause(v wire.Value) candor.Cause {
 	if text, ok := v.Str(); ok {
 		return candor.Cause{Message: text}

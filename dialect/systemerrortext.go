@@ -8,13 +8,13 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// The system that speaks system-error builds the envelope and then sends only words: its library keeps the message of what
+// The system that uses system-error builds the envelope and then sends only text: its library keeps the message of what
 // was thrown and drops the rest. This file reads those words. The code is in front of them, in brackets or before a
 // colon, more than once where one layer wrapped another; or it is not said at all, and "REFUSE:" is.
 
 const refusalMark = "REFUSE:"
 
-// refusalWords are what a refusal says instead of a code, the first row that fits. All words of a row must be there, in any case.
+// refusalWords are the words of a refusal that has no code; the first row that fits counts. All words of a row must be there, in any case.
 var refusalWords = []struct {
 	code  candor.Code
 	words []string
@@ -39,7 +39,7 @@ var refusalWords = []struct {
 }
 
 // ReadRefusal reads a text that begins with "REFUSE:" and goes on in words that are known. No other server begins so, so that it may
-// be read though nobody said which dialect is spoken. It returns false for any other text.
+// be read although the dialect is not configured. It returns false for any other text.
 func ReadRefusal(text string) (*candor.Error, bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(text), refusalMark)
 	if !ok {
@@ -66,7 +66,7 @@ rows:
 	return candor.Code{}, false
 }
 
-// systemWords is what a text says, from its front to its message.
+// systemWords has the parts of a text, from its prefixes to its message.
 type systemWords struct {
 	code    candor.Code // the innermost that is registered
 	symbols []string    // all that were said, the outermost first

@@ -11,7 +11,7 @@ import (
 // MaxReadable bounds what [AppendText] appends, in bytes.
 const MaxReadable = 1024
 
-// AppendText appends the one block of text that tells a model all it needs, at most [MaxReadable] bytes of valid UTF-8:
+// AppendText appends the block of text with everything that a model needs, at most [MaxReadable] bytes of valid UTF-8:
 //
 //	CODE: message
 //	- /path: what is wrong with it
@@ -53,7 +53,7 @@ func issuesOf(e *candor.Error) []candor.Issue {
 	return nil
 }
 
-// maxDigits is room for the delay in the retry line.
+// maxDigits is the space for the delay in the retry line.
 const maxDigits = 20
 
 func retryWords(r candor.Retry) string {
@@ -96,7 +96,7 @@ const (
 	moreTail = " more"
 )
 
-// appendIssues appends a line for every failing field that fits into the room, then how many did not.
+// appendIssues appends a line for every failing field that fits, then how many did not.
 func appendIssues(dst []byte, issues []candor.Issue, room int) []byte {
 	for i, issue := range issues {
 		line := issueLine(issue)

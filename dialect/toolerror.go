@@ -114,7 +114,7 @@ func (toolError) marked(v wire.Value) bool {
 	return likeToolError(v) && v.Path("retry", "kind").Type() == wire.TypeString
 }
 
-// likeToolError is enough for a reader that was told the dialect; too many things have a code and a message.
+// likeToolError is enough for a reader that is configured for the dialect; too many objects have a code and a message.
 func likeToolError(v wire.Value) bool {
 	return v.Path("code").Type() == wire.TypeString && v.Path("message").Type() == wire.TypeString &&
 		!v.Path("class").Present()

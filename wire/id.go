@@ -7,7 +7,7 @@ import "bytes"
 // change it.
 type ID []byte
 
-// Value returns the id for reading; absent if there is none.
+// Value returns the id as a value, absent for nil.
 func (id ID) Value() Value { return Value{raw: id} }
 
 // IsNull reports whether the id is written as null, which JSON-RPC uses for an id that could not
@@ -35,5 +35,5 @@ func (id ID) AppendKey(dst []byte) []byte {
 	return dst
 }
 
-// Clone returns a copy with memory of its own; nil for nil.
+// Clone returns a copy that does not share memory; nil for nil.
 func (id ID) Clone() ID { return bytes.Clone(id) }

@@ -23,7 +23,7 @@ func unquoted(str []byte) []byte {
 // member is the place of a name, with its quotes, and of its value.
 type member struct{ name, value span }
 
-// indexed is how many members an index has room for. A JSON-RPC unit has four.
+// indexed is the number of members in an index. A JSON-RPC message has four.
 const indexed = 8
 
 // places are where the first members of one object stand, filled by the scan that checks them, so that reading them
@@ -62,7 +62,7 @@ func (x *index) add(name, value span) {
 	x.n++
 }
 
-// child returns the index for the value that begins at i under name, or nil. Of two that fit only the first is indexed.
+// child returns the index for the value that begins at i under name, or nil. If two fit, only the first is indexed.
 func (x *index) child(data []byte, name span, i int) *index {
 	if x == nil || x.deeper == nil || i >= len(data) {
 		return nil

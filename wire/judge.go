@@ -28,7 +28,7 @@ func (p *parser) judgeVersion() {
 	}
 }
 
-// judgeID drops an id that is no id. A null stays readable: the caller may have to tell it from
+// judgeID drops an id of the wrong type. A null stays readable: the caller may have to tell it from
 // a missing one.
 func (p *parser) judgeID() {
 	switch p.m.part(p.m.id).Type() {

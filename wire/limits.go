@@ -1,6 +1,6 @@
 package wire
 
-// The bounds that a zero [Limits] stands for, and the ceilings that no Limits can exceed.
+// The bounds of a zero [Limits], and the ceilings that no Limits can exceed.
 const (
 	DefaultMaxBytes = 16 << 20
 	DefaultMaxDepth = 128

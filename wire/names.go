@@ -14,7 +14,7 @@ import (
 //   - An object that outgrows that, or finds the stack full, moves to a hash table. The hash is
 //     seeded per process, so that colliding names cannot be prepared.
 //
-// Names are compared by the characters they stand for: "id" and "\u0069d" are the same name.
+// Names are compared unescaped: "id" and "\u0069d" are the same name.
 const (
 	smallObject = 16
 	stackDepth  = 32
@@ -99,7 +99,7 @@ func printOf(in []byte) uint64 {
 	return sum
 }
 
-// sameName compares the insides of two strings by what they stand for.
+// sameName compares the unescaped contents of two strings.
 func sameName(a, b []byte) bool {
 	if bytes.IndexByte(a, '\\') < 0 && bytes.IndexByte(b, '\\') < 0 {
 		return bytes.Equal(a, b)

@@ -33,7 +33,7 @@ func Parse(data []byte, lim Limits) (m Message) {
 	return m
 }
 
-// scanHead reads only the start of a text that is too large, for the sake of an id in it.
+// scanHead reads only the start of a text that is too large, to find an id in it.
 func (s *scanner) scanHead(most int, root *index) {
 	s.data = s.data[:min(most, peekSize)]
 	s.text(s.begin(), root)
@@ -45,7 +45,7 @@ func (s *scanner) scanHead(most int, root *index) {
 type parser struct {
 	*scanner
 	m         *Message
-	hasID     bool // an id is written, whatever its type
+	hasID     bool // an id is written, of any type
 	unsureID  bool // and more than once, or also in another case
 	duplicate bool // a member of the message is written twice
 }
@@ -70,7 +70,7 @@ func (p *parser) locate(root *index) {
 	}
 }
 
-// place notes a known name in the wrong case. Of two members with one name the first stays.
+// place notes a known name in the wrong case. If two members have one name, the first is kept.
 func (p *parser) place(at member) {
 	name := at.name.inside(p.data)
 	slot := p.slot(name)

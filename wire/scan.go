@@ -61,7 +61,7 @@ func (s *scanner) note(f wireflaw.Flaw, at int) {
 	s.found = s.found.With(f)
 }
 
-// fail ends the scan. A text that ends early is truncated, whatever was expected there.
+// fail ends the scan. A text that ends early is always truncated.
 func (s *scanner) fail(f wireflaw.Flaw, at int) int {
 	if at >= len(s.data) {
 		f, at = wireflaw.Truncated, len(s.data)
@@ -266,7 +266,7 @@ func (s *scanner) member(i int, names *nameSet, idx *index) int {
 }
 
 // tooDeep notes the flaw and steps over the value without recursion, so that the rest of the
-// text is still read. What it steps over is only checked for balance.
+// text is still read. Skipped parts are only checked for balanced brackets.
 func (s *scanner) tooDeep(i int) int {
 	s.note(wireflaw.TooDeep, i)
 	for level := 0; i < len(s.data); {

@@ -9,7 +9,7 @@ import (
 // str scans the string that opens at i. It returns the index after its closing quote, or stop,
 // and whether the string holds an escape.
 //
-// Most bytes of most messages are read here. The loop goes from word to word whatever stands in
+// Most bytes of most messages are read here. The loop goes from word to word regardless of
 // them, because starting anew behind every escape would make each word wait for the one before.
 func (s *scanner) str(i int) (end int, escaped bool) {
 	data := s.data
@@ -149,7 +149,7 @@ func lowSurrogateAt(b []byte, i int) bool {
 	return bad < 0 && unit&^0x3ff == 0xdc00
 }
 
-// hex4 reads four hexadecimal digits at i. bad is the index of the first byte that is none, or
+// hex4 reads four hexadecimal digits at i. bad is the index of the first byte that is not one, or
 // len(b) if the bytes end, or negative if all is well.
 func hex4(b []byte, i int) (unit rune, bad int) {
 	for j := i; j < i+4; j++ {
@@ -176,8 +176,7 @@ func hexDigit(c byte) rune {
 	}
 }
 
-// unescape appends the characters that the inside of a scanned string stands for. Half of a
-// surrogate pair stands for U+FFFD.
+// unescape appends the characters of a scanned string. Half of a surrogate pair becomes U+FFFD.
 func unescape(dst, inside []byte) []byte {
 	for i := 0; i < len(inside); {
 		j := i

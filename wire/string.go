@@ -20,8 +20,7 @@ func (v Value) StrBytes() (text []byte, ok bool) {
 	return unescape(make([]byte, 0, len(in)), in), true
 }
 
-// Str returns the characters of a string value as a string of its own; ok is false for any other
-// type.
+// Str returns the unescaped text of a string value; ok is false for any other type.
 func (v Value) Str() (text string, ok bool) {
 	b, ok := v.StrBytes()
 	return string(b), ok
@@ -36,12 +35,12 @@ func (v Value) AppendStr(dst []byte) (out []byte, ok bool) {
 	return unescape(dst, unquoted(v.raw)), true
 }
 
-// Is reports whether the value is a string that stands for text. It does not allocate.
+// Is reports whether the value is a string with this unescaped text. It does not allocate.
 func (v Value) Is(text string) bool {
 	return v.Type() == TypeString && namedInside(unquoted(v.raw), text)
 }
 
-// namedInside compares the inside of a string with the text it may stand for. Written without
+// namedInside reports whether the inside of a string unescapes to text. Written without
 // escapes it is as long as the text, and with escapes longer.
 func namedInside(in []byte, text string) bool {
 	if len(in) == len(text) {

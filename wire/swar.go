@@ -15,7 +15,7 @@ const (
 
 // unplain marks exactly the control characters, '"', '\\' and bytes of 0x80 and above: everything
 // at which a string scan must look. The additions work on seven bits and never carry into the
-// next byte. x^2 swaps '"' with ' ', so that one addition tells both '"' and all below 0x20.
+// next byte. x^2 swaps '"' with ' ', so that one addition finds both '"' and all below 0x20.
 func unplain(x uint64) uint64 {
 	low := x &^ tops
 	plain := ((low ^ 2*ones) + 0x5f*ones) & ((low ^ slash) + 0x7f*ones)

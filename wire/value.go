@@ -127,13 +127,12 @@ func (v Value) Int64() (n int64, ok bool) {
 	return n, err == nil
 }
 
-// IsInteger reports whether the value is a number written without fraction and exponent, of
-// whatever size.
+// IsInteger reports whether the value is a number of any size written without fraction and exponent.
 func (v Value) IsInteger() bool {
 	return v.Type() == TypeNumber && !bytes.ContainsAny(v.raw, ".eE")
 }
 
-// Float64 returns a number as the nearest float64; ok is false if it is none or is out of range.
+// Float64 returns a number as the nearest float64; ok is false if it is not a number or out of range.
 func (v Value) Float64() (f float64, ok bool) {
 	if v.Type() != TypeNumber {
 		return 0, false
@@ -142,8 +141,7 @@ func (v Value) Float64() (f float64, ok bool) {
 	return f, err == nil
 }
 
-// Get returns the member of that name. The name is compared with what the written one stands
-// for. Anything but an object has no members. Linear in the bytes before the member.
+// Get returns the member of that name. Names are compared unescaped. Anything but an object has no members. Linear in the bytes before the member.
 func (v Value) Get(name string) (Value, bool) {
 	if v.Type() != TypeObject {
 		return Value{}, false

@@ -19,7 +19,7 @@ import (
 	"github.com/candor-mcp/candor/candorvet"
 )
 
-// ErrNoGo says that there is no go command, without which no package can be found or read.
+// ErrNoGo means that the go command, which finds and reads packages, is missing.
 var ErrNoGo = errors.New("the go command is not installed, or not in PATH")
 
 // ErrNoPackages says that the patterns match nothing.
@@ -57,7 +57,7 @@ type Finding struct {
 	EndColumn int
 	Message   string
 	Next      string // what to do about it
-	Fix       string // what a fix would do, "" if there is none
+	Fix       string // the effect of the suggested fix, "" without one
 
 	edits []edit
 }
@@ -121,7 +121,7 @@ func (c Config) load(ctx context.Context, overlay map[string][]byte) ([]*package
 	return pkgs, problemsOf(pkgs)
 }
 
-// problemsOf returns what is wrong with packages. What the go command says about a pattern has no place in a file.
+// problemsOf returns the errors of packages. Errors of the go command about a pattern have no position.
 func problemsOf(pkgs []*packages.Package) error {
 	var problems []string
 	var missing error

@@ -55,7 +55,7 @@ func (c *Catalogue) Check(rules *contradiction.Rules, released []Release) error 
 	return errors.Join(k.faults...)
 }
 
-// checker collects faults; it never stops at the first, because whoever edits the file wants to see them all.
+// checker collects all faults of the file, not only the first.
 type checker struct {
 	c      *Catalogue
 	rules  *contradiction.Rules

@@ -6,7 +6,7 @@ import "strings"
 var adviceLeads = []string{"suggestion:", "suggestions:", "hint:", "tip:", "possible solutions:", "possible solution:", "recommendation:", "how to fix:", "to fix this:", "fix:", "next steps:", "next step:",
 	"resolution:", "recovery:", "troubleshooting:", "💡", "help:", "solution:", "try:", "建议：", "建议:", "提示：", "提示:"}
 
-// splitAdvice takes the advice that stands in lines of its own after the sentence. A text that is only
+// splitAdvice takes the advice in separate lines after the sentence. A text that is only
 // advice stays whole, since it is all there is.
 func (r *reader) splitAdvice(s string) string {
 	for at := 0; at < len(s); {

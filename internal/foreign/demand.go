@@ -14,7 +14,7 @@ import (
 // A demand is an item of a phrase that cannot be left out and that only some tokens satisfy. It may be held for met where it is
 // not, never the other way round: what is passed over here is passed over for good.
 
-// demandSet is a set of demands. What has no room in it is not demanded.
+// demandSet is a set of demands. Demands beyond its size are dropped.
 type demandSet [4]uint64
 
 func (d *demandSet) add(n int) {

@@ -7,7 +7,7 @@ import (
 )
 
 // Some validators answer with nothing but names and what is wrong with them: {"email": ["Enter a valid email
-// address."]}. No member tells that this is a failure, so the sentences themselves have to.
+// address."]}. No member marks this as a failure, so the sentences decide.
 
 // complaints are words of sentences about a value; the signs of rules count too.
 var complaints = []string{"valid", "this field", "blank", "may not", "must", "unknown", "required", "not a", "choice", "allowed", "should", "ensure", "expected", "can't be", "cannot be", "too ",

@@ -66,7 +66,7 @@ var signs = []sign{
 	{"expected ", "type"}, {"must be ", "type"}, {"should be ", "type"}, {"of type", "type"}, {"required", "required"},
 }
 
-// sign is a piece of text and the rule that it tells of.
+// sign is a piece of text and the rule that it indicates.
 type sign struct{ words, rule string }
 
 // judged is what a sentence says about a field: the rule, the type that came and the one that was wanted.

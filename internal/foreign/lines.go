@@ -52,7 +52,7 @@ func cutName(part string) (name, message string, ok bool) {
 	return name, strings.TrimSpace(message), ok && isPath(name) && plainSteps(stepsOf(name))
 }
 
-// isFieldName tells the name of a field from the name of a program or a word of prose before a colon.
+// isFieldName distinguishes the name of a field from the name of a program or a word of prose before a colon.
 func isFieldName(name string) bool {
 	low := strings.ToLower(name)
 	steps := stepsOf(name)

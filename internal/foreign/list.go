@@ -179,7 +179,7 @@ func placeOf(e wire.Value) (steps []string, ok bool) {
 	return nil, false
 }
 
-// isPlace tells the path of an argument from a file's or a URL's, which the same member may hold.
+// isPlace distinguishes the path of an argument from a file's or a URL's, which the same member may hold.
 func isPlace(s, member string) bool {
 	if strings.HasPrefix(s, "/") && member != "instancePath" && member != "instanceLocation" && member != "pointer" && member != "dataPath" {
 		return strings.Count(s, "/") <= 2 && !strings.Contains(s, "\\") && isPath(s)
@@ -277,7 +277,7 @@ func (r *reader) issueOf(e wire.Value, steps []string) candor.Issue {
 	return is
 }
 
-// expected is the piece of a schema that an issue object tells.
+// expected is the piece of a schema in an issue object.
 func expected(e wire.Value) map[string]any {
 	for _, name := range []string{"options", "values", "allowedValues"} {
 		if list := e.Path(name); list.Type() == wire.TypeArray && list.Len() <= maxElements {
@@ -329,7 +329,7 @@ func merged(maps ...map[string]string) map[string]string {
 }
 
 // compound reads two bare words as one, if the request has an argument that is called so: "time zone" speaks of timezone or
-// sourceTimezone, even where there is a time as well. Of several such arguments those are meant whose value is told; if none
+// sourceTimezone, even where there is a time as well. Of several such arguments those are meant whose value is in the text; if none
 // is, the words name nothing.
 func (r *reader) compound(toks []token, i int) (names []string, found bool) {
 	if i+1 >= len(toks) || !isBare(toks[i]) || !isBare(toks[i+1]) || toks[i+1].head {
@@ -363,7 +363,7 @@ func isBare(t token) bool {
 	return t.kind == kindWord && len(t.text) > 2 && t.low[1:] == t.text[1:] && strings.IndexFunc(t.text, func(c rune) bool { return !unicode.IsLetter(c) }) < 0
 }
 
-// told reports whether the text tells the value of a top-level argument.
+// told reports whether the text has the value of a top-level argument.
 func (r *reader) told(name string) bool {
 	v, _ := r.args.value.Get(name)
 	text, ok := v.Str()

@@ -2,8 +2,8 @@ package foreign
 
 import "strings"
 
-// Many validators and decoders put the place of a failure between fixed words of their own: (Parameter 'units'),
-// @ data['host'], Path: $.days |. What stands there needs no guess.
+// Many validators and decoders put the place of a failure between fixed words: (Parameter 'units'),
+// @ data['host'], Path: $.days |. The text there needs no guess.
 
 // mark is such a pair of words. The place ends at the first of ends, or with the text if none is given.
 type mark struct {

@@ -25,7 +25,7 @@ func (r *reader) value(v wire.Value) string {
 	return ""
 }
 
-// object reads the members of an object in four passes: what has a place of its own, then lists of issues,
+// object reads the members of an object in four passes: members with a field in Said, then lists of issues,
 // then sentences, then what lies deeper. So an outer fact wins over an inner one.
 func (r *reader) object(v wire.Value) string {
 	r.shape(variantOf(v))
@@ -49,7 +49,7 @@ func (r *reader) object(v wire.Value) string {
 	return text
 }
 
-// direct are the members with a place of their own in Said, by folded name.
+// direct are the members with a field in Said, by folded name.
 var direct = map[string]func(r *reader, v wire.Value){
 	"code": (*reader).codeMember, "errorcode": (*reader).codeMember, "errcode": (*reader).codeMember, "symbol": (*reader).codeMember, "failurecode": (*reader).codeMember,
 	"status": (*reader).statusMember, "statuscode": (*reader).statusMember, "httpstatus": (*reader).statusMember, "httpstatuscode": (*reader).statusMember, "httpcode": (*reader).statusMember,

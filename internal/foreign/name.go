@@ -84,7 +84,7 @@ func lowerHead(t token) string {
 	return t.text
 }
 
-// looksDeclared tells identifiers from prose: snake_case, camelCase, a.b, x[0], name2.
+// looksDeclared distinguishes identifiers from prose: snake_case, camelCase, a.b, x[0], name2.
 func looksDeclared(s string) bool {
 	if strings.ContainsAny(s, "_[") || s[0] == '$' && len(s) > 1 {
 		return true

@@ -13,7 +13,7 @@ import (
 //	IDENT       a name that does not look like prose: quoted, known, camelCase or snake_case;  IDENTS several
 //	QUOTED      a name in quotes
 //	FOREIGN     a word for a parameter that no English sentence has
-//	PARAM       parameter, argument: what nobody says of a column or a file
+//	PARAM       parameter, argument: words that are not used for a column or a file
 //	ANY         any one token;  *: skips to a colon in the same line
 //	^  $        the beginning and the end of a sentence
 //	缺少         script without spaces matches inside a token

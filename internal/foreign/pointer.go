@@ -29,7 +29,7 @@ func dotted(path string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(path, "/"), "/", ".")
 }
 
-// stepsOf splits a path in any spelling; nil if it is no path.
+// stepsOf splits a path in any spelling; nil if it is not a path.
 func stepsOf(path string) []string {
 	path = strings.Trim(strings.TrimSpace(path), "\"'`")
 	if len(path) > maxPath {

@@ -178,7 +178,7 @@ var validations = []string{
 	"Invalid tools/call result", "参数验证失败", "参数校验失败", "参数错误", "输入验证错误", "Invalid options", "Invalid payload", "Invalid input",
 }
 
-// outputs are those that speak of the answer: what is wrong there is no argument.
+// outputs are the prefixes about the answer: a fault there is not in an argument.
 var outputs = set("Output validation error", "Invalid tools/call result")
 
 func (r *reader) peelValidation(s string) (string, bool) {

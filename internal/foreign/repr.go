@@ -31,7 +31,7 @@ type printed struct {
 	i      int
 	out    strings.Builder
 	open   []byte
-	last   byte // the last byte that was written and is no space
+	last   byte // the last byte that was written and is not a space
 	quoted bool // a string was seen: prose in brackets has none
 }
 
@@ -249,7 +249,7 @@ func (r *reader) effect(s string) bool {
 	return found
 }
 
-// branch reads ["days"] or [0] as a line of its own.
+// branch reads ["days"] or [0] on a separate line.
 func branch(content string) (step string, ok bool) {
 	inside, ok := strings.CutPrefix(content, "[")
 	inside, closed := strings.CutSuffix(inside, "]")
@@ -257,7 +257,7 @@ func branch(content string) (step string, ok bool) {
 	return step, ok && closed && (isIndex(step) || isPath(step))
 }
 
-// isLeaf tells the reason from the printed type that may stand between it and the path.
+// isLeaf distinguishes the reason from the printed type that may stand between it and the path.
 func isLeaf(content string) bool {
 	return strings.HasPrefix(content, "Expected ") || strings.HasPrefix(content, "is ") || strings.Contains(content, "actual ")
 }

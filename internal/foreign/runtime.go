@@ -8,7 +8,7 @@ import (
 // A server without validation stumbles over its arguments. The messages of its runtime name the variable
 // it stumbled over, which is an argument or something else: the request decides.
 
-// builtins are members of the language: "reading 'map'" tells of a response, not of an argument.
+// builtins are members of the language: "reading 'map'" is about a response, not an argument.
 var builtins = set("map", "length", "join", "split", "tolowercase", "touppercase", "trim", "foreach", "filter", "replace",
 	"includes", "startswith", "endswith", "then", "catch", "push", "slice", "find", "some", "every", "reduce", "tostring",
 	"call", "apply", "get", "set", "has", "keys", "values", "entries", "match", "test", "0", "1", "substring", "indexof",
@@ -212,7 +212,7 @@ func (r *reader) frames(s string) string {
 	return strings.TrimSpace(strings.Join(kept, "\n"))
 }
 
-// isFrame tells a stack line from the list of a validator ("  → at name"): it has a place in code.
+// isFrame distinguishes a stack line from the list of a validator ("  → at name"): it has a place in code.
 func isFrame(line string) bool {
 	rest := strings.TrimLeft(line, " \t")
 	if len(rest) == len(line) {

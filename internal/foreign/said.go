@@ -3,7 +3,7 @@
 //
 // Real servers wrap the same few facts in many shapes: a sentence behind the prefixes of one or
 // two SDKs, a validator's report as text or JSON, an upstream's error body glued to a sentence, an
-// HTML page, a stack. The readers here peel those layers and keep each fact in a place of its own.
+// HTML page, a stack. The readers here peel those layers and keep each fact in a separate field.
 // A fact that stands in several layers is taken from the outermost one that states it.
 //
 // Reading is total and pure: any input has an answer, nothing panics, no clock is read. At most
@@ -31,7 +31,7 @@ const (
 // Said is what a peer's failure says, found in its bytes. The zero value says nothing. Texts are the peer's
 // own and may hold secrets; the constructors of package candor redact them.
 type Said struct {
-	// Shape names the variant that tells most, "plain" if it is just a sentence; Layers are all that were
+	// Shape names the most specific variant, "plain" if it is just a sentence; Layers are all that were
 	// recognised, outermost first.
 	Shape  string
 	Layers []string
@@ -41,7 +41,7 @@ type Said struct {
 	First string
 	// Symbols are the code words in the peer's spelling, outermost first.
 	Symbols []string
-	// Number is a JSON-RPC-like number, from a text prefix or a member; Numbered tells it from none.
+	// Number is a JSON-RPC-like number, from a text prefix or a member; Numbered is true if there is one.
 	Number   int64
 	Numbered bool
 	// Status is an HTTP status from 100 to 599, or 0.
@@ -54,7 +54,7 @@ type Said struct {
 	Exception string
 	// Retryable is what the peer says about trying again, nil if it says nothing.
 	Retryable *bool
-	// RetryAfter is the wait it asks for; Delayed tells zero from none.
+	// RetryAfter is the wait it asks for; Delayed distinguishes zero from none.
 	RetryAfter time.Duration
 	Delayed    bool
 	// RetryAt is the moment it names instead of a wait; zero if none.
@@ -108,7 +108,7 @@ func ReadRPC(code int64, message string, data wire.Value, args wire.Value) Said 
 	return r.finish(text)
 }
 
-// reader collects what is said. What is found first stays: callers go from the outside in.
+// reader collects the facts. The first value of a field is kept: callers read from the outside in.
 type reader struct {
 	said       Said
 	args       arguments

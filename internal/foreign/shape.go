@@ -1,6 +1,6 @@
 package foreign
 
-// The shapes of texts. What JSON payloads look like is in variant.go.
+// The shapes of texts. The shapes of JSON payloads are in variant.go.
 const (
 	ShapePlain      = "plain"
 	ShapeMasked     = "masked-generic"
@@ -48,7 +48,7 @@ func rank(shape string) int {
 	return 10
 }
 
-// shape notes a layer; the one that tells most names the whole.
+// shape records a layer; the most specific one names the whole.
 func (r *reader) shape(name string) {
 	s := &r.said
 	for _, have := range s.Layers {

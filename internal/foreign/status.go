@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// statusOf finds the HTTP status that a text states. A number alone is none: ports, counts, lines and ids look
+// statusOf finds the HTTP status that a text states. A number alone does not count: ports, counts, lines and ids look
 // the same. A failure wins over another status, and the first of equals.
 func (r *reader) statusOf(s string) {
 	toks := r.tokens(s)
@@ -186,7 +186,7 @@ func closesBracket(toks []token, i int) bool {
 	return i+2 >= len(toks) || strings.Contains(":.{<;,-", toks[i+2].text) || toks[i+2].head
 }
 
-// phrases that are nobody's sentence but HTTP's, in the spelling of the standard.
+// phrases that only HTTP uses, in the spelling of the standard.
 var certain = map[string]int{
 	"Too Many Requests": 429, "Internal Server Error": 500, "Bad Gateway": 502, "Service Unavailable": 503, "Gateway Timeout": 504, "Gateway Time-out": 504,
 	"Method Not Allowed": 405, "Unprocessable Entity": 422, "Unprocessable Content": 422, "Payload Too Large": 413, "Request Entity Too Large": 413,
@@ -224,7 +224,7 @@ func bounded(s string, i, end int) bool {
 	return (i == 0 || !isLetter(s[i-1]) && s[i-1] != '_') && (end >= len(s) || !isLetter(s[end]) && s[end] != '_')
 }
 
-// Libraries print a status in forms of their own, where no word such as "status" stands before it.
+// Libraries print a status in other forms, where no word such as "status" stands before it.
 
 // printedStatus reports that number i is a status because of the form around it.
 func printedStatus(toks []token, i, n int) bool {
@@ -257,7 +257,7 @@ func isTold(toks []token, i int) bool {
 // refusing are words of sentences that a status in brackets may close.
 var refusing = []string{"authori", "authenti", "permission", "denied", "forbidden", "access", "credential", "token", "login", "not found", "exist", "limit", "quota", "unavailable", "fail", "error", "overload"}
 
-// isClosing reports "(401)" behind the full stop of a sentence that tells of a refusal.
+// isClosing reports "(401)" behind the full stop of a sentence about a refusal.
 func isClosing(toks []token, i int) bool {
 	if i < 3 || i+2 != len(toks) || toks[i-1].text != "(" || toks[i+1].text != ")" || toks[i-2].kind != kindMark || !strings.Contains(".!。", toks[i-2].text) {
 		return false

@@ -50,7 +50,7 @@ func (r *reader) inside(v wire.Value) string {
 	return r.value(v)
 }
 
-// facts reads what a sentence says and returns it, without the parts that have a field of their own.
+// facts reads what a sentence says and returns it, without the parts that have a separate field.
 func (r *reader) facts(s string) string {
 	own := r.args.takenOut(s)
 	r.statusOf(own)
@@ -115,7 +115,7 @@ func (r *reader) splitBody(s string) (rest, body string) {
 	return s, ""
 }
 
-// bodyAt reads the value at i, in JSON or as a language prints it. end is where to look on if it is none.
+// bodyAt reads the value at i, in JSON or as a language prints it. end is where to continue if it is not one.
 func (r *reader) bodyAt(s string, i int) (v wire.Value, end int, ok bool) {
 	end, closed := jsonEnd(s, i)
 	if closed {
@@ -199,7 +199,7 @@ func (r *reader) evident(s string) {
 	}
 }
 
-// isOther reports a single word that names no argument, as most words do. "params" has a meaning of its own in a path.
+// isOther reports a single word that names no argument, as most words do. "params" has a special meaning in a path.
 func (r *reader) isOther(word string) bool {
 	return !strings.ContainsAny(word, "./[]") && word != "params" && !r.args.has(word)
 }

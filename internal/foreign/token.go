@@ -112,7 +112,7 @@ func urlEnd(s string, i int) int {
 	return i + len(strings.TrimRight(s[i:i+n], ".,;:"))
 }
 
-// closingQuote returns the mark that ends what open begins, 0 if that is no quote.
+// closingQuote returns the mark that ends what open begins, 0 if that is not a quote.
 func closingQuote(open rune) rune {
 	switch open {
 	case '"', '\'', '`':

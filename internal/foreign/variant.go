@@ -19,7 +19,7 @@ const (
 	shapeObject          = "object"
 )
 
-// variant is one shape of a JSON object, told by its members.
+// variant is one shape of a JSON object, recognised by its members.
 type variant struct {
 	shape string
 	is    func(v wire.Value) bool

@@ -20,13 +20,13 @@ type Event struct {
 	// Size is how many bytes of the stream the event took.
 	Size int64
 
-	// Data is what the data lines hold, joined by LF. HasData says that there was such a line: an
-	// event without one is not dispatched to anybody.
+	// Data is the content of the data lines, joined by LF. HasData is true if there was such a line: an
+	// event without one is not dispatched.
 	Data    []byte
 	HasData bool
 	// Type is the event field, empty for the default type "message".
 	Type []byte
-	// ID is the id field of this very event; HasID tells an empty one, which resets, from none.
+	// ID is the id field of this very event; HasID distinguishes an empty one, which resets, from none.
 	ID    []byte
 	HasID bool
 	// Retry is the reconnection time in milliseconds, if HasRetry.
@@ -38,14 +38,14 @@ type Event struct {
 	// Head is the start of the data and Tail are the last 256 bytes of an event that is too
 	// large, for wire.PeekID.
 	Head, Tail []byte
-	// Unended says that the stream ended before the event did. By the standard it must not be
+	// Unended means that the stream ended before the event did. By the standard it must not be
 	// dispatched; what could be read of it is evidence only.
 	Unended bool
 
 	lead int // bytes of Raw before its first line
 }
 
-// ErrBadField says that a type or id holds a character that an event stream cannot carry there.
+// ErrBadField means that a type or id holds a line end or NUL.
 var ErrBadField = errors.New("an event's type or id holds a line end or NUL")
 
 // parse reads the fields of the lines in b. The data of several lines is appended to join, which

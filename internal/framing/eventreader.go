@@ -33,7 +33,7 @@ type EventReader struct {
 // inLine is a line start that no position equals: some of the line has been drained.
 const inLine = -1
 
-// frameState says what may stand before the first line of the next event.
+// frameState is what may come before the first line of the next event.
 type frameState uint8
 
 const (

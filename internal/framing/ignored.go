@@ -10,7 +10,7 @@ const (
 	undecided = 16
 )
 
-// ignoredLines says what was dropped of the current event: lines that have no meaning by the
+// ignoredLines counts what was dropped of the current event: lines that have no meaning by the
 // standard, which are comments and fields with an unknown name.
 type ignoredLines struct {
 	dropped int64
@@ -81,7 +81,7 @@ func isIgnored(line []byte, whole bool) bool {
 	return true
 }
 
-// isField reports the start of a line that has a known name, whatever follows.
+// isField reports whether a line begins with a known field name.
 func isField(line []byte) bool {
 	name, _, colon := bytes.Cut(line[:min(len(line), len("event:"))], []byte(":"))
 	return colon && len(name) > 0 && !isIgnored(name, true)

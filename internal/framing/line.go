@@ -21,7 +21,7 @@ type Line struct {
 	// Head and Tail are the first 4096 and the last 256 bytes of a line that is too large, for
 	// [wire.PeekID].
 	Head, Tail []byte
-	// Unended says that the stream ended before the line did.
+	// Unended means that the stream ended before the line did.
 	Unended bool
 }
 

@@ -1,7 +1,7 @@
 // Package jsontext appends JSON strings. It is the one place that decides how text is escaped, so
-// that an envelope written by any room has the same bytes.
+// that an envelope has the same bytes whichever package writes it.
 //
-// Rules of the room: append only, no allocation beyond the caller's buffer, never invalid UTF-8 out.
+// It only appends: no allocation beyond the caller's buffer, never invalid UTF-8 out.
 package jsontext
 
 import "unicode/utf8"

@@ -26,7 +26,7 @@ type schemaInput struct {
 }
 
 // schemas writes spec/schema. Each template is JSON with lists left open; parsing the result here makes
-// a slip in a template an error of the generator and not of whoever uses the schema.
+// a mistake in a template an error of the generator.
 func schemas(in Input, out Files) error {
 	data := schemaInput{
 		Catalogue: in.Catalogue, MaxMessage: catalogue.MaxMessage, MaxAction: catalogue.MaxAction,

@@ -58,7 +58,7 @@ func returns(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult
 }
 
 func recovers(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	defer func() { recover() }() // want `swallowed: a panic ends here and nobody is told`
+	defer func() { recover() }() // want `swallowed: a panic ends here and is not reported`
 	defer func() {               // want `swallowed`
 		if r := recover(); r != nil {
 			log.Print(r)
