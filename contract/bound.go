@@ -1,17 +1,15 @@
 package contract
 
-import "github.com/candor-mcp/candor"
+import (
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/redact"
+)
 
 // Bound returns text that may be shown: redacted, and at most limit bytes of UTF-8, cut on a rune border with "…" inside the bound.
 // It is idempotent.
 func Bound(text string, limit int) string { return candor.Public(text, limit) }
 
-// BoundJSON returns a JSON value within the bounds of an error's details: bytes, depth, items and texts. What does not fit is cut
-// and marked; secrets are gone. Text that is not one JSON value is refused. It is idempotent.
-func BoundJSON(raw []byte) ([]byte, error) {
-	d, err := candor.ParseDetails(raw)
-	if err != nil {
-		return nil, err
-	}
-	return []byte(d.String()), nil
-}
+// Redact returns text without secrets, URL credentials, directories of absolute paths and unsafe characters. Clean text is
+// returned unchanged, without allocation. Redact is idempotent and takes linear time. The constructors of package candor apply it
+// to every text in an error; use it for text that goes elsewhere, such as a log.
+func Redact(text string) string { return redact.Text(text) }

@@ -10,15 +10,15 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// ValueMember is the member under which [Normalise] keeps data or a _meta of an answer that is not an object.
-const ValueMember = "value"
+// valueMember is the member under which [Normalise] keeps data or a _meta of an answer that is not an object.
+const valueMember = "value"
 
 // Normalise appends the failing answer m to dst with the canonical error e attached, and returns the longer slice.
 //
 // A result gains _meta["dev.candor/error"], a readable text block in front of its own, and isError; a JSON-RPC error gains
 // data["dev.candor/error"]. A canonical error that m carries already is replaced, and so is its mirror in structuredContent: the
 // envelope is that of whoever passes the answer on. Every other byte stays. Data or a _meta that is not an object becomes the member
-// [ValueMember] of one, and content that is not a list becomes a block of one.
+// "value" of one, and content that is not a list becomes a block of one.
 //
 // It is idempotent: an answer that carries this very error leaves unchanged. So does data that is exactly {"uri": …}, by which clients
 // know a missing resource, and an error that is not an object.
@@ -68,7 +68,7 @@ func envelopeEdit(path []string, holder wire.Value, envelope []byte) splice.Edit
 	}
 	object := []byte{'{'}
 	if !holder.IsNull() {
-		object = append(append(append(object, `"`+ValueMember+`":`...), holder.Raw()...), ',')
+		object = append(append(append(object, `"`+valueMember+`":`...), holder.Raw()...), ',')
 	}
 	object = append(append(append(object, `"`+dialect.MetaKey+`":`...), envelope...), '}')
 	return splice.Edit{Path: path, Value: object}

@@ -54,8 +54,8 @@ var confidences = map[Rule]float64{
 	ruleErrorText: 0.85, ruleFailureText: 0.6, ruleOwnVoiceText: 0.85, ruleHeadedText: 0.7,
 }
 
-// Confidence returns how far a suspicion by this rule is to be trusted; 1 for rules that are certain.
-func (r Rule) Confidence() float64 {
+// confidence returns how often a suspicion by this rule is right; 1 for rules that are certain.
+func (r Rule) confidence() float64 {
 	if c, ok := confidences[r]; ok {
 		return c
 	}
@@ -67,5 +67,5 @@ func certain(v Verdict, r Rule) Conclusion {
 }
 
 func suspected(r Rule) Conclusion {
-	return Conclusion{Verdict: VerdictMasked, Certainty: Suspected, Rule: r, Confidence: r.Confidence()}
+	return Conclusion{Verdict: VerdictMasked, Certainty: Suspected, Rule: r, Confidence: r.confidence()}
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -84,7 +83,7 @@ func (v *SecretFilter) sorted() *SecretFilter {
 const maxSecrets = 256
 
 func (v *SecretFilter) add(name, value string, named bool) {
-	if !named || !contract.SecretName(name) || !isUnguessable(value) || len(v.secrets) >= maxSecrets {
+	if !named || !redact.Key(name) || !isUnguessable(value) || len(v.secrets) >= maxSecrets {
 		return
 	}
 	for _, form := range redact.Spellings(value) {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/redact"
 )
@@ -63,7 +62,7 @@ func (r *reader) secretsIn(text string, secret bool) []string {
 	var names []string
 	for _, found := range envForm.Get().FindAllStringSubmatch(text, -1) {
 		name := found[1]
-		if v := r.getenv(name); secret || contract.SecretName(name) || (redact.Policy{KeepPaths: true}).Text(v) != v {
+		if v := r.getenv(name); secret || redact.Key(name) || (redact.Policy{KeepPaths: true}).Text(v) != v {
 			names = append(names, name)
 		}
 	}
@@ -99,11 +98,11 @@ func environment(into, secrets *[]string) value {
 		}
 		return discreet("a text", map[string]any{"type": "string"}, func(r *reader, n ast.Node, text string) {
 			switch {
-			case !envForm.MatchString(text) && contract.SecretName(name):
+			case !envForm.MatchString(text) && redact.Key(name):
 				r.hide(n, mistake("put it into the environment of the gateway and write "+name+": ${"+name+"}", "a secret is never written into the file"))
 			default:
 				*into = append(*into, name+"="+r.expand(n, text))
-				*secrets = append(*secrets, r.secretsIn(text, contract.SecretName(name))...)
+				*secrets = append(*secrets, r.secretsIn(text, redact.Key(name))...)
 			}
 		}), nil
 	})
@@ -115,7 +114,7 @@ func isSecretHeader(name string) bool {
 	case "Authorization", "Proxy-Authorization", "Cookie":
 		return true
 	default:
-		return contract.SecretName(name)
+		return redact.Key(name)
 	}
 }
 

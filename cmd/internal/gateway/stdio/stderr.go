@@ -8,7 +8,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
-	"github.com/candor-mcp/candor/contract"
+
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
@@ -88,7 +88,7 @@ func (t *stderrTail) text() string {
 	if len(kept) == keptBytes { // the first line has lost its beginning, and half a secret does not look like one
 		kept = kept[bytes.IndexAny(kept, "\n ")+1:]
 	}
-	clean := contract.RedactBytes(t.secrets.Redact(kept))
+	clean := redact.Bytes(t.secrets.Redact(kept))
 	if extra := len(clean) - shownBytes; extra > 0 {
 		clean = clean[extra:]
 		clean = clean[bytes.IndexByte(clean, '\n')+1:]
