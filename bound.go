@@ -7,6 +7,7 @@ import (
 
 	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/redact"
+	"github.com/candor-mcp/candor/internal/timestamp"
 	"github.com/candor-mcp/candor/internal/truncate"
 )
 
@@ -136,7 +137,7 @@ func (e *Error) appendDerivedRef(dst []byte) []byte {
 	text = append(append(text, 0), e.callInfo.Tool...)
 	text = append(text, 0)
 	if !e.at.IsZero() {
-		text = AppendTime(text, e.at)
+		text = timestamp.Append(text, e.at)
 	}
 	sum := sha256.Sum256(text)
 	return hex.AppendEncode(append(dst, derivedRefPrefix...), sum[:derivedRefSize])

@@ -226,15 +226,6 @@ func spelling(typed string) string {
 	return typed
 }
 
-// SharedBy returns every code with this symbol, in the order of their numbers.
-func SharedBy(symbol string) []Code {
-	var out []Code
-	for _, i := range index().bySymbol[symbol] {
-		out = append(out, Code{i})
-	}
-	return out
-}
-
 // codeIndex is built once, on first use: most programs look up few codes or none.
 type codeIndex struct {
 	byNumber []uint16

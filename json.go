@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/redact"
+	"github.com/candor-mcp/candor/internal/timestamp"
 )
 
 // TimeLayout is the wire form of a timestamp: ISO 8601, UTC, milliseconds.
@@ -59,7 +59,7 @@ func (e *Error) AppendJSON(dst []byte, o JSONOptions) []byte {
 		dst = e.cause.AppendJSON(append(dst, `,"cause":`...))
 	}
 	if !e.at.IsZero() {
-		dst = AppendTime(append(dst, `,"timestamp":"`...), e.at)
+		dst = timestamp.Append(append(dst, `,"timestamp":"`...), e.at)
 		dst = append(dst, '"')
 	}
 	if o.Stack {
@@ -188,16 +188,3 @@ func appendRootDigest(dst []byte, root string) []byte {
 
 // cleanRoot bounds a workspace root. It stays a path: the system-error dialect shows it to its own session.
 func cleanRoot(root string) string { return cutText(redact.Chars(root), MaxText) }
-
-// AppendTime appends t in [TimeLayout]. It is faster than time.Time.AppendFormat, which has a short path for RFC 3339 only.
-func AppendTime(dst []byte, t time.Time) []byte {
-	dst = t.UTC().AppendFormat(dst, time.RFC3339)
-	ms := t.Nanosecond() / int(time.Millisecond)
-	return append(dst[:len(dst)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z')
-}
-
-// ParseTime reads a timestamp in any ISO 8601 spelling that Go's RFC 3339 parser takes.
-func ParseTime(s string) (time.Time, error) {
-	t, err := time.Parse(time.RFC3339Nano, s)
-	return t.UTC().Truncate(time.Millisecond), err
-}

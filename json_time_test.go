@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/timestamp"
 )
 
 func TestAppendTimeWritesTheLayout(t *testing.T) {
@@ -14,7 +15,7 @@ func TestAppendTimeWritesTheLayout(t *testing.T) {
 		time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC), time.Date(0, 1, 1, 0, 0, 0, 9e6, time.UTC),
 		time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC),
 	} {
-		if got, want := string(candor.AppendTime(nil, at)), at.UTC().Format(candor.TimeLayout); got != want {
+		if got, want := string(timestamp.Append(nil, at)), at.UTC().Format(candor.TimeLayout); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/timestamp"
 )
 
 var errEOF = io.EOF
@@ -188,11 +189,11 @@ func TestTimesAreUTCWithMilliseconds(t *testing.T) {
 	for in, want := range map[string]string{
 		"2026-01-19T15:32:10.123Z": "2026-01-19T15:32:10.123Z", "2026-01-19T16:32:10.123456+01:00": "2026-01-19T15:32:10.123Z", "2026-01-19T15:32:10Z": "2026-01-19T15:32:10.000Z",
 	} {
-		if got, err := candor.ParseTime(in); err != nil || got.Format(candor.TimeLayout) != want {
+		if got, err := timestamp.Parse(in); err != nil || got.Format(candor.TimeLayout) != want {
 			t.Errorf("%s was read as %v, %v", in, got, err)
 		}
 	}
-	if _, err := candor.ParseTime("yesterday"); err == nil {
+	if _, err := timestamp.Parse("yesterday"); err == nil {
 		t.Error("yesterday is no time")
 	}
 }

@@ -2,12 +2,12 @@ package contract
 
 import "github.com/candor-mcp/candor"
 
-// Strength says how far one piece of evidence is to be trusted.
-type Strength uint8
+// strength is how far one piece of evidence is to be trusted.
+type strength uint8
 
 // The strengths. Weak evidence fits several codes and never decides: misleading advice is worse than none.
 const (
-	strengthNone   Strength = iota
+	strengthNone   strength = iota
 	strengthWeak            // listed by [Explain], but does not decide
 	strengthFair            // words that people wrote for people
 	strengthStrong          // written by machines for machines: a number, a status, an errno, a validator's list
@@ -15,7 +15,7 @@ const (
 )
 
 // String returns the strength as [Explain] prints it.
-func (s Strength) String() string {
+func (s strength) String() string {
 	switch s {
 	case strengthSaid:
 		return "said"
@@ -38,8 +38,8 @@ type Evidence struct {
 	Kind string
 	// Code is the code that this evidence speaks for.
 	Code candor.Code
-	// Strength says how far it is to be trusted.
-	Strength Strength
+	// Strength is how far to trust it: "said", "strong", "fair", "weak" or "none".
+	Strength string
 	// Why names what was found, such as "HTTP status 401". It may quote the peer and is redacted.
 	Why string
 	// Decided reports that this evidence gave the error its code.
@@ -49,7 +49,7 @@ type Evidence struct {
 // finding is the result of one reader; the zero finding is nothing found.
 type finding struct {
 	code     candor.Code
-	strength Strength
+	strength strength
 	why      string
 }
 
@@ -102,7 +102,7 @@ func Explain(x *Exchange) []Evidence {
 		return nil
 	}
 	if e := spoken(x); e != nil {
-		return []Evidence{{Kind: "envelope", Code: e.Code(), Strength: strengthSaid, Why: "the answer carries an error in a known dialect", Decided: true}}
+		return []Evidence{{Kind: "envelope", Code: e.Code(), Strength: strengthSaid.String(), Why: "the answer carries an error in a known dialect", Decided: true}}
 	}
 	return listEvidence(newHeard(x, f.Verdict))
 }
@@ -117,11 +117,11 @@ func listEvidence(h *heard) []Evidence {
 		}
 		wins := !decided && f.strength > strengthWeak
 		decided = decided || wins
-		all = append(all, Evidence{Kind: r.kind, Code: f.code, Strength: f.strength, Why: Redact(f.why), Decided: wins})
+		all = append(all, Evidence{Kind: r.kind, Code: f.code, Strength: f.strength.String(), Why: Redact(f.why), Decided: wins})
 	}
 	if !decided {
 		all = append(all, Evidence{
-			Kind: "none", Code: lastResort(h.verdict), Strength: strengthNone,
+			Kind: "none", Code: lastResort(h.verdict), Strength: strengthNone.String(),
 			Why: "nothing said for certain what failed; the message has the server's words", Decided: true,
 		})
 	}

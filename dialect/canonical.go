@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/timestamp"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -296,7 +297,7 @@ func (r *canonicalReader) readCause(v wire.Value) {
 
 func (r *canonicalReader) readTime(v wire.Value) {
 	text := r.text("timestamp", v)
-	at, err := candor.ParseTime(text)
+	at, err := timestamp.Parse(text)
 	if r.err == nil && (err != nil || at.Format(candor.TimeLayout) != text) {
 		r.fail("timestamp %.40q is not ISO 8601 in UTC with milliseconds", text)
 	}

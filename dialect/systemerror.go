@@ -6,6 +6,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/internal/timestamp"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -70,7 +71,7 @@ func appendTime(dst []byte, at, now time.Time) []byte {
 	if at.IsZero() {
 		return append(dst, `"`+unknownTime+`"`...)
 	}
-	return append(candor.AppendTime(append(dst, '"'), at), '"')
+	return append(timestamp.Append(append(dst, '"'), at), '"')
 }
 
 // Write appends a result.
@@ -165,7 +166,7 @@ func systemContext(v wire.Value) candor.CallInfo {
 // systemTime returns the zero time if the envelope has none.
 func systemTime(v wire.Value) time.Time {
 	text := scalarText(v.Path("timestamp"))
-	at, err := candor.ParseTime(text)
+	at, err := timestamp.Parse(text)
 	if err != nil || text == unknownTime || at.Year() < 0 || at.Year() > 9999 {
 		return time.Time{} // a zone can push the year out of what the wire form can say
 	}

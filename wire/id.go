@@ -31,7 +31,7 @@ func (id ID) AppendKey(dst []byte) []byte {
 	if id.Value().Type() != TypeString {
 		return append(dst, id...)
 	}
-	dst, _ = id.Value().AppendStr(append(dst, '"'))
+	dst, _ = id.Value().appendStr(append(dst, '"'))
 	return dst
 }
 

@@ -26,9 +26,8 @@ func (v Value) Str() (text string, ok bool) {
 	return string(b), ok
 }
 
-// AppendStr appends the characters of a string value to dst; ok is false, and dst unchanged, for
-// any other type.
-func (v Value) AppendStr(dst []byte) (out []byte, ok bool) {
+// appendStr appends the unescaped text of a string value to dst; ok is false, and dst unchanged, for any other type.
+func (v Value) appendStr(dst []byte) (out []byte, ok bool) {
 	if v.Type() != TypeString {
 		return dst, false
 	}

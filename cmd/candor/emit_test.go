@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,7 +124,10 @@ func otherCodes() []emitted {
 
 // wireOf avoids the forms that cannot tell one domain from another where several share the symbol.
 func wireOf(code candor.Code) string {
-	shared := len(candor.SharedBy(code.Symbol())) > 1
+	shared := false
+	for other := range candor.Codes() {
+		shared = shared || other != code && (other.Symbol() == code.Symbol() || slices.Contains(other.Aliases(), code.Symbol()))
+	}
 	switch domain := code.Domain(); {
 	case domain == "kaiza" && shared:
 		return toolText(fmt.Sprintf(`{"error_code":%q,"human_message":%q,"role":null,"session_id":null,"workspace_root":null,"tool_name":"t",`+

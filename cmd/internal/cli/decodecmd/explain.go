@@ -79,9 +79,22 @@ func (c *explainCommand) run(env *term.Env, asked string) error {
 	return nil
 }
 
+// sharedBy returns the codes with this symbol and then those with this alias, each in the order of their numbers.
+func sharedBy(symbol string) []candor.Code {
+	var bySymbol, byAlias []candor.Code
+	for code := range candor.Codes() {
+		if code.Symbol() == symbol {
+			bySymbol = append(bySymbol, code)
+		} else if slices.Contains(code.Aliases(), symbol) {
+			byAlias = append(byAlias, code)
+		}
+	}
+	return append(bySymbol, byAlias...)
+}
+
 // findCodes returns the code of that name or number, or all codes that share the symbol.
 func findCodes(asked string) ([]candor.Code, error) {
-	if shared := candor.SharedBy(strings.ToUpper(asked)); len(shared) > 0 {
+	if shared := sharedBy(strings.ToUpper(asked)); len(shared) > 0 {
 		return ownFirst(shared), nil
 	}
 	code, err := candor.ParseCode(asked)

@@ -121,7 +121,7 @@ func appendEvidence(dst []byte, evidence []contract.Evidence) []byte {
 		}
 		dst = wire.AppendString(append(dst, `{"kind":`...), e.Kind)
 		dst = wire.AppendString(append(dst, `,"code":`...), e.Code.Symbol())
-		dst = wire.AppendString(append(dst, `,"strength":`...), e.Strength.String())
+		dst = wire.AppendString(append(dst, `,"strength":`...), e.Strength)
 		dst = wire.AppendString(append(dst, `,"why":`...), e.Why)
 		dst = fmt.Appendf(dst, `,"decided":%t}`, e.Decided)
 	}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/asyncwriter"
+	"github.com/candor-mcp/candor/internal/timestamp"
 )
 
 // Env is everything outside the program that a command may use.
@@ -96,7 +96,7 @@ func (env *Env) ParseTime(text string) (time.Time, error) {
 	case "now":
 		return env.Now(), nil
 	}
-	at, err := candor.ParseTime(text)
+	at, err := timestamp.Parse(text)
 	if err != nil {
 		return time.Time{}, BadInput("such as 2026-01-02T15:04:05Z, or now", "--at %q: not a time", text)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/timestamp"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -60,7 +60,7 @@ func (a answer) enveloped(code string) wire.Value {
 		}
 	}
 	stamp, _ := envelope.Path("timestamp").Str()
-	if at, err := candor.ParseTime(stamp); err != nil || !strings.HasSuffix(stamp, "Z") || at.Before(time.Unix(1, 0)) {
+	if at, err := timestamp.Parse(stamp); err != nil || !strings.HasSuffix(stamp, "Z") || at.Before(time.Unix(1, 0)) {
 		a.t.Errorf("the time is %q", stamp)
 	}
 	return envelope
