@@ -31,20 +31,6 @@ const (
 	CarrierDocument                // a whole document, such as an HTTP body
 )
 
-// String returns "result", "rpc-error" or "document".
-func (c Carrier) String() string {
-	switch c {
-	case CarrierResult:
-		return "result"
-	case CarrierRPCError:
-		return "rpc-error"
-	case CarrierDocument:
-		return "document"
-	default:
-		return "unknown"
-	}
-}
-
 // Dialect is one wire shape. The set is closed, see [Names]; a Dialect holds no state and may be used by many goroutines.
 //
 // Encode and Write accept any error. One without a code, and nil, are written as UNCODED_ERROR.
