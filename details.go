@@ -3,6 +3,7 @@ package candor
 import (
 	"encoding/json"
 	"errors"
+	"iter"
 )
 
 // Details is the structured part of an error: valid JSON, redacted, and bounded by [MaxDetails], [MaxDepth], [MaxItems] and
@@ -100,6 +101,39 @@ func (d Details) Issues() []Issue {
 		return nil
 	}
 	return holder.Issues
+}
+
+func issueElements(issues []Issue) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for i := range issues {
+			if !yield(&issues[i]) {
+				return
+			}
+		}
+	}
+}
+
+// fields yields the members of an issue as encoding/json would write them.
+func (i *Issue) fields() iter.Seq[field] {
+	return func(yield func(field) bool) {
+		more := yield(field{"path", i.Path})
+		text := func(name, value string) {
+			if more && value != "" {
+				more = yield(field{name, value})
+			}
+		}
+		value := func(name string, v any) {
+			if more && v != nil {
+				more = yield(field{name, v})
+			}
+		}
+		text("rule", i.Rule)
+		text("message", i.Message)
+		value("expected", i.Expected)
+		text("got", i.Got)
+		text("hint", i.Hint)
+		value("example", i.Example)
+	}
 }
 
 // Issue is one thing wrong with the arguments of a call.

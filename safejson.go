@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/candor-mcp/candor/internal/jsontext"
 	"github.com/candor-mcp/candor/internal/redact"
@@ -67,6 +68,10 @@ func (w *safeWriter) any(v any, budget int) {
 		w.raw(validJSON(v.json), budget)
 	case object:
 		w.object(slices.Values(v), budget)
+	case []Issue: // written often enough to be spared reflection
+		w.array(issueElements(v), budget)
+	case *Issue:
+		w.object(v.fields(), budget)
 	case error:
 		w.text(textOf(v), budget)
 	default:
@@ -244,59 +249,122 @@ func (w *safeWriter) foreign(text []byte, budget int) {
 	}
 }
 
-// raw rewrites JSON text within the bounds. It decodes only the parts that it keeps.
+// raw re-writes JSON text within the bounds. Only what is kept is decoded.
 func (w *safeWriter) raw(text validJSON, budget int) {
-	dec := text.decoder()
-	token, err := dec.Token()
-	if err != nil { // no text at all
+	text = text.trimmed()
+	if text == "" {
 		w.literal("null", budget)
 		return
 	}
-	switch token {
-	case json.Delim('['):
-		w.array(rawElements(dec), budget)
-	case json.Delim('{'):
-		w.object(rawFields(dec), budget)
+	switch text[0] {
+	case '[':
+		w.array(text.elements(), budget)
+	case '{':
+		w.object(text.fields(), budget)
+	case '"':
+		w.text(text.str(), budget)
+	case 't', 'f', 'n':
+		w.literal(string(text), budget)
 	default:
-		w.any(token, budget)
+		w.number(string(text), budget)
 	}
 }
 
-// decoder keeps the spelling of numbers.
-func (t validJSON) decoder() *json.Decoder {
-	dec := json.NewDecoder(strings.NewReader(string(t)))
-	dec.UseNumber()
-	return dec
-}
-
-// rawElements yields the elements of the array that dec has entered.
-func rawElements(dec *json.Decoder) iter.Seq[any] {
+// elements yields the elements of an array. Anything else has none.
+func (t validJSON) elements() iter.Seq[any] {
 	return func(yield func(any) bool) {
-		var v json.RawMessage
-		for dec.More() && dec.Decode(&v) == nil && yield(validJSON(v)) {
+		if t = t.trimmed(); t == "" || t[0] != '[' {
+			return
 		}
-	}
-}
-
-// rawFields yields the members of the object that dec has entered.
-func rawFields(dec *json.Decoder) iter.Seq[field] {
-	return func(yield func(field) bool) {
-		for dec.More() {
-			token, err := dec.Token()
-			name, ok := token.(string)
-			var v json.RawMessage
-			if err != nil || !ok || dec.Decode(&v) != nil || !yield(field{name, validJSON(v)}) {
+		for rest := t[1:].trimmed(); rest[0] != ']'; {
+			n := rest.valueLen()
+			if !yield(rest[:n]) {
 				return
 			}
+			rest = rest[n:].afterComma()
 		}
 	}
 }
 
 // fields yields the members of an object, in order. Anything else has none.
 func (t validJSON) fields() iter.Seq[field] {
-	dec := t.decoder()
-	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return func(func(field) bool) {}
+	return func(yield func(field) bool) {
+		if t = t.trimmed(); t == "" || t[0] != '{' {
+			return
+		}
+		for rest := t[1:].trimmed(); rest[0] != '}'; {
+			n := rest.valueLen()
+			name := rest[:n].str()
+			rest = rest[n:].trimmed()[len(`:`):].trimmed()
+			n = rest.valueLen()
+			if !yield(field{name, rest[:n]}) {
+				return
+			}
+			rest = rest[n:].afterComma()
+		}
 	}
-	return rawFields(dec)
+}
+
+func (t validJSON) trimmed() validJSON { return validJSON(strings.Trim(string(t), " \t\r\n")) }
+
+// afterComma returns what follows an element: the next one, or the bracket that ends its container.
+func (t validJSON) afterComma() validJSON {
+	t = t.trimmed()
+	if t[0] == ',' {
+		return t[1:].trimmed()
+	}
+	return t
+}
+
+// valueLen returns the length of the value that the text begins with.
+func (t validJSON) valueLen() int {
+	switch t[0] {
+	case '"':
+		return t.stringLen()
+	case '[', '{':
+	default:
+		if n := strings.IndexAny(string(t), ",]} \t\r\n"); n >= 0 {
+			return n
+		}
+		return len(t)
+	}
+	depth := 0
+	for i := 0; i < len(t); i++ {
+		switch t[i] {
+		case '"':
+			i += t[i:].stringLen() - 1
+		case '[', '{':
+			depth++
+		case ']', '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return len(t)
+}
+
+func (t validJSON) stringLen() int {
+	for i := 1; i < len(t); i++ {
+		switch t[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(t)
+}
+
+// str decodes a string.
+func (t validJSON) str() string {
+	inside := string(t[1 : len(t)-1])
+	if strings.IndexByte(inside, '\\') < 0 && utf8.ValidString(inside) {
+		return inside
+	}
+	var s string
+	if json.Unmarshal([]byte(t), &s) != nil {
+		return ""
+	}
+	return s
 }

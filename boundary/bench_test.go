@@ -173,6 +173,19 @@ func BenchmarkP2Failure(b *testing.B) {
 	}
 }
 
+// BenchmarkRefusal is what it costs to refuse arguments that do not fit the schema.
+func BenchmarkRefusal(b *testing.B) {
+	ctx, call := context.Background(), benchCall()
+	call.Params.Arguments = json.RawMessage(`{"pth":"notes/today.md","limit":"many"}`)
+	ours := behindGuard(Options{}, benchTool(success(), nil))
+	b.ReportAllocs()
+	for b.Loop() {
+		if r, err := ours(ctx, "tools/call", call); err != nil || r == nil {
+			b.Fatal(r, err)
+		}
+	}
+}
+
 func TestSuccessAllocatesNothing(t *testing.T) {
 	ctx, call, bare := context.Background(), benchCall(), benchTool(success(), nil)
 	ours := behindGuard(Options{}, bare)
