@@ -24,7 +24,7 @@ func (b *Boundary) abandon(ctx context.Context, x exchange, id wire.ID) []byte {
 	e := b.stamp(b.refine(ctx, abandoned(), &x), &x)
 	m := emission{b: b, complete: paramsNewEra(x.params)}
 	m.write(e)
-	if audit := b.settle(ctx, e, contract.VerdictLost, &x, m.envelope); audit != nil {
+	if audit := b.record(ctx, failure{call: x, verdict: contract.VerdictLost, err: e, envelope: m.envelope}); audit != nil {
 		m.write(audit)
 	}
 	answer := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"result":`...)

@@ -8,7 +8,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/internal/usercode"
 )
@@ -223,31 +222,6 @@ func (c toolCall) exchange() exchange {
 		x.session = c.req.Session.ID()
 	}
 	return x
-}
-
-// fail settles a failure and makes the result that tells of it. From is the result the tool made, nil if there is none.
-func (c toolCall) fail(ctx context.Context, e *candor.Error, from *mcp.CallToolResult) reply {
-	x := c.exchange()
-	e = c.g.b.refineCall(ctx, e, &x, c.keepsAdvice())
-	c.declared(e)
-	e = c.g.b.stamp(e, &x)
-	m := emission{b: c.g.b, tool: c.tool, from: from, complete: isNewEra(c.req)}
-	if m.asRPC() {
-		shown := rpcError{code: int64(e.Code().RPCNumber()), message: e.Message()}
-		if !c.claim.take() {
-			return reply{}
-		}
-		return c.g.protocolError(ctx, e, &x, shown, false)
-	}
-	m.write(e)
-	if !c.claim.take() {
-		return reply{}
-	}
-	if audit := c.g.b.settle(ctx, e, contract.VerdictTool, &x, m.envelope); audit != nil {
-		e, m.from = audit, nil
-		m.write(e)
-	}
-	return reply{result: m.result, failure: e, recorded: e.Ref()}
 }
 
 // isNewEra reports a request of protocol version 2026-07-28 or later, in which every result says that it is complete.

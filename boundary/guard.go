@@ -10,7 +10,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/usercode"
 )
 
@@ -196,19 +195,6 @@ func (g *guard) failureOf(out outcome, x *exchange) (*candor.Error, rpcError) {
 }
 
 func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
-
-// protocolError settles a failure and returns it as a JSON-RPC error; shown may be what the author wrote.
-func (g *guard) protocolError(ctx context.Context, e *candor.Error, x *exchange, shown rpcError, silent bool) reply {
-	if silent {
-		g.b.suppress(ctx, e, contract.VerdictProtocol, *x)
-		return reply{failure: e}
-	}
-	if shown.message == "" {
-		shown = rpcError{code: int64(e.Code().RPCNumber()), message: e.Message()}
-	}
-	shown = g.b.express(ctx, e, contract.VerdictProtocol, x, shown)
-	return reply{err: shown.wire(), failure: e, recorded: shown.key()}
-}
 
 // exchangeOf describes a request. Its params are not kept: they were decoded, and only those of tools are worth a digest.
 func (g *guard) exchangeOf(method string, req mcp.Request) exchange {

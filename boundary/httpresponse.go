@@ -300,7 +300,7 @@ func (a *answer) turnAway(no *refusal, id wire.ID) {
 	x := a.exchange()
 	e := b.stamp(b.refine(a.r.Context(), no.err, &x), &x)
 	document := b.document(e, no.status)
-	if audit := b.settle(a.r.Context(), e, no.verdict(), &x, document); audit != nil {
+	if audit := b.record(a.r.Context(), failure{call: x, verdict: no.verdict(), err: e, envelope: document}); audit != nil {
 		document = b.document(audit, no.status)
 	}
 	a.send(no.status, "application/problem+json", document)

@@ -61,7 +61,7 @@ func (b *Boundary) FailCall(ctx context.Context, c Call, err error, result json.
 		m.write(e)
 		result = encoded(m.result)
 	}
-	if audit := b.settle(ctx, e, contract.VerdictTool, &x, m.envelope); audit != nil {
+	if audit := b.record(ctx, failure{call: x, verdict: contract.VerdictTool, err: e, envelope: m.envelope}); audit != nil {
 		m.from = nil
 		m.write(audit)
 		return encoded(m.result), audit

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/tail"
+	"github.com/candor-mcp/candor/internal/record"
 )
 
 // The logger, the meter and the tracer are the server's own code. One that panics loses what it was given, and never the answer.
@@ -81,7 +81,7 @@ func (m calmMeter) CountSuppressed() {
 
 // CountSuspected passes on to a meter that tells suspected failures apart.
 func (m calmMeter) CountSuspected() {
-	if suspects, ok := m.b.o.Meter.(tail.SuspectMeter); ok {
+	if suspects, ok := m.b.o.Meter.(record.SuspectMeter); ok {
 		defer m.b.survive(context.Background(), "meter")
 		suspects.CountSuspected()
 	}

@@ -98,29 +98,6 @@ func (r rpcError) improved(e *candor.Error) rpcError {
 	return r
 }
 
-// express settles an error and writes it as a JSON-RPC error: the number and the message of shown, its data with the
-// canonical error added.
-func (b *Boundary) express(ctx context.Context, e *candor.Error, v contract.Verdict, x *exchange, shown rpcError) rpcError {
-	e = b.stamp(b.refine(ctx, e, x), x)
-	envelope := candorDialect.Encode(make([]byte, 0, 1024), e, b.options())
-	if audit := b.settle(ctx, e, v, x, envelope); audit != nil {
-		envelope = candorDialect.Encode(nil, audit, b.options())
-		return rpcError{code: int64(audit.Code().RPCNumber()), message: audit.Message(), data: b.data(audit, envelope)}
-	}
-	switch {
-	case len(shown.data) == 0:
-		shown.data = b.data(e, envelope)
-	case isResourceURI(shown.data):
-		shown.data = redactedURI(shown.data)
-	default:
-		shown.data = redactedJSON(shown.data)
-		if data, ok := withEnvelope(shown.data, envelope); ok {
-			shown.data = data
-		}
-	}
-	return shown
-}
-
 // data returns the data member of an error that had none: the members of the server's dialect and the canonical error.
 func (b *Boundary) data(e *candor.Error, envelope []byte) []byte {
 	switch b.o.Dialect.Name() {

@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
-	"github.com/candor-mcp/candor/internal/tail"
+	"github.com/candor-mcp/candor/internal/record"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -55,7 +55,7 @@ var clientCalls = []string{`calling "roots/list": `, `calling "sampling/createMe
 // A server's own word that it could not record stays its own: it knows what was done.
 func attributeToTool(e *candor.Error) *candor.Error {
 	by := e.Origin()
-	if by.By == candor.PartyTool || by.By == candor.PartyServer && !by.Inferred && tail.IsAudit(e.Code()) {
+	if by.By == candor.PartyTool || by.By == candor.PartyServer && !by.Inferred && record.IsAudit(e.Code()) {
 		return e
 	}
 	return e.With(candor.WithOrigin(candor.PartyTool, by.Inferred))

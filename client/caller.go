@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/codes/dual"
 	"github.com/candor-mcp/candor/codes/ratelimit"
 	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/internal/tail"
+	"github.com/candor-mcp/candor/internal/record"
 )
 
 // Caller calls tools and repeats a call if its error advises that and a second call cannot have a second effect. Set Session;
@@ -224,7 +224,7 @@ func provesNotRun(e *candor.Error, from source) bool {
 		return by == candor.PartyTransport && (code == candor.CodeRateLimited || neverConnected(e))
 	case from == fromText, e.Origin().Inferred:
 		return false
-	case by == candor.PartyGateway && tail.IsAudit(code):
+	case by == candor.PartyGateway && record.IsAudit(code):
 		return e.Details().Get("code").IsZero()
 	case by == candor.PartyGateway && slices.Contains(gatewayRefusals, code):
 		return true

@@ -103,7 +103,7 @@ func (u *Upstream) RejectQuestion(ctx context.Context, id wire.ID, session strin
 	c := &Call{up: u, session: session, attempt: 1, id: id, began: u.Options.Now()}
 	e = c.stamp(e)
 	if record {
-		_ = c.settle(ctx, failure{err: e, verdict: contract.VerdictProtocol, silent: true}, nil) // a refusal of the ledger is logged
+		_ = c.record(ctx, &failure{err: e, verdict: contract.VerdictProtocol, silent: true}) // a refusal of the ledger is logged
 	}
 	return c.made(e)
 }

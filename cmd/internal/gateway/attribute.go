@@ -5,22 +5,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/wire"
 )
-
-// inputSchema returns the schema of the called tool as its server lists it, the zero Value if it is not known. It is read again for each failure;
-// successes do not need it.
-func (c *Call) inputSchema() wire.Value {
-	list := c.tools.current()
-	if list == nil || list.tools[c.tool] == nil {
-		return wire.Value{}
-	}
-	schema, err := wire.ParseValue([]byte(list.tools[c.tool].input), wire.Limits{})
-	if err != nil {
-		return wire.Value{}
-	}
-	return schema
-}
 
 // upstreamMember of details holds what an upstream's envelope said in the gateway's place: who failed, its ref and its time.
 const upstreamMember = "upstream"
@@ -32,19 +17,22 @@ func attribute(e *candor.Error, x *contract.Exchange) *candor.Error {
 	if e == nil {
 		return nil
 	}
+	by, at := e.Origin().By, e.Time()
+	otherParty := by != candor.PartyTool && by != candor.PartyServer
+	otherRef := e.Ref() != "" && e.Ref() != x.Ref
+	otherTime := !at.IsZero() && !at.Equal(x.At.Truncate(time.Millisecond))
+	if !otherParty && !otherRef && !otherTime {
+		return e
+	}
 	theirs := map[string]any{}
-	by := e.Origin().By
-	if by != candor.PartyTool && by != candor.PartyServer {
+	if otherParty {
 		theirs["by"], by = string(by), candor.PartyServer
 	}
-	if e.Ref() != "" && e.Ref() != x.Ref {
+	if otherRef {
 		theirs["ref"] = e.Ref()
 	}
-	if at := e.Time(); !at.IsZero() && !at.Equal(x.At.Truncate(time.Millisecond)) {
+	if otherTime {
 		theirs["timestamp"] = at.Format(candor.TimeLayout)
-	}
-	if len(theirs) == 0 {
-		return e
 	}
 	if before := e.Details().Get(upstreamMember); !before.IsZero() {
 		theirs[upstreamMember] = before

@@ -26,11 +26,8 @@ func (c *Call) Lose(ctx context.Context, e *candor.Error, said []byte, reached b
 	if c.up.Options.Mode == ModeStrict {
 		shown = c.withheld(f.err, ownFindings(e))
 	}
-	out := c.made(shown)
-	if audit := c.settle(ctx, f, out); audit != nil {
-		out = c.made(audit)
-	}
-	return Reply{Bytes: out}
+	f.sent = c.made(shown)
+	return Reply{Bytes: c.recorded(ctx, &f)}
 }
 
 // ownFindings are the details of an error that we have made ourselves, as far as nothing that the upstream said is in them. Only
@@ -49,7 +46,7 @@ func (c *Call) PassThrough(ctx context.Context, e *candor.Error, said []byte) {
 		return
 	}
 	c.blame(e)
-	_ = c.settle(ctx, failure{err: c.stamp(e), verdict: lostOr(e), said: said, silent: true}, nil) // it has been logged
+	_ = c.record(ctx, &failure{err: c.stamp(e), verdict: lostOr(e), said: said, silent: true}) // a refusal of the ledger is logged
 }
 
 // Commit says that the client has seen some of the answer: there will be no other attempt.

@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"context"
-
 	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -16,12 +14,4 @@ func (c *Call) MayPass(m *wire.Message) bool {
 	grave := m.Flaws().Without(wireflaw.BadVersion, wireflaw.BadError, wireflaw.ResultAndError, wireflaw.DuplicateKey, wireflaw.FoldedName)
 	return c.up.Options.Mode == ModeObserve && grave.Empty() && m.ID().Equal(c.id) && m.Method() == nil &&
 		(m.Result().Present() || m.Error().Present())
-}
-
-// asItCame settles a failing answer and passes it on as it is.
-func (c *Call) asItCame(ctx context.Context, f failure, answer []byte) []byte {
-	if audit := c.settle(ctx, f, answer); audit != nil {
-		return c.made(audit)
-	}
-	return answer
 }

@@ -33,6 +33,8 @@ type Options struct {
 	Mode Mode   // "" is annotate
 	// Dialect is the shape of answers that the gateway makes itself; nil is candor.
 	Dialect dialect.Dialect
+	// Mirror repeats the envelope in structuredContent of those answers in the candor dialect, where the tool declares no outputSchema.
+	Mirror bool
 	// Speaks is the dialect of the upstream, "" if unknown. Its errors are always failures.
 	Speaks string
 	// Rules are made for this upstream: which answers are failures in disguise, and what codes its errors mean.

@@ -61,9 +61,9 @@ func (s *settledFailures) find(key [sha256.Size]byte) (settledFailure, bool) {
 }
 
 // remember keeps a failure that was recorded and is sent on a stream, by the answer that told of it.
-func (c *Call) remember(f failure, answer []byte) {
+func (c *Call) remember(f *failure) {
 	if c.streamed && c.session != "" && !c.newEra {
-		c.up.settled.keep(settledKey(c.session, answer), settledFailure{err: f.err, verdict: f.verdict, id: c.id.Clone()})
+		c.up.settled.keep(settledKey(c.session, f.received), settledFailure{err: f.err, verdict: f.verdict, id: c.id.Clone()})
 	}
 }
 
@@ -81,18 +81,21 @@ func (u *Upstream) Resend(ctx context.Context, answer []byte, session string, ma
 	}
 	if known, ok := u.settled.find(settledKey(session, answer)); ok {
 		c.id, c.tool = known.id, known.err.CallInfo().Tool
-		f := failure{err: known.err, verdict: known.verdict, said: c.redactSecrets(answer, &m)}
+		f := failure{err: known.err, verdict: known.verdict, said: c.withoutSecrets(&m)}
 		c.readdress(&m)
-		return c.normalised(f, &m)
+		c.normalise(&f, &m)
+		return f.sent
 	}
 	x := contract.Exchange{Response: m, Dialect: u.Options.Speaks, Ref: u.Options.NewRef(), At: u.Options.Now()}
-	read := contract.Read(&x)
+	found := contract.Classify(&x)
 	switch {
-	case read.Error == nil, read.Certainty == contract.Suspected:
+	case !found.Verdict.Failure(), found.Certainty == contract.Suspected:
 		return answer
 	case !mayRecord():
 		return nil
 	}
-	f := failure{verdict: read.Verdict, said: c.redactSecrets(answer, &m), err: c.careful(c.stamp(attribute(read.Error, &x)))}
-	return c.express(ctx, f, &m)
+	f := failure{received: answer, verdict: found.Verdict, err: c.careful(c.stamp(attribute(contract.Interpret(&x, found), &x)))}
+	f.said = c.withoutSecrets(&m)
+	c.normalise(&f, &m)
+	return c.recorded(ctx, &f)
 }

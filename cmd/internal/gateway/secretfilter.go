@@ -11,7 +11,6 @@ import (
 	"unicode"
 
 	"github.com/candor-mcp/candor/internal/redact"
-	"github.com/candor-mcp/candor/wire"
 )
 
 // SecretFilter removes the secrets that a server was started with from texts. They are matched exactly, whatever the
@@ -123,14 +122,4 @@ func (v *SecretFilter) Redact(text []byte) []byte {
 		}
 	}
 	return text
-}
-
-// redactSecrets takes the secrets of its server out of a failing answer, and reads it again if it held one.
-func (c *Call) redactSecrets(answer []byte, m *wire.Message) []byte {
-	said := c.up.Secrets.Load().Redact(answer)
-	if bytes.Equal(said, answer) {
-		return answer
-	}
-	*m = wire.Parse(said, c.up.Options.Limits.Message)
-	return said
 }

@@ -17,6 +17,20 @@ type tool struct {
 	input    string // text of inputSchema, "" if it is missing or too large
 
 	compiled atomic.Pointer[schema.Entry]
+	parsed   atomic.Pointer[wire.Value] // input, once a failure has asked for it
+}
+
+// schemaValue returns the input schema as a value, the absent value if there is none that can be used.
+func (t *tool) schemaValue() wire.Value {
+	if v := t.parsed.Load(); v != nil {
+		return *v
+	}
+	v, err := wire.ParseValue([]byte(t.input), wire.Limits{})
+	if err != nil {
+		v = wire.Value{}
+	}
+	t.parsed.Store(&v)
+	return v
 }
 
 // schemas caches compiled schemas of all upstreams, within one bound.

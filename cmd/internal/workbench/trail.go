@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/tail"
+	"github.com/candor-mcp/candor/internal/record"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -116,7 +116,7 @@ func (t *trail) RecordFailure(ctx context.Context, f candor.Failure) error {
 	}
 	if c != nil && c.changedNothing(e) {
 		refused := auditError(ctx, err)
-		return refused.With(candor.WithDetails(refused.Details().With("effect", tail.EffectNone)))
+		return refused.With(candor.WithDetails(refused.Details().With("effect", record.EffectNone)))
 	}
 	return err
 }

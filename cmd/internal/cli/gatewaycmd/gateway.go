@@ -33,6 +33,7 @@ type gatewayFlags struct {
 	hosts     []string
 	tokenEnv  string
 	noToken   bool
+	mirror    bool
 }
 
 func (f *gatewayFlags) register(cmd *cobra.Command) {
@@ -43,6 +44,7 @@ func (f *gatewayFlags) register(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.upstreams, "upstream", nil, "server as NAME=URL, without --config; may be repeated")
 	flags.StringArrayVar(&f.hosts, "host", nil, "host name that clients may use, without --config; may be repeated")
 	flags.StringVar(&f.tokenEnv, "token-env", "", "environment variable with the bearer token that clients must send, without --config")
+	flags.BoolVar(&f.mirror, "mirror", false, "repeat the error in structuredContent of error responses, for all upstreams")
 	flags.BoolVar(&f.noToken, "no-token", false, "require no token although other machines can connect, without --config")
 }
 
@@ -94,6 +96,9 @@ func (f *gatewayFlags) read(getenv func(string) string) (*config.File, error) {
 		if file.Admin, err = config.ParseAdmin(f.admin); err != nil {
 			return nil, service.BadFlag("--admin", err)
 		}
+	}
+	for i := range file.Upstreams {
+		file.Upstreams[i].Options.Mirror = file.Upstreams[i].Options.Mirror || f.mirror
 	}
 	if err := file.CheckReach(); err != nil {
 		return nil, service.BadFlag("listening", err)

@@ -29,6 +29,7 @@ type wrapCommand struct {
 	retry        int
 	restart      int
 	dialect      string
+	mirror       bool
 	name         string
 	validate     string
 	validateTool []string
@@ -94,6 +95,7 @@ func (c *wrapCommand) registerAll(cmd *cobra.Command) {
 	flags.IntVar(&c.retry, "retry", 0, "retries for read-only or idempotent calls")
 	flags.IntVar(&c.restart, "restart", 0, "restarts per minute of a server that exits")
 	flags.StringVar(&c.dialect, "dialect", "candor", "format of error responses: "+term.JoinWords(dialect.Names()))
+	flags.BoolVar(&c.mirror, "mirror", false, "repeat the error in structuredContent of error responses")
 	flags.StringVar(&c.name, "name", "", "name of the server in log and ledger; default the name of the command")
 	flags.StringVar(&c.validate, "validate", string(gateway.ValidationLenient), "validation of arguments: "+term.JoinWords(validationNames()))
 	flags.StringArrayVar(&c.validateTool, "validate-tool", nil, "validation for one tool, as NAME=LEVEL; may be repeated")
@@ -160,7 +162,7 @@ func checkLine(cmd *cobra.Command, args []string) error {
 
 // options returns the gateway options for the flags.
 func (c *wrapCommand) options() (o gateway.Options, err error) {
-	o = gateway.Options{Name: c.name, Mode: gateway.Mode(c.mode)}
+	o = gateway.Options{Name: c.name, Mode: gateway.Mode(c.mode), Mirror: c.mirror}
 	if !o.Mode.Valid() {
 		return o, term.Unknown("--mode", c.mode, modeNames())
 	}

@@ -121,6 +121,7 @@ type draft struct {
 	origins   []string
 	mode      gateway.Mode
 	dialect   dialect.Dialect
+	mirror    bool
 	timeout   time.Duration
 	start     time.Duration
 	limits    gateway.Limits
@@ -147,6 +148,7 @@ func (d *draft) keys() []key {
 			about: "how long open calls may take to finish when the gateway is stopped; default 10s"},
 		{name: "mode", value: choice(&d.mode, "mode", gateway.Modes()), about: "how failing answers may be changed, unless an upstream overrides it; default annotate"},
 		{name: "dialect", value: dialectValue(&d.dialect), about: "the dialect of answers that the gateway writes itself, unless an upstream overrides it; default candor"},
+		{name: "mirror", value: boolean(func(on bool) { d.mirror = on }), about: "whether those answers repeat the error in structuredContent where the tool has no outputSchema, in the candor dialect; default false"},
 		{name: "timeout", value: deadline(&d.timeout), about: "how long a call may take without reporting progress, unless an upstream overrides it; default 5m"},
 		{name: "startTimeout", value: deadline(&d.start), about: "how long a server may take to answer `initialize`, unless an upstream overrides it; default 2m"},
 		{name: "limits", value: mapping("limits", d.limitKeys), about: "limits on memory, calls and sessions"},
@@ -201,6 +203,7 @@ func (d *draft) file() *File {
 		if u.Options.Dialect == nil {
 			u.Options.Dialect = d.dialect
 		}
+		u.Options.Mirror = u.Options.Mirror || d.mirror
 		if more := d.profiles[u]; more != nil {
 			own := rules(&u.Options)
 			own.Masks, own.Codes = append(own.Masks, more.Masks...), append(own.Codes, more.Codes...)

@@ -61,6 +61,7 @@ func (d *draft) upstreamKeys(u *Upstream) []key {
 		{name: "restart", value: integer(&u.Restart, 0, MaxRestarts), about: "restarts per minute of a server that ends; default 0"},
 		{name: "mode", value: choice(&o.Mode, "mode", gateway.Modes()), about: "how failing answers may be changed"},
 		{name: "dialect", value: dialectValue(&o.Dialect), about: "the dialect of answers that the gateway writes itself"},
+		{name: "mirror", value: boolean(func(on bool) { o.Mirror = on }), about: "whether those answers repeat the error in structuredContent; default false"},
 		{name: "speaks", value: choice(&o.Speaks, "dialect", dialect.Names()), about: "the dialect of the server: its errors are always failures"},
 		{name: "timeout", value: deadline(&o.Timeout), about: "how long a call may take without reporting progress"},
 		{name: "startTimeout", value: deadline(&o.StartTimeout), about: "how long the server may take to answer `initialize`, its installation included"},

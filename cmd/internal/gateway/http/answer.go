@@ -37,10 +37,7 @@ func (x *Exchange) whole(res *http.Response) gateway.Reply {
 	if m.Shape() == wire.KindRequest || m.Shape() == wire.KindNotification {
 		return x.sendReply(x.call.Lose(x.Context, errNotAnswer(), body, true))
 	}
-	reply, clean := x.call.PassClean(&m)
-	if !clean {
-		reply = x.call.Close(x.Context, x.addressed(&m))
-	}
+	reply := x.closeWith(&m)
 	if reply.Bytes != nil {
 		x.deliver(res, x.statusFor(res.StatusCode, reply.Bytes, body), reply.Bytes, !gateway.SameBytes(reply.Bytes, body))
 	}
@@ -159,4 +156,13 @@ func (x *Exchange) BeginEvents() {
 	x.Begun, x.stream = true, true
 	x.Writer.WriteHeader(http.StatusOK)
 	_ = http.NewResponseController(x.Writer).Flush() // the next write reports a failure
+}
+
+// closeWith ends the call with an answer that has been parsed.
+func (x *Exchange) closeWith(m *wire.Message) gateway.Reply {
+	if addressed := x.addressed(m); !gateway.SameBytes(addressed, m.Bytes()) {
+		return x.call.Close(x.Context, addressed)
+	}
+	answer := x.call.Read(m)
+	return x.call.CloseAnswer(x.Context, &answer)
 }

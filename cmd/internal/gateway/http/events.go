@@ -95,7 +95,7 @@ func (x *Exchange) handleEvent(e *framing.Event) ([]byte, gateway.Reply) {
 		}
 		return nil, gateway.Reply{}
 	}
-	return onStream(e, x.call.Close(x.Context, x.addressed(&m)))
+	return onStream(e, x.closeWith(&m))
 }
 
 // maxHTTPStrays bounds what is recorded of a server that floods a stream with answers to nothing.

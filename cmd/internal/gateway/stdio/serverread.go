@@ -1,7 +1,6 @@
 package stdio
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -89,15 +88,25 @@ func (l *serverConn) answered(p *pending, m *wire.Message) {
 // stream does not wait for it.
 func (l *serverConn) close(p *pending, m *wire.Message) {
 	defer l.rescue(p)
-	if reply, clean := p.call.PassClean(m); clean {
+	answer := p.call.Read(m)
+	l.closeWith(p, &answer)
+}
+
+// closeWith is close for an answer that has been read.
+func (l *serverConn) closeWith(p *pending, answer *gateway.Answer) {
+	if reply, clean := p.call.PassClean(answer); clean {
 		l.client.queue(reply.Bytes)
 		return
 	}
-	if l.up.Options.Ledger == nil || len(m.Bytes()) > maxRecording {
-		l.closeFailed(p, m.Bytes(), l.client.queue)
+	if l.up.Options.Ledger == nil || answer.Size() > maxRecording {
+		l.closeFailed(p, *answer, l.client.queue)
 		return
 	}
-	answer := bytes.Clone(m.Bytes())
+	l.closeBeside(p, answer.Clone())
+}
+
+// closeBeside closes a failed call on a goroutine of its own. It is a function of its own so that a clean answer does not allocate for it.
+func (l *serverConn) closeBeside(p *pending, answer gateway.Answer) {
 	l.recording <- struct{}{}
 	l.work.Go(func() {
 		defer func() { <-l.recording }()
@@ -106,8 +115,8 @@ func (l *serverConn) close(p *pending, m *wire.Message) {
 	})
 }
 
-func (l *serverConn) closeFailed(p *pending, answer []byte, write func([]byte)) {
-	reply := p.call.Close(l.ctx, answer)
+func (l *serverConn) closeFailed(p *pending, answer gateway.Answer, write func([]byte)) {
+	reply := p.call.CloseAnswer(l.ctx, &answer)
 	if reply.Again {
 		l.again(p, reply.Wait)
 		return
@@ -198,10 +207,12 @@ func (l *serverConn) malformed(m *wire.Message) {
 // closeBadly ends a call with a malformed answer. A failure in it is kept. A malformed success is an error, except in
 // observe mode.
 func (l *serverConn) closeBadly(p *pending, m *wire.Message) {
+	defer l.rescue(p)
 	e := malformedError(m.Malformation().Flaw)
+	answer := p.call.Read(m)
 	switch {
-	case !p.call.IsClean(m):
-		l.close(p, m)
+	case answer.Verdict() != contract.VerdictClean:
+		l.closeWith(p, &answer)
 	case p.call.MayPass(m):
 		p.call.PassThrough(l.ctx, e, m.Bytes())
 		l.client.queue(m.Bytes())

@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
-	"github.com/candor-mcp/candor/internal/tail"
+	"github.com/candor-mcp/candor/internal/record"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -19,25 +19,25 @@ var (
 
 // fail records a failure, counts it and appends the response to dst, nothing for a silent one.
 func (c *conn) fail(dst []byte, r *request, verdict contract.Verdict, e *candor.Error) []byte {
-	edge := tail.Edge{By: candor.PartyServer, Logger: c.s.o.Logger, Now: c.s.o.Now, Ref: c.s.ref}
+	recorder := record.Recorder{By: candor.PartyServer, Logger: c.s.o.Logger, Now: c.s.o.Now, Ref: c.s.ref}
 	if c.s.o.Meter != nil {
-		edge.Meter = c.s.o.Meter
+		recorder.Meter = c.s.o.Meter
 	}
-	place := tail.Place{Sure: true}
+	site := record.CallSite{Trusted: true}
 	if r.method != nil {
-		place.Tool = r.name
+		site.Tool = r.name
 	}
-	e = edge.Stamp(e, place)
+	e = recorder.Stamp(e, site)
 	response := dst
 	if !r.silent {
 		response = c.appendError(dst, r.id, e)
 	}
-	var record func(context.Context) error
+	var write func(context.Context) error
 	if c.s.o.Recorder != nil {
-		record = func(ctx context.Context) error { return c.record(ctx, e, verdict, r, response[len(dst):]) }
+		write = func(ctx context.Context) error { return c.record(ctx, e, verdict, r, response[len(dst):]) }
 	}
-	failure := tail.Failure{Error: e, Verdict: string(verdict), Place: place, Silent: r.silent, Left: &c.left}
-	if instead := edge.Settle(c.ctx, failure, record); instead != nil && !r.silent {
+	failure := record.Failure{Error: e, Verdict: string(verdict), Site: site, Silent: r.silent, ClientGone: &c.left}
+	if instead := recorder.Record(c.ctx, failure, write); instead != nil && !r.silent {
 		return c.appendError(dst, r.id, instead)
 	}
 	return response

@@ -1,4 +1,4 @@
-package tail_test
+package record_test
 
 import (
 	"context"
@@ -8,21 +8,21 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/tail"
+	"github.com/candor-mcp/candor/internal/record"
 )
 
 // TestWhatTheServerKnowsBetterIsSent has the server itself say that it could not record, and what was done.
 func TestWhatTheServerKnowsBetterIsSent(t *testing.T) {
 	t.Parallel()
-	edge := tail.Edge{By: candor.PartyServer, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Ref: func() string { return "r" }}
+	edge := record.Recorder{By: candor.PartyServer, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Ref: func() string { return "r" }}
 	own := candor.New(candor.CodeLedgerFailed, "The action was done.", candor.WithOrigin(candor.PartyServer, false), candor.WithRef("r-1"))
 	refuse := func(context.Context) error { return errors.New("the disk is full") }
-	if sent := edge.Settle(t.Context(), tail.Failure{Error: own}, refuse); sent == nil || sent.Message() != "The action was done." {
+	if sent := edge.Record(t.Context(), record.Failure{Error: own}, refuse); sent == nil || sent.Message() != "The action was done." {
 		t.Errorf("sent %v", sent)
 	}
 	other := candor.New(candor.CodeLedgerFailed, "The upstream says so.", candor.WithOrigin(candor.PartyTool, false),
 		candor.WithSession("s-1", "WINDSURF", "/w"), candor.WithRef("r-2"))
-	sent := edge.Settle(t.Context(), tail.Failure{Error: other}, refuse)
+	sent := edge.Record(t.Context(), record.Failure{Error: other}, refuse)
 	if sent == nil || sent.Message() == "The upstream says so." || sent.CallInfo().SessionID != "s-1" || sent.Ref() != "r-2" {
 		t.Errorf("sent %v", sent)
 	}

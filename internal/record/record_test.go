@@ -1,4 +1,4 @@
-package tail_test
+package record_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/tail"
+	"github.com/candor-mcp/candor/internal/record"
 )
 
 // story is a ledger and a meter that write down in which order they are asked.
@@ -35,17 +35,17 @@ func (s *story) CountUnrecorded(e *candor.Error) {
 
 var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
-func (s *story) edge() tail.Edge {
-	return tail.Edge{
+func (s *story) edge() record.Recorder {
+	return record.Recorder{
 		By: candor.PartyGateway, Meter: s, Logger: slog.New(slog.NewTextHandler(&s.log, nil)),
 		Now: func() time.Time { return noon }, Ref: func() string { return "r1" },
 	}
 }
 
-func (s *story) failure(silent bool) tail.Failure {
-	place := tail.Place{Tool: "read", Session: "s1"}
-	return tail.Failure{
-		Error: s.edge().Stamp(candor.New(candor.CodeNotFound, ""), place), Verdict: "tool", Place: place, Silent: silent,
+func (s *story) failure(silent bool) record.Failure {
+	place := record.CallSite{Tool: "read", Session: "s1"}
+	return record.Failure{
+		Error: s.edge().Stamp(candor.New(candor.CodeNotFound, ""), place), Verdict: "tool", Site: place, Silent: silent,
 	}
 }
 
@@ -53,7 +53,7 @@ func TestAFailureIsRecordedBeforeItIsCounted(t *testing.T) {
 	attempt := new(story).failure(false)
 	attempt.Attempt = true
 	for name, row := range map[string]struct {
-		failure tail.Failure
+		failure record.Failure
 		want    []string
 	}{
 		"told":              {new(story).failure(false), []string{"record", "count tool"}},
@@ -61,7 +61,7 @@ func TestAFailureIsRecordedBeforeItIsCounted(t *testing.T) {
 		"an attempt":        {attempt, []string{"record"}},
 	} {
 		s := &story{}
-		if instead := s.edge().Settle(t.Context(), row.failure, s.record); instead != nil {
+		if instead := s.edge().Record(t.Context(), row.failure, s.record); instead != nil {
 			t.Errorf("%s: %v is to be sent instead", name, instead)
 		}
 		if !slices.Equal(s.told, row.want) {
@@ -73,8 +73,8 @@ func TestAFailureIsRecordedBeforeItIsCounted(t *testing.T) {
 func TestAClientThatLeavesDuringTheRecordIsNotTold(t *testing.T) {
 	s := &story{}
 	f := s.failure(false)
-	f.Left = new(atomic.Bool)
-	if instead := s.edge().Settle(t.Context(), f, func(context.Context) error { f.Left.Store(true); return nil }); instead != nil {
+	f.ClientGone = new(atomic.Bool)
+	if instead := s.edge().Record(t.Context(), f, func(context.Context) error { f.ClientGone.Store(true); return nil }); instead != nil {
 		t.Errorf("%v is to be sent instead", instead)
 	}
 	if want := []string{"count tool", "suppressed"}; !slices.Equal(s.told, want) {
@@ -86,7 +86,7 @@ func TestAFailureOfACallerWhoIsGoneIsRecorded(t *testing.T) {
 	s := &story{}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if instead := s.edge().Settle(ctx, s.failure(true), func(ctx context.Context) error { return ctx.Err() }); instead != nil {
+	if instead := s.edge().Record(ctx, s.failure(true), func(ctx context.Context) error { return ctx.Err() }); instead != nil {
 		t.Errorf("%v is to be sent instead", instead)
 	}
 }
@@ -102,7 +102,7 @@ func TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone(t *testing.T
 		"the ledger's lock":  {candor.New(candor.CodeLedgerLocked, ""), candor.CodeLedgerLocked},
 	} {
 		s := &story{refuse: row.refuse}
-		e := s.edge().Settle(t.Context(), s.failure(false), s.record)
+		e := s.edge().Record(t.Context(), s.failure(false), s.record)
 		if e == nil {
 			t.Errorf("%s: the failure may be sent", name)
 			continue
@@ -128,14 +128,14 @@ func TestAStampKeepsWhatTheAuthorSaidUnlessTheEdgeIsSure(t *testing.T) {
 	said := bare.With(candor.WithRef("theirs"), candor.WithTime(noon.Add(-time.Hour)), candor.WithTool("write"), candor.WithSession("s9", "admin", "/w"))
 	for name, row := range map[string]struct {
 		e                  *candor.Error
-		place              tail.Place
+		place              record.CallSite
 		ref, tool, session string
 	}{
-		"nothing said":          {bare, tail.Place{Tool: "read", Session: "s1"}, "r1", "read", "s1"},
-		"said":                  {said, tail.Place{Tool: "read", Session: "s1"}, "theirs", "write", "s9"},
-		"said, sure":            {said, tail.Place{Tool: "read", Session: "s1", Sure: true}, "theirs", "read", "s1"},
-		"said, surely no place": {said, tail.Place{Sure: true}, "theirs", "", ""},
-		"said, nothing known":   {said, tail.Place{}, "theirs", "write", "s9"},
+		"nothing said":          {bare, record.CallSite{Tool: "read", Session: "s1"}, "r1", "read", "s1"},
+		"said":                  {said, record.CallSite{Tool: "read", Session: "s1"}, "theirs", "write", "s9"},
+		"said, sure":            {said, record.CallSite{Tool: "read", Session: "s1", Trusted: true}, "theirs", "read", "s1"},
+		"said, surely no place": {said, record.CallSite{Trusted: true}, "theirs", "", ""},
+		"said, nothing known":   {said, record.CallSite{}, "theirs", "write", "s9"},
 	} {
 		e := edge.Stamp(row.e, row.place)
 		if at := e.CallInfo(); e.Ref() != row.ref || at.Tool != row.tool || at.SessionID != row.session || e.Time().IsZero() {

@@ -1,0 +1,338 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/record"
+	"github.com/candor-mcp/candor/internal/redactjson"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// This file is the path of an answer through the gateway. An [Answer] is parsed and classified once; a failing one becomes a failure,
+// of which each step fills one field:
+//
+//	Read       parses the bytes of the upstream and classifies them    Answer
+//	interpret  turns what they say into one error                      failure.err
+//	retry      forwards the call once more, if that is allowed         the path ends here
+//	normalise  writes the answer with the error attached               failure.sent
+//	record     writes the ledger's entry, then counts                  or the answer becomes AUDIT_LOG_FAILED
+//
+// The transport writes what Close returns. The bytes of the upstream are never changed.
+
+// Answer is an answer of the upstream, parsed and classified.
+type Answer struct {
+	x     contract.Exchange
+	found contract.Conclusion
+	rule  *unmasked // of the operator, which calls a success a failure; nil if none applies
+}
+
+// failure is a failed call on its way to the client.
+type failure struct {
+	received []byte // the bytes of the upstream; nil if the gateway itself has found the failure
+	said     []byte // the same without the secrets that the server was started with
+	cleaned  []byte // the same as the client may see them; nil if that was not needed
+	verdict  contract.Verdict
+	err      *candor.Error
+	sent     []byte // the answer for the client; nil if none is sent
+
+	suspected bool // it is passed on untouched
+	retried   bool // another attempt follows
+	silent    bool // nothing may be answered
+}
+
+// Read classifies an answer that has been parsed.
+func (c *Call) Read(m *wire.Message) Answer {
+	a := Answer{x: contract.Exchange{Response: *m, Request: &c.request, Dialect: c.up.Options.Speaks, At: c.up.Options.Now()}}
+	if a.found = contract.Classify(&a.x); c.IsTool() && isHollow(m) {
+		a.found.Verdict, a.found.Certainty = contract.VerdictMalformed, contract.Certain
+	}
+	a.rule = c.up.Options.Rules.unmask(c, &a.x)
+	return a
+}
+
+// IsClean reports that nothing failed, though a client may be unable to read the answer.
+func (a *Answer) IsClean() bool { return a.found.Verdict == contract.VerdictClean && a.rule == nil }
+
+// Verdict returns how the answer is classified, whatever the operator's rules say.
+func (a *Answer) Verdict() contract.Verdict { return a.found.Verdict }
+
+// Size returns the bytes of the answer.
+func (a *Answer) Size() int { return len(a.x.Response.Bytes()) }
+
+// Clone returns the answer over memory of its own.
+func (a *Answer) Clone() Answer {
+	own := *a
+	own.x.Response = a.x.Response.Clone()
+	return own
+}
+
+// Close ends the call with the bytes of the upstream: it parses, reads and closes them. The bytes are not changed and not kept.
+func (c *Call) Close(ctx context.Context, answer []byte) Reply {
+	m := wire.Parse(answer, c.up.Options.Limits.Message)
+	a := c.Read(&m)
+	return c.CloseAnswer(ctx, &a)
+}
+
+// CloseAnswer ends the call with an answer. A clean one leaves as the bytes it came in; a failing one is normalised, recorded and counted
+// first.
+func (c *Call) CloseAnswer(ctx context.Context, a *Answer) Reply {
+	if reply, clean := c.PassClean(a); clean {
+		return reply
+	}
+	if c.over.is() {
+		c.Late(ctx, a.x.Response.Bytes())
+		return Reply{}
+	}
+	return c.closeFailure(ctx, a)
+}
+
+// PassClean ends the call if the answer is clean, and reports whether it did. It does not wait for anything.
+func (c *Call) PassClean(a *Answer) (Reply, bool) {
+	if !a.IsClean() || c.over.is() {
+		return Reply{}, false
+	}
+	return c.succeed(a.x.Response.Bytes(), &a.x), true
+}
+
+// closeFailure takes an answer that tells of a failure, or seems to, through the steps.
+func (c *Call) closeFailure(ctx context.Context, a *Answer) Reply {
+	m := &a.x.Response
+	f := failure{received: m.Bytes(), verdict: a.found.Verdict, suspected: a.found.Certainty == contract.Suspected && a.rule == nil}
+	passed := c.withClientID(f.received, m)
+	f.said = c.withoutSecrets(m)
+	f.err = c.interpret(a, &f)
+	end := c.answered
+	if f.verdict == contract.VerdictMalformed || f.verdict == contract.VerdictStray {
+		end = c.unanswered
+	}
+	if !f.suspected && c.mayRetry(f.err) {
+		if wait, ok := c.afford(f.err, end); ok {
+			return c.again(ctx, f, wait)
+		}
+	}
+	if !c.over.claim() {
+		return Reply{}
+	}
+	if f.suspected {
+		return c.passSuspected(ctx, f, passed)
+	}
+	end(f.err)
+	if c.IsTool() {
+		f.err = c.up.repeats.note(c, f.err)
+	}
+	if c.MayPass(m) {
+		f.sent = f.received
+	} else {
+		c.readdress(m)
+		c.normalise(&f, m)
+	}
+	return Reply{Bytes: c.recorded(ctx, &f)}
+}
+
+// interpret returns the error of a failing answer: what the upstream says it is, as far as it may say so, with what the gateway knows of
+// the call.
+func (c *Call) interpret(a *Answer, f *failure) *candor.Error {
+	x := &a.x
+	x.Ref, x.InputSchema = c.up.Options.NewRef(), c.inputSchema()
+	var e *candor.Error
+	switch {
+	case a.rule != nil:
+		found := a.found
+		if found.Verdict == contract.VerdictClean {
+			found.Verdict = contract.VerdictTool // read it as if it said isError
+		}
+		f.verdict = contract.VerdictMasked
+		e = c.stamp(a.rule.error(attribute(contract.Interpret(x, found), x)))
+	case f.verdict == contract.VerdictMalformed || f.verdict == contract.VerdictStray:
+		e = c.stamp(unreadable(x, a.found))
+	default:
+		e = c.stamp(c.nameTools(c.up.Options.Rules.translate(c, attribute(contract.Interpret(x, a.found), x))))
+	}
+	e = c.departures.explain(e)
+	if a.rule == nil || a.rule.mask.Retry == nil { // the retry advice of a rule is the operator's
+		e = c.careful(e)
+	}
+	return e
+}
+
+// inputSchema returns the schema of the called tool as its server lists it, the absent value if it is not known.
+func (c *Call) inputSchema() wire.Value {
+	list := c.tools.current()
+	if list == nil || list.tools[c.tool] == nil {
+		return wire.Value{}
+	}
+	return list.tools[c.tool].schemaValue()
+}
+
+// again records an attempt that failed and that will be repeated after a pause.
+func (c *Call) again(ctx context.Context, f failure, wait time.Duration) Reply {
+	f.retried = true
+	_ = c.record(ctx, &f) // nothing is sent: a refusal of the ledger is logged
+	c.attempt++
+	return Reply{Again: true, Wait: wait}
+}
+
+// passSuspected records what looks like a failure and passes it on untouched: only a rule for the tool may call it one.
+func (c *Call) passSuspected(ctx context.Context, f failure, answer []byte) Reply {
+	c.answered(nil)
+	if c.IsTool() {
+		c.up.repeats.forgive(c) // the client sees a success
+	}
+	_ = c.record(ctx, &f) // the answer is sent in any case: a refusal of the ledger is logged
+	return Reply{Bytes: answer}
+}
+
+// withoutSecrets returns the bytes of an answer without the secrets that its server was started with. If it held one, m becomes the message
+// without it.
+func (c *Call) withoutSecrets(m *wire.Message) []byte {
+	said := c.up.Secrets.Load().Redact(m.Bytes())
+	if !bytes.Equal(said, m.Bytes()) {
+		*m = wire.Parse(said, c.up.Options.Limits.Message)
+	}
+	return said
+}
+
+// readdress gives the answer m the id as the client wrote it.
+func (c *Call) readdress(m *wire.Message) {
+	if own := c.withClientID(m.Bytes(), m); !SameBytes(own, m.Bytes()) {
+		*m = wire.Parse(own, c.up.Options.Limits.Message)
+	}
+}
+
+// normalise writes the answer for the client, as the mode says.
+func (c *Call) normalise(f *failure, m *wire.Message) {
+	mode := c.up.Options.Mode
+	switch {
+	case f.verdict == contract.VerdictMalformed, f.verdict == contract.VerdictStray:
+		f.sent = c.made(f.err) // there is nothing to keep
+	case mode == ModeStrict && m.Kind() == wire.KindError:
+		f.sent = c.withheldError(f.err, m)
+	case mode == ModeStrict:
+		f.sent = c.made(c.withheld(f.err, c.departures.own()))
+	case m.Kind() == wire.KindMalformed:
+		f.sent = c.made(f.err) // its words are understood, but a strict client would not read them
+	case mode == ModeObserve:
+		f.sent = f.said
+	case f.err.Code() != candor.CodeToolNotFound && c.up.Options.Rules.asResult(c, m):
+		f.sent = c.made(f.err)
+	default:
+		c.annotate(f, m)
+	}
+}
+
+// annotate attaches the error to the answer and keeps everything else that the upstream said, but for secrets and control characters.
+func (c *Call) annotate(f *failure, m *wire.Message) {
+	cleaned := c.clean(m)
+	f.cleaned = cleaned.Bytes()
+	if cleaned.Kind() != wire.KindMalformed {
+		out, err := contract.Normalise(nil, &cleaned, f.err, candor.JSONOptions{})
+		if err == nil {
+			f.sent = c.withToolNames(out, f.err)
+			return
+		}
+	}
+	f.sent = c.made(f.err)
+}
+
+// clean returns a failing answer without secrets and control characters in its texts, and without the null beside its result or its error,
+// which strict clients refuse. Its shape, id, numbers and everything else stay to the byte; it is m itself if nothing changed.
+func (c *Call) clean(m *wire.Message) wire.Message {
+	scratch := scratches.Get().(*[]byte) //nolint:errcheck,forcetypeassert // nothing else is put there
+	defer scratches.Put(scratch)
+	cleaned := *m
+	out, changed := redactjson.Cleaner{Policy: TextPolicy, Fixed: isFixed}.Append((*scratch)[:0], m.Value())
+	if changed {
+		cleaned = wire.Parse(bytes.Clone(out), c.up.Options.Limits.Message)
+	}
+	if cap(out) <= maxScratch {
+		*scratch = out
+	}
+	if cleaned.Value().Path("result").Present() && cleaned.Value().Path("error").Present() {
+		cleaned = wire.Parse(withoutNull(&cleaned), c.up.Options.Limits.Message)
+	}
+	return cleaned
+}
+
+// scratches hold answers while they are cleaned. Most need no change, and then no copy is kept.
+var scratches = sync.Pool{New: func() any { return new([]byte) }}
+
+const maxScratch = 64 << 10
+
+// withoutNull returns an answer with both result and error without the one that is null.
+func withoutNull(m *wire.Message) []byte {
+	kept, member := m.Result(), "result"
+	if m.Shape() == wire.KindError {
+		kept, member = m.Error(), "error"
+	}
+	if !kept.Present() {
+		return m.Bytes()
+	}
+	out := append(append([]byte(`{"jsonrpc":"2.0","id":`), m.ID()...), `,"`+member+`":`...)
+	return append(append(out, kept.Raw()...), '}')
+}
+
+// stamp gives an error a ref and the time, and the tool and session of the call, whatever an upstream's envelope says of those.
+func (c *Call) stamp(e *candor.Error) *candor.Error { return c.recorder().Stamp(e, c.site()) }
+
+func (c *Call) recorder() record.Recorder {
+	o := &c.up.Options
+	return record.Recorder{By: candor.PartyGateway, Meter: o.Meter, Logger: o.Logger, Now: o.Now, Ref: o.NewRef}
+}
+
+func (c *Call) site() record.CallSite {
+	return record.CallSite{Tool: c.tool, Session: c.session, Trusted: true}
+}
+
+// recorded records a failure and returns the bytes for the client: f.sent, or that the failure could not be recorded.
+func (c *Call) recorded(ctx context.Context, f *failure) []byte {
+	if audit := c.record(ctx, f); audit != nil {
+		return c.made(audit)
+	}
+	if f.received != nil {
+		c.remember(f)
+	}
+	return f.sent
+}
+
+// record writes the entry of a failure, then counts it. It returns nil, or the error to send instead if the ledger refused.
+func (c *Call) record(ctx context.Context, f *failure) *candor.Error {
+	var write func(context.Context) error
+	if c.up.Options.Ledger != nil {
+		write = func(ctx context.Context) error { return c.up.Options.Ledger.RecordFailure(ctx, c.entry(f)) }
+	}
+	return c.recorder().Record(ctx, record.Failure{
+		Error: f.err, Verdict: string(f.verdict), Site: c.site(), Attempt: f.retried,
+		Silent: f.silent || f.suspected, Suspected: f.suspected, ClientGone: &c.unheard,
+	}, write)
+}
+
+// entry returns what the ledger keeps of a failure.
+func (c *Call) entry(f *failure) candor.Failure {
+	o := &c.up.Options
+	return candor.Failure{
+		Error: f.err, Verdict: string(f.verdict), Method: c.method, Upstream: o.Name, Arguments: c.arguments(),
+		Received: c.recordable(f), Sent: f.sent, Attempt: c.attempt, Latency: o.Now().Sub(c.began), Retried: f.retried, Suspected: f.suspected,
+	}
+}
+
+// maxCleanedAsValue bounds the words that are read as JSON to be recorded. Of longer ones the ledger keeps the beginning only, which
+// it cleans as text.
+const maxCleanedAsValue = 256 << 10
+
+// recordable returns the words of an upstream as the ledger may keep them: without the secrets that the server was started with, and
+// without values that only a name or a label beside them gives away.
+func (c *Call) recordable(f *failure) []byte {
+	if f.cleaned != nil {
+		return f.cleaned
+	}
+	said := c.up.Secrets.Load().Redact(f.said)
+	if len(said) == 0 || len(said) > maxCleanedAsValue {
+		return said
+	}
+	return CleanText(said, c.up.Options.Limits.Message)
+}
