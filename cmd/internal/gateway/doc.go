@@ -12,5 +12,5 @@
 //
 //   - Record, count, then write. Never edit the received bytes.
 //   - No message of a peer decides what is executed.
-//   - The package declares the interfaces [Ledger] and [Meter]; the program plugs them in.
+//   - It uses a ledger and a meter only through [candor.Ledger] and [candor.Meter]; the commands pass them in.
 package gateway
