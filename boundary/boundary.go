@@ -1,3 +1,31 @@
+// Package boundary makes an MCP server built on the official go-sdk report every failure as one readable, typed error with retry
+// advice. Each failure is recorded before it is sent, and counted once.
+//
+// # How do I use it?
+//
+// For a server on standard input and output:
+//
+//	err := boundary.Serve(ctx, server, boundary.Options{Ledger: trail, Meter: counts})
+//
+// For a server over HTTP:
+//
+//	http.ListenAndServe("127.0.0.1:8080", boundary.Handler(server, boundary.Options{}))
+//
+// Package serve also opens the ledger and the meter.
+//
+// # Which failures does it handle?
+//
+// The receiving middleware ([Install]) handles the failures of handlers: it recovers panics, checks arguments and results,
+// enforces deadlines and maps errors. The SDK answers malformed lines, unknown methods and rejected requests itself, so a
+// transport wrapper ([Boundary.Stdio], [Boundary.Transport]) and an http.Handler wrapper ([Boundary.HTTP]) handle those. A failure
+// that one layer has recorded passes the others unchanged.
+//
+// # What may I rely on?
+//
+//   - A failure is recorded, then counted, then sent. A failure that cannot be recorded is sent as AUDIT_LOG_FAILED.
+//   - A success is sent as the handler returned it, without added cost.
+//   - The author's content blocks, JSON-RPC error data and choice of result or JSON-RPC error are kept.
+//   - The package does not access a disk: the ledger and the meter are interfaces of package candor.
 package boundary
 
 import (

@@ -7,12 +7,17 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"mime"
 	"net/http"
 	"os"
+	"strings"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/hostguard"
 	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -224,5 +229,101 @@ func (l *httpLayer) pass(a *answer, r *http.Request) {
 	l.next.ServeHTTP(a, r)
 	if !l.open.remove(a) {
 		a.finish()
+	}
+}
+
+// refusal is a request that is turned away before anybody reads it.
+type refusal struct {
+	status int
+	err    *candor.Error
+}
+
+// verdict is what it is counted as: that the server has no room is no fault of the message.
+func (no *refusal) verdict() contract.Verdict {
+	if no.status == http.StatusServiceUnavailable {
+		return contract.VerdictProtocol
+	}
+	return contract.VerdictMalformed
+}
+
+const allowedMethods = "GET, POST, DELETE"
+
+// admit looks at what a browser cannot forge, then at the token, then at the form of the request. It returns nil if the request may be read.
+func (b *Boundary) admit(r *http.Request) *refusal {
+	server := candor.WithOrigin(candor.PartyServer, false)
+	guard := hostguard.Guard{Hosts: b.o.Hosts, Origins: b.o.Origins}
+	switch {
+	case !guard.KnowsHost(r.Host):
+		return &refusal{http.StatusForbidden, candor.New(candor.CodeHostRefused, "", server)}
+	case !guard.KnowsOrigin(r):
+		return &refusal{http.StatusForbidden, candor.New(candor.CodeOriginRefused, "", server)}
+	case b.o.Token != "" && !hostguard.Bears(r.Header, b.o.Token):
+		return &refusal{http.StatusUnauthorized, candor.New(candor.CodeTokenRequired, "", server)}
+	}
+	switch r.Method {
+	case http.MethodGet, http.MethodDelete:
+		return nil
+	case http.MethodPost:
+		return readable(r.Header)
+	}
+	return &refusal{http.StatusMethodNotAllowed, candor.New(candor.CodeMethodNotAllowed, "", server,
+		candor.WithDetails(map[string]any{"allowed": strings.Split(allowedMethods, ", ")}))}
+}
+
+// readable refuses a body that is not JSON as it is.
+func readable(h http.Header) *refusal {
+	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	coding := h.Get("Content-Encoding")
+	if err == nil && kind == "application/json" && (coding == "" || strings.EqualFold(coding, "identity")) {
+		return nil
+	}
+	return &refusal{http.StatusUnsupportedMediaType, candor.New(candor.CodeMediaTypeUnsupported, "",
+		candor.WithOrigin(candor.PartyServer, false))}
+}
+
+const (
+	smallBody = 64 << 10 // smaller ones are not counted
+	bodyRoom  = 32 << 20 // for all that are; what is made of a body in memory is several times as large
+	roomWait  = 5 * time.Second
+)
+
+// room limits the bytes of requests that are held at the same time: of large bodies over HTTP, where small calls pass by, and of all
+// requests on a stream. A request that gets no space within the wait is refused with UNAVAILABLE.
+type room struct {
+	size int64
+	free *semaphore.Weighted
+	wait time.Duration
+}
+
+func newRoom(largest int) room {
+	size := max(bodyRoom, int64(largest))
+	return room{size: size, free: semaphore.NewWeighted(size), wait: roomWait}
+}
+
+// place is the share of one request. The zero place holds nothing.
+type place struct {
+	r    *room
+	size int64
+}
+
+// take reserves size bytes, or returns the refusal to send if none become free in time.
+func (r *room) take(ctx context.Context, size int64) (place, *refusal) {
+	if r.free.TryAcquire(size) {
+		return place{r, size}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.wait)
+	defer cancel()
+	if r.free.Acquire(ctx, size) != nil {
+		return place{}, &refusal{http.StatusServiceUnavailable, candor.New(candor.CodeUnavailable, "Too many large requests are under way.",
+			candor.WithOrigin(candor.PartyServer, false), candor.WithDetails(map[string]any{"bytesAtOnce": r.size}))}
+	}
+	return place{r, size}, nil
+}
+
+// shrink gives back all but need bytes.
+func (p *place) shrink(need int64) {
+	if need < p.size {
+		p.r.free.Release(p.size - need)
+		p.size = need
 	}
 }
