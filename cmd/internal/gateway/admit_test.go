@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-func TestObserveLetsEveryCallThroughWhateverFailsBefore(t *testing.T) {
+func TestObserveNeverRefusesCalls(t *testing.T) {
 	up := New(Options{Mode: ModeObserve, Breaker: BreakerPolicy{Failures: 1}})
 	for id := range 3 {
 		request := wire.Parse(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"read"}}`, id), wire.Limits{})
@@ -29,7 +29,7 @@ func (e *entries) RecordFailure(_ context.Context, entry candor.Failure) error {
 	return nil
 }
 
-func TestWhatIsNoMessageTookNoTime(t *testing.T) {
+func TestUnreadRequestHasNoLatency(t *testing.T) {
 	var ledger entries
 	up := New(Options{Ledger: &ledger})
 	m := wire.Parse([]byte("no message"), wire.Limits{})

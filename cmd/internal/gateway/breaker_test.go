@@ -23,7 +23,7 @@ func knockAt(t *testing.T, up *Upstream, tool string) *Call {
 }
 
 // A client that has less patience than the gateway calls off what a server does not answer. That is no success of the server's.
-func TestACallThatIsCalledOffDoesNotSpeakForTheServer(t *testing.T) {
+func TestCancelledCallDoesNotCloseTheBreaker(t *testing.T) {
 	up := New(Options{Breaker: BreakerPolicy{Failures: 2, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}})
 	hangs := candor.New(candor.CodeCallTimeout, "", candor.WithOrigin(candor.PartyGateway, false))
 	knock(t, up).Fail(t.Context(), hangs)
@@ -34,7 +34,7 @@ func TestACallThatIsCalledOffDoesNotSpeakForTheServer(t *testing.T) {
 	}
 }
 
-func TestATrialThatIsCalledOffLeavesTheServerAtRest(t *testing.T) {
+func TestCancelledTrialKeepsTheBreakerOpen(t *testing.T) {
 	clock := newManualClock()
 	up := New(Options{Breaker: BreakerPolicy{Failures: 1, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}, Now: clock.Now})
 	knock(t, up).Fail(t.Context(), candor.New(candor.CodeUpstreamGone, "", candor.WithOrigin(candor.PartyGateway, false)))
@@ -50,7 +50,7 @@ func TestATrialThatIsCalledOffLeavesTheServerAtRest(t *testing.T) {
 }
 
 // A call of before the rest, which its client calls off during the trial, says nothing of the trial.
-func TestAnOldCallThatIsCalledOffDoesNotSpoilTheTrial(t *testing.T) {
+func TestOlderCancelledCallDoesNotEndTheTrial(t *testing.T) {
 	clock := newManualClock()
 	up := New(Options{Breaker: BreakerPolicy{Failures: 1, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}, Now: clock.Now})
 	old := knock(t, up)
@@ -65,7 +65,7 @@ func TestAnOldCallThatIsCalledOffDoesNotSpoilTheTrial(t *testing.T) {
 }
 
 // The mistakes of a caller count neither for the tool that reports them nor for the server that rejects them.
-func TestMistakesOfTheCallerGiveNobodyARest(t *testing.T) {
+func TestMistakesOfTheCallerDoNotOpenTheBreaker(t *testing.T) {
 	up := New(Options{Breaker: BreakerPolicy{Failures: 2, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}})
 	list := wire.Parse([]byte(`{"jsonrpc":"2.0","id":9,"method":"tools/list"}`), wire.Limits{})
 	listing, _ := up.Admit(t.Context(), &list, "s1")

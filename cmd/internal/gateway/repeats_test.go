@@ -10,7 +10,7 @@ import (
 )
 
 // Over HTTP at 2026-07-28 there are no sessions: whoever fails again and again cannot be told from the others.
-func TestMistakesWithoutASessionStopNobodyElse(t *testing.T) {
+func TestFailuresWithoutASessionAreNotCounted(t *testing.T) {
 	for _, c := range []struct {
 		session string
 		stopped bool
@@ -31,7 +31,7 @@ func TestMistakesWithoutASessionStopNobodyElse(t *testing.T) {
 	}
 }
 
-func TestAMendedCallIsNotStoppedForThoseBeforeIt(t *testing.T) {
+func TestCorrectedCallIsNotRefused(t *testing.T) {
 	up := New(Options{Repeats: RepeatPolicy{After: 2}})
 	ask := func(request string) (*Call, string) {
 		m := wire.Parse([]byte(request), wire.Limits{})
@@ -54,7 +54,7 @@ func TestAMendedCallIsNotStoppedForThoseBeforeIt(t *testing.T) {
 	}
 }
 
-func TestWhoWaitsForTheBreakerAsToldIsNotStopped(t *testing.T) {
+func TestCallAfterTheBreakerDelayIsNotRefused(t *testing.T) {
 	up := New(Options{Breaker: BreakerPolicy{Failures: 1}, Repeats: RepeatPolicy{After: 2}})
 	const request = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{}}}`
 	m := wire.Parse([]byte(request), wire.Limits{})

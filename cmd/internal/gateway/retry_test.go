@@ -9,7 +9,7 @@ import (
 )
 
 // Every attempt counts for the breaker, and none is made while it gives the server a rest.
-func TestNoAttemptIsMadeWhileTheServerRests(t *testing.T) {
+func TestNoRetryWhileTheBreakerIsOpen(t *testing.T) {
 	up := New(Options{Retry: RetryPolicy{Attempts: 5}, Breaker: BreakerPolicy{Failures: 2}})
 	ask := func(request string) *Call {
 		m := wire.Parse([]byte(request), wire.Limits{})

@@ -32,7 +32,7 @@ func TestASecretIsHiddenHoweverItIsGivenAndWritten(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatNobodyWouldGuessIsHidden(t *testing.T) {
+func TestOnlyUnguessableValuesAreRedacted(t *testing.T) {
 	for value, want := range map[string]bool{
 		"f00dbabe99": true, "correct-horse-battery": true, "": false, "secret": false, "password": false, "12345678": false, "/etc/keys/pier1": false, "keys/robot1.json": false,
 		"/" + strings.Repeat("aB3", 20): true,

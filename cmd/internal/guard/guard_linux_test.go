@@ -109,7 +109,7 @@ func runs(pid int) bool {
 	return err == nil && !bytes.Contains(text, []byte(") Z "))
 }
 
-func TestHowACommandEndsIsTold(t *testing.T) {
+func TestExitStatusIsReported(t *testing.T) {
 	for kind, o := range kinds(t) {
 		for script, want := range map[string]guard.End{
 			"exit 0": {}, "exit 3": {Code: 3}, "exit 137": {Code: 137}, "kill -SEGV $$": {Code: 139, Signal: syscall.SIGSEGV}, "kill -9 0": {Code: 137, Signal: syscall.SIGKILL},
@@ -121,7 +121,7 @@ func TestHowACommandEndsIsTold(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeStartedIsTold(t *testing.T) {
+func TestStartErrorIsReported(t *testing.T) {
 	for kind, o := range kinds(t) {
 		p, err := guard.Start(exec.Command("/nowhere/at/all"), o)
 		if kind == "bare" {
@@ -229,8 +229,8 @@ func TestKilledGuardLeavesNoDaemon(t *testing.T) {
 	}
 }
 
-// TestALockThatIsHeldOutlivesUs lets go of a lock as our death would: it is free when all is over, and not before.
-func TestALockThatIsHeldOutlivesUs(t *testing.T) {
+// TestHeldLockOutlivesTheProcess lets go of a lock as our death would: it is free when all is over, and not before.
+func TestHeldLockOutlivesTheProcess(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lock")
 	lock := func() (*os.File, error) {
 		file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
@@ -275,8 +275,8 @@ func TestManyAreEnded(t *testing.T) {
 	}
 }
 
-// TestNobodyOutrunsAGuard has processes that are never there for long: each starts another, in a session of its own, and ends.
-func TestNobodyOutrunsAGuard(t *testing.T) {
+// TestNoProcessEscapesTheGuard has processes that are never there for long: each starts another, in a session of its own, and ends.
+func TestNoProcessEscapesTheGuard(t *testing.T) {
 	l := start(t, kinds(t)["guarded"], `
 run='echo $1 >> runs; if [ $1 -lt 5000 ]; then setsid sh -c "$0" "$0" $(($1+1)) & fi'
 for i in 1 2 3 4; do setsid sh -c "$run" "$run" 1 & done

@@ -112,7 +112,7 @@ func TestAnswersThatCanBeReadInTwoWaysAreRefused(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatBreaksOffIsNotWhole(t *testing.T) {
+func TestTruncatedAnswerIsAnError(t *testing.T) {
 	for name, answer := range map[string]string{
 		"nothing":      "",
 		"half a head":  "HTTP/1.1 200 OK\r\nConte",
@@ -161,7 +161,7 @@ func TestGoodAnswersAreReadAndTheConnectionIsUsedAgain(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatDiedWhileItWasKeptIsNotUsed(t *testing.T) {
+func TestClosedIdleConnectionIsNotUsed(t *testing.T) {
 	address, conns := server(t, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na", false) // and closes
 	c := &Client{}
 	for i := range 20 {

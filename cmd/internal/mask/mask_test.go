@@ -63,8 +63,8 @@ func TestAllConditionsOfARuleMustHold(t *testing.T) {
 	}
 }
 
-// TestNullIsNoValueUnlessItIsAskedFor has an answer that says by null that there is no error, as many servers do.
-func TestNullIsNoValueUnlessItIsAskedFor(t *testing.T) {
+// TestNullMatchesOnlyNull has an answer that says by null that there is no error, as many servers do.
+func TestNullMatchesOnlyNull(t *testing.T) {
 	t.Parallel()
 	for equals, want := range map[string]bool{"": false, "null": true, "false": false} {
 		test, err := mask.Rule{Path: "/error", Equals: equals}.Compile()
@@ -96,7 +96,7 @@ func TestEitherPlaceWillDo(t *testing.T) {
 	}
 }
 
-func TestARuleThatCannotBeAskedIsToldWhatWouldDo(t *testing.T) {
+func TestInvalidRuleErrorSaysWhatIsValid(t *testing.T) {
 	t.Parallel()
 	for want, rule := range map[string]mask.Rule{
 		"a path or a text":     {Equals: "true", Except: "x"},

@@ -1,3 +1,4 @@
+// Package bridge serves MCP servers on standard input and output to HTTP clients: one process per session, or one that all sessions share.
 package bridge
 
 import (

@@ -35,7 +35,7 @@ func TestAServerOnStdioIsCalledOverHTTP(t *testing.T) {
 	s.balanced(gatewaytest.Told(fail.body, unfit.body))
 }
 
-func TestWhatAServerTellsAndAsksDuringACallComesOnItsStream(t *testing.T) {
+func TestServerMessagesDuringACallGoToItsStream(t *testing.T) {
 	s := spanned(t, gateway.Options{}, brokenServer(), Options{})
 	c := s.greet()
 	got := c.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"progress","arguments":{"n":3},"_meta":{"progressToken":"p"}}}`)
@@ -60,7 +60,7 @@ func TestWhatAServerTellsAndAsksDuringACallComesOnItsStream(t *testing.T) {
 	s.balanced(0)
 }
 
-func TestWhatBelongsToNoCallComesOnTheStreamOfTheSession(t *testing.T) {
+func TestOtherServerMessagesGoToTheStreamOfTheSession(t *testing.T) {
 	s := spanned(t, gateway.Options{}, brokenServer(), Options{Waiting: 4})
 	c := s.greet()
 	const changed = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
@@ -90,7 +90,7 @@ func TestWhatBelongsToNoCallComesOnTheStreamOfTheSession(t *testing.T) {
 	s.balanced(0)
 }
 
-func TestAQuestionThatNobodyHearsIsRefused(t *testing.T) {
+func TestUnreadRequestOfTheServerIsRefused(t *testing.T) {
 	s := spanned(t, gateway.Options{}, brokenServer(), Options{Unheard: 50 * time.Millisecond})
 	c := s.greet()
 	got := s.send(http.MethodPost, gatewaytest.ToolCall(1, "ask", `{}`), httpgate.SessionHeader, c.id, "Accept", "application/json")
@@ -163,7 +163,7 @@ func TestAnIdThatIsOpenIsRefusedAndOthersOfItsKindAreNot(t *testing.T) {
 	s.balanced(1)
 }
 
-func TestTheDeathOfAServerIsToldAndItsSessionEnds(t *testing.T) {
+func TestSessionEndsWithItsServer(t *testing.T) {
 	s := spanned(t, gateway.Options{}, brokenServer(), Options{})
 	c := s.greet()
 	answers := make(chan string, 20)
@@ -212,7 +212,7 @@ func TestAServerThatMayBeStartedAgainKeepsItsSession(t *testing.T) {
 	s.balanced(1)
 }
 
-func TestAServerThatCannotBeStartedIsTold(t *testing.T) {
+func TestFailedStartIsReported(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		for code, child := range map[string]stdio.Child{"UPSTREAM_UNREACHABLE": missing("no-such-server"), "UPSTREAM_GONE": {Command: "false"}} {
 			s := spanned(t, gateway.Options{}, child, Options{Shared: shared})

@@ -45,7 +45,7 @@ func TestSessionsThatAreDroppedStayCapped(t *testing.T) {
 	s.greet()
 }
 
-func TestASessionRestsUntilItsTimeIsOver(t *testing.T) {
+func TestUnusedSessionEndsAfterItsTime(t *testing.T) {
 	s := spanned(t, gateway.Options{}, brokenServer(), Options{HTTP: httpgate.Options{Rest: time.Hour}})
 	used, idle, listening := s.greet(), s.greet(), s.greet()
 	stream := listening.listen()
@@ -83,7 +83,7 @@ func TestOpenCallsOfASessionAreCapped(t *testing.T) {
 	s.balanced(1)
 }
 
-func TestABridgeIsGuardedAsADoorIs(t *testing.T) {
+func TestBridgeChecksRequests(t *testing.T) {
 	s := spanned(t, gateway.Options{}, brokenServer(), Options{HTTP: httpgate.Options{Token: "open sesame"}})
 	const token = "Bearer open sesame"
 	rows := []struct {
@@ -146,7 +146,7 @@ func TestABridgeThatClosesAnswersWhatIsOpen(t *testing.T) {
 	s.balanced(2)
 }
 
-func TestACallThatAGatewayCannotWaitForIsToldSo(t *testing.T) {
+func TestInterruptedCallIsAnswered(t *testing.T) {
 	s := spanned(t, gateway.Options{}, brokenServer(), Options{})
 	c := s.greet()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -183,7 +183,7 @@ func TestANoisyServerCannotFillTheMailOfAClientThatDoesNotListen(t *testing.T) {
 	gatewaytest.Eventually(t, "the log says how many were dropped", func() bool { return strings.Contains(s.log.String(), "messages=49744") })
 }
 
-func TestACallWhoseClientHasGoneGoesOnAndNobodyIsTold(t *testing.T) {
+func TestCallGoesOnAfterItsClientHasGone(t *testing.T) {
 	s := spanned(t, gateway.Options{}, brokenServer(), Options{})
 	c := s.greet()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -40,7 +40,7 @@ func init() {
 	if versions != "all" {
 		transport = &mcp.IOTransport{Reader: io.NopCloser(&refusing{r: os.Stdin}), Writer: os.Stdout}
 	}
-	_ = httpgatetest.SdkServer(cancelled).Run(context.Background(), transport)
+	_ = httpgatetest.SDKServer(cancelled).Run(context.Background(), transport)
 	os.Exit(0)
 }
 
@@ -103,7 +103,7 @@ func TestTheOfficialClientSeesAServerOnStdioAsOneOverHTTP(t *testing.T) {
 	}
 }
 
-func TestAClientWithoutASessionIsToldWhichVersionsItsServerSpeaks(t *testing.T) {
+func TestErrorListsTheSupportedVersions(t *testing.T) {
 	url, _, b := sdkBridge(t, "old", bridge.Options{})
 	for range 2 {
 		got := httpgatetest.Send(t, http.MethodPost, url, `{"jsonrpc":"2.0","id":"d","method":"server/discover","params":{"_meta":{`+

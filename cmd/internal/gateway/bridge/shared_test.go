@@ -86,7 +86,7 @@ func TestProgressAndCancellationOfASharedServerAreThoseOfOneClient(t *testing.T)
 	s.balanced(0)
 }
 
-func TestASharedServerTellsAllAndAsksNobody(t *testing.T) {
+func TestSharedServerNotifiesAllSessionsAndAsksNone(t *testing.T) {
 	s := spanned(t, gateway.Options{}, brokenServer(), Options{Shared: true})
 	a, b := s.greet(), s.greet()
 	first, second := a.listen(), b.listen()
@@ -126,7 +126,7 @@ func TestTheDeathOfASharedServerEndsItsSessionsAndTheNextStartsAnother(t *testin
 const stateless = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
 	`"io.modelcontextprotocol/clientCapabilities":{}}`
 
-func TestAClientWithoutASessionThatHangsUpHasCalledOff(t *testing.T) {
+func TestHangUpWithoutASessionCancelsTheCall(t *testing.T) {
 	s := spanned(t, gateway.Options{}, brokenServer(), Options{})
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hang","arguments":{}` + stateless + `}}`
 	header := []string{httpgate.VersionHeader, "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "hang"}

@@ -50,8 +50,8 @@ func parse(t *testing.T, text string) *config.File {
 	return f
 }
 
-// TestProblemsAreToldWithPlaceLineAndHint holds what the reader says of bad files to the letter.
-func TestProblemsAreToldWithPlaceLineAndHint(t *testing.T) {
+// TestProblemsHavePositionLineAndHint holds what the reader says of bad files to the letter.
+func TestProblemsHavePositionLineAndHint(t *testing.T) {
 	const name = "testdata/problems.txtar"
 	archive, err := txtar.ParseFile(name)
 	if err != nil {
@@ -191,7 +191,7 @@ func TestASmallFileHasGoodDefaults(t *testing.T) {
 	}
 }
 
-func TestEqualsKeepsWhatTheFileMeans(t *testing.T) {
+func TestEqualsKeepsTheValueOfTheFile(t *testing.T) {
 	for text, want := range map[string]string{
 		"false": "false", `"false"`: `"false"`, "null": "null", "12": "12", "1.50": "1.50", "failed": `"failed"`, `"a \"b\" <c>"`: `"a \"b\" <c>"`,
 	} {
@@ -229,7 +229,7 @@ func TestAliasesCannotMakeASmallFileLarge(t *testing.T) {
 	}
 }
 
-func TestABadProfileIsToldInItsOwnFile(t *testing.T) {
+func TestProblemOfAProfileNamesTheProfile(t *testing.T) {
 	_, err := config.Parse("etc/candor.yaml", []byte("version: 1\nupstreams: {a: {url: http://h/, profile: bad.profile.yaml}}\n"), source)
 	if err == nil || !strings.HasPrefix(err.Error(), `etc/bad.profile.yaml:2:1: the profile has no key "mask"`) {
 		t.Errorf("got %v", err)

@@ -29,8 +29,8 @@ func askAndLeaveUnread(t *testing.T, g *httpgatetest.Gate) {
 	}
 }
 
-// TestWhoFindsNoRoomForItsAnswerIsToldSo while somebody else does not read: in one piece or on a stream, announced or not.
-func TestWhoFindsNoRoomForItsAnswerIsToldSo(t *testing.T) {
+// TestAnswerWithoutMemoryIsReported while somebody else does not read: in one piece or on a stream, announced or not.
+func TestAnswerWithoutMemoryIsReported(t *testing.T) {
 	answer := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 6<<20) + `"}]}}`
 	for name, upstream := range map[string]http.Handler{
 		"announced": httpgatetest.Says(200, "application/json", answer, "Content-Length", fmt.Sprint(len(answer))),
@@ -83,8 +83,8 @@ func TestAUsualCallIsAnsweredWhileLargeOnesWait(t *testing.T) {
 	}
 }
 
-// TestWhatALegacyServerHasNotAnsweredIsHeldInTheSameBudget though the request that brought it is over.
-func TestWhatALegacyServerHasNotAnsweredIsHeldInTheSameBudget(t *testing.T) {
+// TestOpenLegacyCallsUseTheSameBudget though the request that brought it is over.
+func TestOpenLegacyCallsUseTheSameBudget(t *testing.T) {
 	messages, say := make(chan string, 8), make(chan string)
 	g := httpgatetest.NewGate(t, legacyServer("/messages", messages, say), gateway.Options{Timeout: time.Hour},
 		httpgate.Options{Hold: 8 << 20, Patience: time.Second})

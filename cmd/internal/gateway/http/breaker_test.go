@@ -60,7 +60,7 @@ func TestAToolWhoseServiceIsDownIsNotRefused(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsDownIsGivenARestForAllItsTools(t *testing.T) {
+func TestBreakerOpensForAllToolsOfAServerThatIsDown(t *testing.T) {
 	var down atomic.Bool
 	call := shopGate(t, &down)
 	down.Store(true)

@@ -40,7 +40,7 @@ func obedient(begins bool, arrived, relayed chan<- struct{}) http.Handler {
 	})
 }
 
-func TestACallThatTheClientCallsOffOverHTTPIsNoFailureOfTheServer(t *testing.T) {
+func TestCancelledCallIsNotAFailureOfTheServer(t *testing.T) {
 	session := []string{"Mcp-Session-Id", "s"}
 	for _, row := range []struct {
 		name   string
@@ -87,8 +87,8 @@ func TestACallThatTheClientCallsOffOverHTTPIsNoFailureOfTheServer(t *testing.T) 
 	}
 }
 
-// TestAStrangerWhoGuessesASessionCallsNothingOff: only the server knows whose a session is, and it has not been asked.
-func TestAStrangerWhoGuessesASessionCallsNothingOff(t *testing.T) {
+// TestOtherSessionCannotCancelACall: only the server knows whose a session is, and it has not been asked.
+func TestOtherSessionCannotCancelACall(t *testing.T) {
 	arrived, relayed := make(chan struct{}, 1), make(chan struct{}, 1)
 	g := httpgatetest.NewGate(t, obedient(false, arrived, relayed), gateway.Options{Timeout: time.Hour}, httpgate.Options{})
 	owner := []string{"Mcp-Session-Id", "s", "Authorization", "Bearer owner"}
@@ -109,7 +109,7 @@ func TestAStrangerWhoGuessesASessionCallsNothingOff(t *testing.T) {
 	<-answered
 }
 
-func TestOnlyACallOfTheSameSessionIsCalledOff(t *testing.T) {
+func TestOnlyCallsOfTheSameSessionAreCancelled(t *testing.T) {
 	arrived, relayed := make(chan struct{}, 1), make(chan struct{}, 1)
 	g := httpgatetest.NewGate(t, obedient(false, arrived, relayed), gateway.Options{Timeout: time.Hour}, httpgate.Options{})
 	g.Post(t, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, "Mcp-Session-Id", "s")
@@ -128,7 +128,7 @@ func TestOnlyACallOfTheSameSessionIsCalledOff(t *testing.T) {
 	<-answered
 }
 
-func TestACallOfALegacySessionCanBeCalledOff(t *testing.T) {
+func TestCallOfALegacySessionCanBeCancelled(t *testing.T) {
 	messages, say := make(chan string, 4), make(chan string)
 	g := httpgatetest.NewGate(t, legacyServer("/messages", messages, say), gateway.Options{Timeout: time.Hour}, httpgate.Options{})
 	s := open(t, http.MethodGet, g.URL, "")

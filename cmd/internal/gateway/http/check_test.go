@@ -12,8 +12,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// TestTheDoorIsGuarded is TARGETS R15.
-func TestTheDoorIsGuarded(t *testing.T) {
+// TestRequestsAreChecked is TARGETS R15.
+func TestRequestsAreChecked(t *testing.T) {
 	reached := make(chan struct{}, 100)
 	upstream := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		reached <- struct{}{}
@@ -85,7 +85,7 @@ func TestATokenIsAskedForAndKept(t *testing.T) {
 	}
 }
 
-func TestABodyThatNeverComesIsNotWaitedForLong(t *testing.T) {
+func TestBodyThatDoesNotArriveTimesOut(t *testing.T) {
 	g := httpgatetest.NewGate(t, httpgatetest.Says(200, "application/json", good), gateway.Options{}, httpgate.Options{Patience: 100 * time.Millisecond})
 	conn := dialGate(t, g)
 	_, _ = conn.Write([]byte("POST /door HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"jsonrpc\":"))

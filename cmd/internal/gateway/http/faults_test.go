@@ -36,7 +36,7 @@ var badAnswers = map[string]struct{ said, code string }{
 	"too large":         {`{"jsonrpc":"2.0","id":7,"result":{"a":"` + strings.Repeat("x", 64<<10) + `"}}`, "TOO_LARGE"},
 }
 
-func TestABadAnswerOverHTTPIsToldAsOne(t *testing.T) {
+func TestMalformedAnswerOverHTTPIsReported(t *testing.T) {
 	small := gateway.Options{Limits: gateway.Limits{Message: wire.Limits{MaxBytes: 32 << 10}}, Breaker: gateway.BreakerPolicy{Off: true}}
 	for name, bad := range badAnswers {
 		for kind, body := range map[string]string{"application/json": bad.said, "text/event-stream": "data: " + bad.said + "\n\n"} {

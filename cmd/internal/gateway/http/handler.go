@@ -1,3 +1,5 @@
+// Package httpgate forwards HTTP requests of MCP clients to an MCP server over streamable HTTP or legacy SSE. It checks requests, limits memory
+// and connections, and moves messages and events; package gateway decides about calls and answers.
 package httpgate
 
 import (

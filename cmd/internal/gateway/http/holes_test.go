@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Holes that others had, by the number they are known under. Those of names and pages are in TestTheDoorIsGuarded: CVE-2025-49596,
+// Holes that others had, by the number they are known under. Those of names and pages are in TestRequestsAreChecked: CVE-2025-49596,
 // CVE-2025-64443 and CVE-2026-34742 (a rebound name), CVE-2026-33252 (a form, another page).
 
 // stranger is a server that nobody may be sent to. It counts who comes.
@@ -28,7 +28,7 @@ func stranger(t *testing.T) (address string, visits *atomic.Int64) {
 }
 
 // CVE-2025-6514: a server named an address in its answer, and the proxy acted on it.
-func TestWhatAServerNamesIsNeverVisited(t *testing.T) {
+func TestAddressesFromServersAreNeverRequested(t *testing.T) {
 	address, visits := stranger(t)
 	for name, upstream := range map[string]http.Handler{
 		"a login":      httpgatetest.Says(401, "text/plain", address, "WWW-Authenticate", `Bearer resource_metadata="`+address+`"`),

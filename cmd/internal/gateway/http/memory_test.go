@@ -31,7 +31,7 @@ func isPending(got <-chan error) bool {
 	}
 }
 
-func TestWhoFindsNoRoomWaitsUntilSomeIsGivenBack(t *testing.T) {
+func TestReservationWaitsUntilMemoryIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHolding(100 << 10)
 		var first, second int64
@@ -49,7 +49,7 @@ func TestWhoFindsNoRoomWaitsUntilSomeIsGivenBack(t *testing.T) {
 	})
 }
 
-func TestWhoFindsNoRoomForLongIsTold(t *testing.T) {
+func TestReservationFailsAfterTheTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHolding(100 << 10)
 		var first, second int64
@@ -89,7 +89,7 @@ func TestAllThatWaitForMoreDoNotWaitForEachOther(t *testing.T) {
 	})
 }
 
-func TestAFewLargeMessagesLeaveRoomForOthers(t *testing.T) {
+func TestLargeMessagesDoNotBlockSmallOnes(t *testing.T) {
 	s := newBodyBudget(16<<20, time.Nanosecond)
 	never := func() {}
 	n := 0
@@ -105,7 +105,7 @@ func TestAFewLargeMessagesLeaveRoomForOthers(t *testing.T) {
 	}
 }
 
-func TestOneMessageIsLetInWhateverItNeeds(t *testing.T) {
+func TestOneMessageMayExceedTheBudget(t *testing.T) {
 	h := newHolding(1 << 20)
 	var one int64
 	if !h.try(&one, 16<<20) {
@@ -113,8 +113,8 @@ func TestOneMessageIsLetInWhateverItNeeds(t *testing.T) {
 	}
 }
 
-// TestWhatIsHeldIsNeverMoreThanTheBudgetAndOneMessage under a crowd that grows, gives up and gives back as it likes.
-func TestWhatIsHeldIsNeverMoreThanTheBudgetAndOneMessage(t *testing.T) {
+// TestHeldMemoryIsAtMostTheBudgetAndOneMessage under a crowd that grows, gives up and gives back as it likes.
+func TestHeldMemoryIsAtMostTheBudgetAndOneMessage(t *testing.T) {
 	const most, message = 1 << 20, 512 << 10
 	synctest.Test(t, func(t *testing.T) {
 		h := newHolding(most)

@@ -89,8 +89,8 @@ func TestEventsAreSentWhenTheyComeAndNotLater(t *testing.T) {
 	}
 }
 
-// TestWhatConcernsOneConnectionStaysOnIt as RFC 9110 has it, on the way there and back.
-func TestWhatConcernsOneConnectionStaysOnIt(t *testing.T) {
+// TestConnectionHeadersAreNotForwarded as RFC 9110 has it, on the way there and back.
+func TestConnectionHeadersAreNotForwarded(t *testing.T) {
 	arrived := make(chan http.Header, 1)
 	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		arrived <- r.Header.Clone()

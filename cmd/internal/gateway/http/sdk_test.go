@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 )
 
-func TestTheOfficialClientSeesTheSameThroughTheDoor(t *testing.T) {
+func TestOfficialClientSeesTheSameThroughTheGateway(t *testing.T) {
 	for _, row := range []struct {
 		version string
 		o       mcp.StreamableHTTPOptions
@@ -26,7 +26,7 @@ func TestTheOfficialClientSeesTheSameThroughTheDoor(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s json %v", row.version, row.o.JSONResponse), func(t *testing.T) {
 			cancelled := make(chan struct{}, 8)
-			server := httpgatetest.SdkServer(cancelled)
+			server := httpgatetest.SDKServer(cancelled)
 			back := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &row.o))
 			t.Cleanup(back.Close)
 			t.Cleanup(back.CloseClientConnections)
@@ -41,8 +41,8 @@ func TestTheOfficialClientSeesTheSameThroughTheDoor(t *testing.T) {
 	}
 }
 
-func TestAnOfficialClientLivesThroughFailuresOfItsServer(t *testing.T) {
-	server := httpgatetest.SdkServer(make(chan struct{}, 1))
+func TestOfficialClientSurvivesFailuresOfItsServer(t *testing.T) {
+	server := httpgatetest.SDKServer(make(chan struct{}, 1))
 	sdk := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, nil)
 	var broken func(http.ResponseWriter, *http.Request)
 	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

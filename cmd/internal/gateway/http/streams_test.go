@@ -61,9 +61,9 @@ func (s stream) next(t *testing.T) framing.Event {
 	}
 }
 
-func TestALegacyServerIsSpokenToThroughTheDoor(t *testing.T) {
+func TestLegacyServerWorksThroughTheGateway(t *testing.T) {
 	cancelled := make(chan struct{}, 8)
-	server := httpgatetest.SdkServer(cancelled)
+	server := httpgatetest.SDKServer(cancelled)
 	back := httptest.NewServer(mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return server }, nil))
 	t.Cleanup(back.Close)
 	t.Cleanup(back.CloseClientConnections)
@@ -162,7 +162,7 @@ func TestCallsOfALegacySessionEndOnItsStream(t *testing.T) {
 	}
 }
 
-func TestAStreamThatBreaksOffIsTakenUpAgain(t *testing.T) {
+func TestBrokenStreamIsResumed(t *testing.T) {
 	var dropped atomic.Bool
 	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -205,7 +205,7 @@ func TestOfTwoCallsWithOneIDOnlyOneWaitsForItsStream(t *testing.T) {
 	}
 }
 
-func TestACallWhoseStreamCannotBeTakenUpAgainIsLost(t *testing.T) {
+func TestCallIsLostIfItsStreamCannotBeResumed(t *testing.T) {
 	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		if r.Method == http.MethodGet {
@@ -226,7 +226,7 @@ func TestACallWhoseStreamCannotBeTakenUpAgainIsLost(t *testing.T) {
 	g.Balanced(t, 0)
 }
 
-func TestACallPastItsDeadlineIsCalledOffUpstream(t *testing.T) {
+func TestTimedOutCallIsCancelledUpstream(t *testing.T) {
 	var mu sync.Mutex
 	var heardOf []string
 	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -269,7 +269,7 @@ func TestADeletedSessionTakesItsCallsAlong(t *testing.T) {
 }
 
 // A call that waits for a stream of its session has no connection of its own whose end could tell the server.
-func TestAParkedCallPastItsDeadlineIsCalledOffUpstream(t *testing.T) {
+func TestTimedOutParkedCallIsCancelledUpstream(t *testing.T) {
 	called := make(chan string, 8)
 	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -334,7 +334,7 @@ func TestARetryOverHTTPIsMadeBeforeTheClientSeesAnything(t *testing.T) {
 	}
 }
 
-func TestEveryTenthOfManyCallsFailsAndTheBooksAgree(t *testing.T) {
+func TestFailuresOfManyCallsAreRecordedAndCounted(t *testing.T) {
 	t.Parallel()
 	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

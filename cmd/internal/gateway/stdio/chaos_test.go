@@ -10,7 +10,7 @@ import (
 )
 
 // Messages written + suppressed = entries = counts, and one answer to each call, whatever the server and the client do meanwhile.
-func TestTheBooksBalanceThroughChaos(t *testing.T) {
+func TestRecordsAndCountersAgreeUnderFaults(t *testing.T) {
 	t.Parallel()
 	const calls, together = 5000, 64
 	child := badChild()

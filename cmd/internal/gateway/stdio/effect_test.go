@@ -25,7 +25,7 @@ func TestAgentDoesNotRepeatACallThatAProcessHasLost(t *testing.T) {
 }
 
 // The end of the gateway is no proof that an open call did nothing.
-func TestDrainingTellsAnOpenCallToCheckItsEffect(t *testing.T) {
+func TestDrainingAdvisesOpenCallsToCheckTheirEffect(t *testing.T) {
 	s := wrapped(t, gateway.Options{}, badChild())
 	s.greet()
 	s.call(1, "hang", `{}`)

@@ -163,7 +163,7 @@ func TestACallInOneBreathWithTheHandshakeIsCheckedToo(t *testing.T) {
 	}
 }
 
-func TestAServerThatDoesNotGreetIsNotWaitedForTwice(t *testing.T) {
+func TestUnansweredInitializeIsAwaitedOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDesk(t, gateway.Options{})
 		first, second := gatewaytest.ToolCall(1, "work", `{}`), gatewaytest.ToolCall(2, "work", `{}`)
@@ -179,7 +179,7 @@ func TestAServerThatDoesNotGreetIsNotWaitedForTwice(t *testing.T) {
 	})
 }
 
-func TestTheGatewayAsksNothingOfItsOwnWhereItMayNot(t *testing.T) {
+func TestGatewayListsToolsOnlyIfAllowed(t *testing.T) {
 	call := gatewaytest.ToolCall(1, "work", `{}`)
 	bubble(t, func(t *testing.T) {
 		for _, o := range []gateway.Options{{Mode: gateway.ModeObserve}, {Validate: gateway.ValidationOff}} {
@@ -193,7 +193,7 @@ func TestTheGatewayAsksNothingOfItsOwnWhereItMayNot(t *testing.T) {
 	})
 }
 
-func TestTheNewEraIsAskedInItsOwnWords(t *testing.T) {
+func TestStatelessListHasClientMeta(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDesk(t, gateway.Options{})
 		const about = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"x":1e3}`

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-func TestAReadOfABlockingPipeCanBeCalledOff(t *testing.T) {
+func TestReadOfABlockingPipeCanBeInterrupted(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func say(w *os.File, text string) error {
 	return errors.Join(err, w.Close())
 }
 
-func TestWhatIsNoBlockingPipeIsReadAsItIs(t *testing.T) {
+func TestOtherInputsAreReadUnchanged(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

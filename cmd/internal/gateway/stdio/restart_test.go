@@ -107,7 +107,7 @@ func TestAServerThatClosesItsInputIsReplaced(t *testing.T) {
 	}
 }
 
-func TestAServerThatKeepsDyingIsGivenUp(t *testing.T) {
+func TestRestartsAreLimited(t *testing.T) {
 	t.Parallel()
 	s := wrapped(t, gateway.Options{}, restarting())
 	s.greet()

@@ -10,9 +10,9 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 )
 
-// TestASecretThatTheServerWasGivenIsNotTold has a server that cannot reach its API tell the whole address, with its key under a name
+// TestSecretOfTheServerIsRedacted has a server that cannot reach its API tell the whole address, with its key under a name
 // that no list has, in a failure and in its last words.
-func TestASecretThatTheServerWasGivenIsNotTold(t *testing.T) {
+func TestSecretOfTheServerIsRedacted(t *testing.T) {
 	const secret, typed, password = "f00dbabe99", "sail?boat&77", "anchorage"
 	script := `read -r line; printf '%s\n' "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"no way to https://pier.example/?q=anchorage&zk=$PIER_API_KEY and ` +
 		`/$PIER_USER/sail%3Fboat%2677\"}]}}"

@@ -141,7 +141,7 @@ func TestACallThatItsDeadlineEndsIsAnsweredBeforeTheSessionEnds(t *testing.T) {
 	})
 }
 
-func TestEachCallHasADeadlineOfItsOwn(t *testing.T) {
+func TestEachCallHasItsDeadline(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDesk(t, gateway.Options{Timeout: time.Hour, Timeouts: map[string]time.Duration{"quick": time.Second, "never": -1}})
 		d.client(gatewaytest.ToolCall(1, "slow", `{}`), gatewaytest.ToolCall(2, "quick", `{}`), gatewaytest.ToolCall(3, "never", `{}`))
@@ -159,7 +159,7 @@ func TestEachCallHasADeadlineOfItsOwn(t *testing.T) {
 	})
 }
 
-func TestInitializeIsNotCalledOff(t *testing.T) {
+func TestInitializeIsNotCancelled(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDesk(t, gateway.Options{StartTimeout: time.Second})
 		d.client(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`)
@@ -264,7 +264,7 @@ func TestOpenCallsAndTheirBytesAreBounded(t *testing.T) {
 	})
 }
 
-func TestAnAnswerThatNobodyAskedForDoesNotReachTheServer(t *testing.T) {
+func TestUnrequestedAnswerDoesNotReachTheServer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDesk(t, gateway.Options{})
 		answer := `{"jsonrpc":"2.0","id":"q","result":{}}`
@@ -294,7 +294,7 @@ func TestTheEndOfTheServerAnswersAllThatIsOpenAndAllThatComes(t *testing.T) {
 	})
 }
 
-func TestTheEndWaitsForWhatIsBeingRecorded(t *testing.T) {
+func TestEndWaitsForRecording(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDesk(t, gateway.Options{})
 		d.books.Slow = time.Second
@@ -319,7 +319,7 @@ func TestTheEndWaitsForWhatIsBeingRecorded(t *testing.T) {
 	})
 }
 
-func TestWhatAClientSendsBeforeItKnowsOfADeathIsAnswered(t *testing.T) {
+func TestCallsSentAfterTheServerEndedAreAnswered(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDesk(t, gateway.Options{})
 		w := &supervisor{up: d.pump.up, ctx: t.Context(), client: d.pump, hungUp: make(chan struct{})}
@@ -343,7 +343,7 @@ func TestWhatAClientSendsBeforeItKnowsOfADeathIsAnswered(t *testing.T) {
 	})
 }
 
-func TestACallThatCameAfterADeathIsNotSaidToHaveHadAnEffect(t *testing.T) {
+func TestCallAfterTheServerEndedHadNoEffect(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDesk(t, gateway.Options{})
 		w := &supervisor{up: d.pump.up, ctx: t.Context(), client: d.pump, hungUp: make(chan struct{})}
@@ -358,7 +358,7 @@ func TestACallThatCameAfterADeathIsNotSaidToHaveHadAnEffect(t *testing.T) {
 	})
 }
 
-func TestAMistakeIsToldThoughTheServerIsGone(t *testing.T) {
+func TestInvalidArgumentsAreReportedThoughTheServerIsGone(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDesk(t, gateway.Options{})
 		d.client(`{"jsonrpc":"2.0","id":0,"method":"tools/list"}`)
@@ -372,7 +372,7 @@ func TestAMistakeIsToldThoughTheServerIsGone(t *testing.T) {
 	})
 }
 
-func TestACallerWhoseArgumentsFitIsNotBlamedForAServerThatStumbles(t *testing.T) {
+func TestValidCallIsNotBlamedForAFailureOfTheServer(t *testing.T) {
 	const stumbles = `{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":[{"type":"text","text":"Cannot read properties of undefined (reading 'map')"}]}}`
 	for _, c := range []struct {
 		name, schema, code string
@@ -408,7 +408,7 @@ func TestAnswersToNothingCannotFillTheLedger(t *testing.T) {
 }
 
 // What an answer to nothing says is the only trace of whose it was.
-func TestAnAnswerToNothingLeavesAnExcerpt(t *testing.T) {
+func TestStrayAnswerIsRecordedAsExcerpt(t *testing.T) {
 	s := wrapped(t, gateway.Options{Timeouts: map[string]time.Duration{"wrongid": 300 * time.Millisecond}}, badChild())
 	s.greet()
 	s.call(1, "wrongid", `{}`)
@@ -437,7 +437,7 @@ func TestTheExcerptOfAnAnswerToNothingIsShortAndWithoutSecrets(t *testing.T) {
 	})
 }
 
-func TestWhatWasGivenUpIsRememberedWithinBounds(t *testing.T) {
+func TestLateIDsAreBounded(t *testing.T) {
 	late := newLateIDs(3)
 	for _, key := range []string{"1", "2", "3", "4", "4"} {
 		late.add(key)

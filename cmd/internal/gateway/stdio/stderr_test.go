@@ -65,8 +65,8 @@ func TestTheTailIsTheEnd(t *testing.T) {
 	}
 }
 
-// TestADeathIsToldWithoutItsStack: the last words of a server stay, whatever stands between them.
-func TestADeathIsToldWithoutItsStack(t *testing.T) {
+// TestCrashIsReportedWithoutItsStack: the last words of a server stay, whatever stands between them.
+func TestCrashIsReportedWithoutItsStack(t *testing.T) {
 	for text, want := range map[string]string{
 		"the pier is closed\n": "the pier is closed",
 		"boat.js:3\n  moor()\n  ^\n\nTypeError: no rope\n    at moor (…/boat.js:3:40)\n    at process.tick (node:internal/queues:1:5)\n\nNode.js v22\n": "boat.js:3\n  moor()\n  ^\n\nTypeError: no rope\n\nNode.js v22",

@@ -1,3 +1,5 @@
+// Package stdio runs an MCP server as a child process and moves messages between its standard input and output and a client. [Wrap] serves one
+// client on one stream; a [Host] serves clients of several connections, for package bridge. Package gateway decides about calls and answers.
 package stdio
 
 import (

@@ -84,7 +84,7 @@ func TestNullBesideResultOrErrorIsPassedOn(t *testing.T) {
 }
 
 // In mode observe the client gets what it would get without us, and an answer of ours where that is none.
-func TestObserveReplacesOnlyWhatIsNoAnswer(t *testing.T) {
+func TestObserveReplacesOnlyUnreadableAnswers(t *testing.T) {
 	for fault, want := range map[string]string{
 		"both": `"result":{},"error":{"code":1,"message":"and an error"}}`, "baderror": `"error":"a text"}`, "twice": `"result":{},"result":{"content":[]}}`,
 		"version": `{"id":1,"result":{}}`,
@@ -110,8 +110,8 @@ func TestObserveReplacesOnlyWhatIsNoAnswer(t *testing.T) {
 	}
 }
 
-// TestWhoAsksForTooMuchGivesTheServerNoRest because the server works: it was asked for more than is passed on.
-func TestWhoAsksForTooMuchGivesTheServerNoRest(t *testing.T) {
+// TestTooManyCallsDoNotOpenTheBreaker because the server works: it was asked for more than is passed on.
+func TestTooManyCallsDoNotOpenTheBreaker(t *testing.T) {
 	s := wrapped(t, gateway.Options{Breaker: gateway.BreakerPolicy{Failures: 1}}, badChild())
 	s.greet()
 	s.call(1, "huge", `{}`)
@@ -147,7 +147,7 @@ func TestADeathIsExplainedWithoutSecrets(t *testing.T) {
 	s.balanced(2)
 }
 
-func TestASecretThatTheBorderCutsIsNotShown(t *testing.T) {
+func TestCutSecretIsNotShown(t *testing.T) {
 	s := wrapped(t, gateway.Options{}, badChild())
 	s.greet()
 	s.call(1, "secret", `{}`)
@@ -156,7 +156,7 @@ func TestASecretThatTheBorderCutsIsNotShown(t *testing.T) {
 	}
 }
 
-func TestASignalIsTold(t *testing.T) {
+func TestSignalOfAServerIsReported(t *testing.T) {
 	s := wrapped(t, gateway.Options{}, badChild())
 	s.greet()
 	s.call(1, "killed", `{}`)
@@ -168,7 +168,7 @@ func TestASignalIsTold(t *testing.T) {
 	}
 }
 
-func TestRequestsOnTheirWayWhenTheServerDiesAreAnswered(t *testing.T) {
+func TestOpenRequestsAreAnsweredWhenTheServerEnds(t *testing.T) {
 	s := wrapped(t, gateway.Options{}, badChild())
 	s.greet()
 	s.call(1, "exit", `{}`)
@@ -287,7 +287,7 @@ func TestTheServersOwnQuestionsAndTheirAnswersPass(t *testing.T) {
 	}
 }
 
-func TestAGatewayThatIsToldToEndAnswersFirst(t *testing.T) {
+func TestStoppedGatewayAnswersOpenCalls(t *testing.T) {
 	s := wrapped(t, gateway.Options{}, badChild())
 	s.greet()
 	s.call(1, "hang", `{}`)

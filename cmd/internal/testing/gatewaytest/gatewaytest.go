@@ -15,15 +15,15 @@ import (
 
 // Books are a ledger and a meter that count.
 type Books struct {
-	Slow       time.Duration // what a record takes
+	Slow       time.Duration // duration of a record
 	mu         sync.Mutex
 	entries    int
 	Attempts   int
 	counts     int
 	suppressed int
 	Codes      map[string]int
-	Strays     []string // what was kept of answers to nothing
-	Said       string   // what the last entry keeps of the upstream's words
+	Strays     []string // texts recorded of stray answers
+	Said       string   // upstream's text in the last entry
 }
 
 func (b *Books) RecordFailure(_ context.Context, e candor.Failure) error {
@@ -127,7 +127,7 @@ func Eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(TooLong); !is(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("in vain: " + what)
+			t.Fatal("timed out waiting for: " + what)
 		}
 	}
 }
@@ -142,7 +142,7 @@ func Told(messages ...string) (n int) {
 	return n
 }
 
-// The faults of R9 over stdio: what each call is told, "" for a clean answer.
+// FaultCodes has the code that each fault of R9 over stdio yields, "" for a clean answer.
 var FaultCodes = map[string]string{
 	"echo": "", "noise": "", "duplicate": "", "crlf": "", "hugenoise": "", "stderrflood": "", "slow": "", "changed": "", "nullerror": "", "raw": "", "bom": "",
 	"nullresult": "DISK_FULL",

@@ -28,7 +28,7 @@ func PidsIn(t *testing.T, answer string) []int {
 	return pids
 }
 
-// AllEnd waits as long as R11 allows.
+// AllEnd waits until the processes have ended, for as long as R11 allows.
 func AllEnd(t *testing.T, pids []int) {
 	t.Helper()
 	end := time.Now().Add(time.Second)
@@ -42,7 +42,7 @@ func AllEnd(t *testing.T, pids []int) {
 	}
 }
 
-// alive tells a process from a zombie that nobody has reaped: the latter holds nothing.
+// alive reports a process that is not a zombie.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -62,7 +62,7 @@ func (b *Books) Codes() []string {
 	return codes
 }
 
-// Gate is a door over real sockets to an upstream that is a handler of the test.
+// Gate is an HTTP gateway over real sockets, in front of a handler of the test.
 type Gate struct {
 	*Books
 	Up   *gateway.Upstream
@@ -140,7 +140,7 @@ func (g *Gate) Post(t *testing.T, body string, header ...string) Reply {
 	return Send(t, http.MethodPost, g.URL, body, header...)
 }
 
-// Messages are the JSON-RPC messages of an answer, whether it came as events or in one piece.
+// Messages returns the JSON-RPC messages of an answer, sent as events or as one body.
 func (r Reply) Messages(t *testing.T) []wire.Message {
 	t.Helper()
 	if !strings.HasPrefix(r.Header.Get("Content-Type"), "text/event-stream") {

@@ -10,8 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// SdkServer asks its client, reports progress and fails, as a server of the official SDK does.
-func SdkServer(cancelled chan<- struct{}) *mcp.Server {
+// SDKServer returns a server of the official SDK that asks its client, reports progress and fails.
+func SDKServer(cancelled chan<- struct{}) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "up", Version: "1"}, nil)
 	none := map[string]any{"type": "object"}
 	tool := func(name string, run func(context.Context, *mcp.CallToolRequest) (string, error)) {
@@ -53,7 +53,7 @@ func SdkServer(cancelled chan<- struct{}) *mcp.Server {
 	return s
 }
 
-// Report is what a client of the official SDK sees of a server, in words that can be compared.
+// Report returns what a client of the official SDK sees of a server, as comparable texts.
 func Report(t *testing.T, url, version string, cancelled <-chan struct{}) []string {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
