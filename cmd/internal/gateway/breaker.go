@@ -28,6 +28,7 @@ type Breaker struct {
 	until    time.Time  // when the next trial is let through; zero while the breaker is closed
 }
 
+// NewBreaker returns a closed breaker with the policy of the options.
 func NewBreaker(o *Options) *Breaker {
 	p := o.Breaker
 	if p.Failures <= 0 {

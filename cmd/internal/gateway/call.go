@@ -74,10 +74,12 @@ func (u *Upstream) inSession(session string) Peer {
 	return Peer{Session: session, Breaker: u.Breaker, Cache: &u.Tools, Caller: Caller{Session: session}}
 }
 
+// NewCall opens a call of a session, without checking it.
 func (u *Upstream) NewCall(m *wire.Message, session string) *Call {
 	return u.NewCallFrom(m, u.inSession(session))
 }
 
+// NewCallFrom opens a call of a peer, without checking it.
 func (u *Upstream) NewCallFrom(m *wire.Message, from Peer) *Call {
 	session := from.Session
 	own := m.Clone()
@@ -108,6 +110,7 @@ func methodName(name []byte) string {
 	return string(name)
 }
 
+// ProtocolVersionKey is the member of _meta with the protocol version of a request.
 const ProtocolVersionKey = "io.modelcontextprotocol/protocolVersion"
 
 // arguments returns the arguments of a tool call as they came.

@@ -31,6 +31,7 @@ func CleanText(words []byte, limits wire.Limits) []byte {
 }
 
 const (
+	// MaxNoiseBytes bounds the part of unexpected output that is logged.
 	MaxNoiseBytes = 256 // logged bytes of unexpected output
 	MaxNoiseScan  = 4 << 10
 )

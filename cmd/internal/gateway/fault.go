@@ -19,14 +19,17 @@ func DrainingError() *candor.Error {
 	return candor.New(candor.CodeGatewayDraining, "", candor.WithOrigin(candor.PartyGateway, false))
 }
 
+// NewError returns an error of the gateway with one detail.
 func NewError(code candor.Code, name string, value any) *candor.Error {
 	return candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false), candor.WithDetails(map[string]any{name: value}))
 }
 
+// InternalError returns the error for a fault of the gateway.
 func InternalError() *candor.Error {
 	return candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false))
 }
 
+// TimeoutError returns the error for a call that timed out.
 func TimeoutError(c *Call) *candor.Error {
 	return NewError(candor.CodeCallTimeout, "timeoutMs", c.Timeout().Milliseconds())
 }

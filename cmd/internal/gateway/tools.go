@@ -123,6 +123,7 @@ func (l *toolList) joined(next *toolList) *toolList {
 	return all
 }
 
+// Member returns a member of an object, the zero Value if it is missing.
 func Member(of wire.Value, name string) wire.Value {
 	got, _ := of.Get(name)
 	return got

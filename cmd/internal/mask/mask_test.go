@@ -99,11 +99,11 @@ func TestEitherPlaceWillDo(t *testing.T) {
 func TestInvalidRuleErrorSaysWhatIsValid(t *testing.T) {
 	t.Parallel()
 	for want, rule := range map[string]mask.Rule{
-		"a path or a text":     {Equals: "true", Except: "x"},
-		"begins with a slash":  {Path: "success"},
-		"text with its quotes": {Path: "/status", Equals: "failed"},
-		"missing closing )":    {Text: "("},
-		"missing closing ]":    {Text: "x", Except: "["},
+		"a path or a text":       {Equals: "true", Except: "x"},
+		"begins with a slash":    {Path: "success"},
+		"string with its quotes": {Path: "/status", Equals: "failed"},
+		"missing closing )":      {Text: "("},
+		"missing closing ]":      {Text: "x", Except: "["},
 	} {
 		test, err := rule.Compile()
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -20,6 +20,7 @@ type Rejection struct {
 
 const allowedMethods = "GET, POST, DELETE"
 
+// NewRejection returns a rejection with an error of the gateway.
 func NewRejection(status int, code candor.Code, options ...candor.Option) *Rejection {
 	return &Rejection{status, candor.New(code, "", append(options, candor.WithOrigin(candor.PartyGateway, false))...)}
 }

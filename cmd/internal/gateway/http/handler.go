@@ -149,6 +149,7 @@ func (x *Exchange) Serve(what Methods) {
 	}
 }
 
+// SessionHeader is the header with the id of a session.
 const SessionHeader = "Mcp-Session-Id"
 
 // recoverPanic recovers from a panic, so that other calls go on.

@@ -61,6 +61,7 @@ func mediaType(h http.Header) string {
 	return strings.ToLower(strings.TrimSpace(kind))
 }
 
+// VersionHeader is the header with the protocol version.
 const VersionHeader = "Mcp-Protocol-Version"
 
 // HeaderMismatch returns the name of a header that contradicts the message or is missing, or "".

@@ -44,6 +44,7 @@ type RestartPolicy struct {
 	MaxWait time.Duration // 0 is 10 seconds
 }
 
+// Fill replaces zero durations by their defaults.
 func (c *Child) Fill() {
 	c.Grace = cmp.Or(c.Grace, 5*time.Second)
 	c.Drain = cmp.Or(c.Drain, 10*time.Second)

@@ -26,6 +26,7 @@ type Books struct {
 	Said       string   // upstream's text in the last entry
 }
 
+// RecordFailure counts an entry.
 func (b *Books) RecordFailure(_ context.Context, e candor.Failure) error {
 	time.Sleep(b.Slow)
 	b.mu.Lock()
@@ -46,10 +47,15 @@ func (b *Books) RecordFailure(_ context.Context, e candor.Failure) error {
 	return nil
 }
 
+// Count counts a failure.
 func (b *Books) Count(*candor.Error, string) { b.mu.Lock(); b.counts++; b.mu.Unlock() }
-func (b *Books) CountSuppressed()            { b.mu.Lock(); b.suppressed++; b.mu.Unlock() }
+
+// CountSuppressed counts a failure that is not sent.
+func (b *Books) CountSuppressed() { b.mu.Lock(); b.suppressed++; b.mu.Unlock() }
+
+// CountUnrecorded panics: Record never fails.
 func (b *Books) CountUnrecorded(*candor.Error) {
-	panic("nothing goes unrecorded")
+	panic("nothing goes unrecorded") //nolint:forbidigo // fails the test
 }
 
 func (b *Books) Read() (entries, counts, suppressed int) {
@@ -58,12 +64,14 @@ func (b *Books) Read() (entries, counts, suppressed int) {
 	return b.entries, b.counts, b.suppressed
 }
 
+// Of returns how many entries have the code.
 func (b *Books) Of(code string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.Codes[code]
 }
 
+// LockedBuffer is a buffer for concurrent use.
 type LockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -81,6 +89,7 @@ func (l *LockedBuffer) String() string {
 	return l.b.String()
 }
 
+// ToolCall returns a tools/call request.
 func ToolCall(id int, tool, arguments string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, arguments)
 }
@@ -88,13 +97,14 @@ func ToolCall(id int, tool, arguments string) string {
 // TooLong only ends a test that hangs; nothing is measured by it.
 const TooLong = 30 * time.Second
 
+// IDOf returns the id of a message, and whether it is an answer.
 func IDOf(line string) (id string, answer bool) {
 	var m struct {
 		ID     json.RawMessage
 		Method *string
 	}
 	if err := json.Unmarshal([]byte(line), &m); err != nil {
-		panic(fmt.Sprintf("the client was sent %q: %v", line[:min(len(line), 200)], err))
+		panic(fmt.Sprintf("the client was sent %q: %v", line[:min(len(line), 200)], err)) //nolint:forbidigo // fails the test
 	}
 	return string(m.ID), m.Method == nil && m.ID != nil
 }
@@ -114,11 +124,12 @@ func CodeOf(line string) string {
 		}
 	}
 	if err := json.Unmarshal([]byte(line), &m); err != nil {
-		panic(err)
+		panic(err) //nolint:forbidigo // fails the test
 	}
 	return m.Result.Meta.E.Code + m.Error.Data.E.Code
 }
 
+// SpanHello is an initialize request of a client with roots.
 const SpanHello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25",` +
 	`"capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}}`
 

@@ -14,6 +14,7 @@ import (
 // ListEnv makes the test binary a server that answers tools/list in an unusual way.
 const ListEnv = "CANDOR_TEST_LISTS"
 
+// Kinds of servers, for the environment variable [ListEnv].
 const (
 	ListsMany    = "many"    // very many tools, with patterns
 	ListsNothing = "nothing" // tools/list is never answered

@@ -10,6 +10,7 @@ import (
 	"time"
 )
 
+// PidsIn returns the process ids in an answer, all of which must run.
 func PidsIn(t *testing.T, answer string) []int {
 	t.Helper()
 	_, text, _ := strings.Cut(answer, `"text":"`)

@@ -28,6 +28,7 @@ type Books struct {
 	suppressed int
 }
 
+// RecordFailure keeps an entry.
 func (b *Books) RecordFailure(_ context.Context, e candor.Failure) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -35,18 +36,21 @@ func (b *Books) RecordFailure(_ context.Context, e candor.Failure) error {
 	return nil
 }
 
+// Count counts a failure.
 func (b *Books) Count(*candor.Error, string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.Counted++
 }
 
+// CountSuppressed counts a failure that is not sent.
 func (b *Books) CountSuppressed() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.suppressed++
 }
 
+// CountUnrecorded ignores the failure.
 func (b *Books) CountUnrecorded(*candor.Error) {}
 
 // Codes are the codes of the entries that are no mere attempts.
@@ -70,6 +74,7 @@ type Gate struct {
 	Back *httptest.Server
 }
 
+// NewGate starts a gateway in front of a handler.
 func NewGate(t *testing.T, upstream http.Handler, o gateway.Options, h httpgate.Options) *Gate {
 	t.Helper()
 	back := httptest.NewServer(upstream)
@@ -77,6 +82,7 @@ func NewGate(t *testing.T, upstream http.Handler, o gateway.Options, h httpgate.
 	return GateTo(t, back, o, h)
 }
 
+// GateTo starts a gateway in front of a server.
 func GateTo(t *testing.T, back *httptest.Server, o gateway.Options, h httpgate.Options) *Gate {
 	t.Helper()
 	g := &Gate{Books: &Books{}, Back: back}
@@ -135,6 +141,7 @@ func Send(t *testing.T, method, address, body string, header ...string) Reply {
 	return Reply{Status: res.StatusCode, Header: res.Header, Body: got, Err: err}
 }
 
+// Post posts a message to the gateway.
 func (g *Gate) Post(t *testing.T, body string, header ...string) Reply {
 	t.Helper()
 	return Send(t, http.MethodPost, g.URL, body, header...)
@@ -187,6 +194,7 @@ func CodeOf(m wire.Message) string {
 	return code
 }
 
+// ToolCall is a tools/call request with id 7.
 const ToolCall = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"read","arguments":{"path":"a"}}}`
 
 // Says is an upstream that answers every POST in the same way.
@@ -202,6 +210,7 @@ func Says(status int, kind, body string, header ...string) http.Handler {
 	})
 }
 
+// OnlyMessage returns the only message of an answer.
 func OnlyMessage(t *testing.T, r Reply) string {
 	t.Helper()
 	all := r.Messages(t)
