@@ -256,10 +256,10 @@ func (f *File) CheckReach() error {
 		return nil
 	case f.Token == "" && !f.NoToken:
 		return mistake("ask for a token from the environment, or say that none is wanted: token: ${CANDOR_TOKEN} or token: none in the file, --token-env or --no-token",
-			"listen %s: reachable from other machines without a token", f.Listen)
+			"%s: reachable from other machines without a token", f.Listen)
 	case len(f.Hosts) == 0:
 		return mistake("say by which names it is known: hosts: [gate.example] in the file, or --host; * is any",
-			"%s can be reached from other machines, and every request from there would be refused", f.Listen)
+			"%s: reachable from other machines, but every request from there would be refused", f.Listen)
 	}
 	return nil
 }

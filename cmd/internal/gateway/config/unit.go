@@ -64,7 +64,7 @@ func ParseListen(text string) (string, error) {
 		return "", mistake(hint, "%s is no address with a port", quote(text))
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return "", mistake(hint, "%s is no port", quote(port))
+		return "", mistake(hint, "%s: not a port", quote(port))
 	}
 	if strings.ContainsAny(host, " /\t\n") {
 		return "", mistake(hint, "%s is no host", quote(host))
