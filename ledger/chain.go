@@ -46,7 +46,7 @@ func newChainName(instance string, now time.Time) string {
 	return instance + "-" + stamp + "-" + hex.EncodeToString(random[:])
 }
 
-// beginChain makes the folder and the files of a new chain. The caller holds the folder's lock, so that nobody takes a chain that is not locked
+// beginChain makes the folder and the files of a new chain. The caller holds the folder's lock, so that no other process takes a chain that is not locked
 // yet for an abandoned one. A crash leaves a chain without entries, which recovery closes.
 func beginChain(s storage.Storage, name string, now time.Time) (_ *chain, err error) {
 	c := &chain{name: name, storage: s, leaves: tree.NewRecordHasher(), open: map[uint64]reservation{}}
@@ -90,7 +90,7 @@ func (c *chain) beginSegment(now time.Time) error {
 	return nil
 }
 
-// Abandon closes all files and gives the lock back, without a last word.
+// Abandon closes all files and releases the lock, without a closing checkpoint.
 func (c *chain) abandon() error {
 	err := c.stop()
 	return errors.Join(err, c.unlock())
@@ -230,7 +230,7 @@ func (c *chain) present() error {
 	return nil
 }
 
-// endNote says how a chain ended, so that the next opener need not read it. It proves nothing: whoever verifies reads the chain.
+// endNote says how a chain ended, so that the next opener need not read it. It proves nothing: a verifier reads the chain.
 type endNote struct {
 	How   string `json:"how"`
 	Size  uint64 `json:"size"`

@@ -31,7 +31,7 @@ type Effect struct {
 
 // Reserve records that an effect is about to happen. When it returns without an error that is durable, and the effect may be performed; with one it
 // must not be. The kind of e is set, and its call too if it is empty. Between Reserve and [Effect.Complete] a crash leaves the reservation open,
-// and whoever opens the folder next records that.
+// and the next process that opens the folder records that.
 func (l *Ledger) Reserve(ctx context.Context, e Entry) (*Effect, error) {
 	e.Kind = KindReserve
 	if e.Call == "" {

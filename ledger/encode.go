@@ -182,7 +182,7 @@ func boundText(s []byte, policy redact.Policy) (text []byte, cut, redacted bool)
 	return text, cut, redacted
 }
 
-// cutRunes shortens s to at most n bytes without splitting a rune. The result has no room behind it that belongs to s.
+// cutRunes shortens s to at most n bytes without splitting a rune. The result does not share memory with s.
 func cutRunes[T string | []byte](s T, n int) T {
 	if len(s) <= n {
 		return s

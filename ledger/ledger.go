@@ -158,7 +158,7 @@ func (l *Ledger) receipt(r *request) (Receipt, error) {
 // PublicKey returns the verifier line of the key that signs this ledger's checkpoints.
 func (l *Ledger) PublicKey() string { return l.public }
 
-// Close waits for the entries that are on their way, signs and closes the chain, and gives everything back. Entries that come later are refused. A
+// Close waits for the entries that are on their way, signs and closes the chain, and releases all files and locks. Later entries are refused. A
 // second Close waits for the first and returns the same. After an error, which is AUDIT_LOG_FAILED, what was acknowledged is still on the disk, and
 // the next opener closes the chain.
 func (l *Ledger) Close() error {

@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/segment"
 )
 
-// merge reads several chains side by side, one line of each in hand. A chain is opened when its time has come and given back at its
+// merge reads several chains side by side, one line of each in memory. A chain is opened when its first entry is due and closed at its
 // end, so that memory and files are those of the chains that were written at the same time.
 type merge struct {
 	reader  *Reader
@@ -210,7 +210,7 @@ func (m *merge) drain(ctx context.Context, yield func(*Line, error) bool) bool {
 	return false
 }
 
-// lastOf yields the last so many lines, which it has to keep until the end is seen. It begins with the active segments, and reads all
+// lastOf yields the last lines, which it keeps until the end is seen. It begins with the active segments, and reads all
 // only if those do not hold enough.
 func lastOf(ctx context.Context, m *merge, yield func(*Line, error) bool) (*merge, bool) {
 	m.tails = true

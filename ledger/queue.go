@@ -12,7 +12,7 @@ type request struct {
 	body    []byte        // what the caller encoded; the writer only reads it
 	reserve *reservation  // set if the entry opens one
 	settles *reservation  // set if the entry completes one
-	state   atomic.Uint32 // queued, then claimed or dropped, whoever comes first
+	state   atomic.Uint32 // queued, then claimed or dropped, whichever comes first
 
 	done   chan struct{} // one token when answered
 	result result        // the writer's until done
@@ -62,7 +62,7 @@ func (q *queue) free(r *request) {
 	}
 }
 
-// queue holds what waits for the writer. It has no bound of its own: each request is a caller that waits.
+// queue holds what waits for the writer. It needs no limit: each request is a caller that waits.
 type queue struct {
 	mu      sync.Mutex
 	waiting []*request // guarded by mu; oldest first
@@ -73,7 +73,7 @@ type queue struct {
 
 func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
 
-// put adds a request; it refuses if the ledger is closed. Then somebody must be made to look, see [writer.lead].
+// put adds a request; it refuses if the ledger is closed. The caller then calls [writer.lead].
 func (q *queue) put(r *request) bool {
 	q.mu.Lock()
 	if q.closed {

@@ -29,25 +29,25 @@ func OpenReader(dir string) (*Reader, error) {
 	return &Reader{root: root, fsys: root.FS()}, nil
 }
 
-// Close gives the folder back.
+// Close closes the folder.
 func (r *Reader) Close() error { return r.root.Close() }
 
 // Chains lists the chains by name, which for one instance is the order in which they began.
 func (r *Reader) Chains() ([]string, error) { return segment.Chains(r.fsys) }
 
-// ReadOptions chooses entries.
+// ReadOptions selects entries. The zero value selects all.
 type ReadOptions struct {
 	Chain   string    // only this chain
 	Since   time.Time // only entries of this time or later
 	Session string    // only entries bound to this session
-	Last    int       // only the last so many that Keep lets through; 0 is all
-	// Keep says which entries are wanted; nil wants all. It must not keep the line.
+	Last    int       // only the last n that Keep accepts; 0 is all
+	// Keep reports whether an entry is wanted; nil accepts all. It must not retain the line.
 	Keep func(*Line) bool
 	// Follow waits for more at the end, until the context ends.
 	Follow bool
 	// Poll is how often a follower looks. 0 is 200 ms.
 	Poll time.Duration
-	// Skipped is told of a line that is not sound. nil passes over it in silence.
+	// Skipped, if not nil, is called for each malformed line.
 	Skipped func(file string, offset int64)
 }
 

@@ -14,28 +14,28 @@ import (
 
 // recoveredChain is what was found of a chain whose writer is gone, as the entry about it says.
 type recoveredChain struct {
-	Chain    string         `json:"chain"`
-	Size     uint64         `json:"size"`
-	Last     string         `json:"last"`
-	Root     string         `json:"root"`
-	Cut      int64          `json:"cut,omitempty"`
-	Evidence string         `json:"evidence,omitempty"`
-	Digest   string         `json:"digest,omitempty"`
-	Open     []reservation  `json:"open,omitempty"`
-	Harm     *recoveredHarm `json:"harm,omitempty"`
-	Poisoned bool           `json:"poisoned,omitempty"`
+	Chain    string           `json:"chain"`
+	Size     uint64           `json:"size"`
+	Last     string           `json:"last"`
+	Root     string           `json:"root"`
+	Cut      int64            `json:"cut,omitempty"`
+	Evidence string           `json:"evidence,omitempty"`
+	Digest   string           `json:"digest,omitempty"`
+	Open     []reservation    `json:"open,omitempty"`
+	Harm     *recoveredDamage `json:"harm,omitempty"`
+	Poisoned bool             `json:"poisoned,omitempty"`
 
-	closed bool // it ended as it should: there is nothing to record
+	closed bool // it was closed properly; there is nothing to record
 }
 
-type recoveredHarm struct {
+type recoveredDamage struct {
 	Seq  uint64 `json:"seq"`
 	Kind string `json:"kind"`
 }
 
 // recoverChain reads the last segment of a chain whose lock the caller holds, cuts off what a crash left behind its end, and makes what
-// remains durable, so that it may be written down elsewhere. Earlier segments were closed under a signed checkpoint and are left to whoever
-// verifies: the time this takes does not grow with the length of the chain.
+// remains durable, so that it may be written down elsewhere. Earlier segments were closed under a signed checkpoint and are left to
+// the verifier: the time this takes does not grow with the length of the chain.
 func recoverChain(s storage.Storage, chain string) (recoveredChain, error) {
 	found, err := listSegments(s, chain)
 	if err != nil {
@@ -49,14 +49,14 @@ func recoverChain(s storage.Storage, chain string) (recoveredChain, error) {
 	}
 	covered := lastCheckpoint(s, chain).size
 	if bad != nil && (bad.proved || bad.seq <= covered) {
-		r.Harm = firstHarm(r.Harm, bad) // a damaged chain is left as it is
+		r.Harm = firstDamage(r.Harm, bad) // a damaged chain is left as it is
 	} else if found.active {
 		if err := r.cutTail(s, bad); err != nil {
 			return recoveredChain{}, err
 		}
 	}
 	if r.Harm == nil && w.at.seq() < covered {
-		r.Harm = &recoveredHarm{Seq: w.at.seq() + 1, Kind: harmTruncated}
+		r.Harm = &recoveredDamage{Seq: w.at.seq() + 1, Kind: damageTruncated}
 	}
 	if err := errors.Join(s.SyncDir(chain), storage.Remove(s, chain+"/"+format.ReserveFile)); err != nil {
 		return recoveredChain{}, fmt.Errorf("syncing %s: %w", chain, err)
@@ -79,7 +79,7 @@ func (w *walk) lastSegment(s storage.Storage, r *recoveredChain, found segments)
 	n := found.last()
 	inside, err := w.segment(s, w.chain+"/"+found.name(n))
 	if inside != nil { // it was durable before it was closed, so no crash did this
-		r.Harm = firstHarm(nil, inside)
+		r.Harm = firstDamage(nil, inside)
 	}
 	if bad != nil {
 		bad.seq = w.at.seq() + 1
@@ -87,11 +87,11 @@ func (w *walk) lastSegment(s storage.Storage, r *recoveredChain, found segments)
 	return bad, err
 }
 
-func firstHarm(known *recoveredHarm, bad *badLine) *recoveredHarm {
+func firstDamage(known *recoveredDamage, bad *badLine) *recoveredDamage {
 	if known != nil {
 		return known
 	}
-	return &recoveredHarm{Seq: bad.seq, Kind: bad.kind}
+	return &recoveredDamage{Seq: bad.seq, Kind: bad.kind}
 }
 
 // cutTail moves what a crash left behind the last good line to the evidence, and makes what stays durable.
@@ -118,7 +118,7 @@ func (r *recoveredChain) cutTail(s storage.Storage, bad *badLine) error {
 	return nil
 }
 
-// keepEvidence copies what is about to be cut into a file of its own, durably.
+// keepEvidence copies what is about to be cut into a separate file, durably.
 func (r *recoveredChain) keepEvidence(s storage.Storage, name string, from int64, seq uint64) error {
 	dir := r.Chain + "/" + format.EvidenceDir
 	if err := s.MkdirAll(dir, 0o700); err != nil {

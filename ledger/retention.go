@@ -51,7 +51,7 @@ func (u *upkeep) work() error {
 	return err
 }
 
-// underLock runs f while nobody else begins a chain or removes segments. A folder that is busy is left for the next round.
+// underLock runs f while no other process begins a chain or removes segments. A folder that is busy is left for the next round.
 func (u *upkeep) underLock(f func() error) error {
 	if u.ledger.options.keepsAll() || u.stopping() {
 		return nil
@@ -152,7 +152,7 @@ func choose(all []*heldChain, o *Options) {
 func (c *heldChain) next() heldFile { return c.files[c.remove] }
 
 // prune records that the marked segments of a chain go, then removes them, oldest first. A crash in between leaves segments that are on record as
-// gone, which harms nobody; the next round takes them.
+// removed, which is not damage; the next round removes them.
 func (u *upkeep) prune(c *heldChain, all []*heldChain) error {
 	s := u.ledger.options.storage
 	last, err := c.lastRemoved(s)

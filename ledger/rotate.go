@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// errFolderSync says that a folder could not be synced: whether its names are on the disk nobody knows.
+// errFolderSync means that a folder could not be synced, so that its names may not be on the disk.
 var errFolderSync = errors.New("syncing the chain's folder")
 
 // rotationDue reports whether the segment has become too large or too old. One that holds nothing but its first line never has.
@@ -20,7 +20,7 @@ func (w *writer) rotationDue() bool {
 }
 
 // Rotate closes the segment under a checkpoint of exactly its end. The new one is begun by prepare. As long as the old one has its name it
-// can go on: then the operator is told and the next batch tries again.
+// can go on: then OnWarning is called and the next batch tries again.
 func (w *writer) rotate() error {
 	c := w.chain
 	err := w.sign()
@@ -42,7 +42,7 @@ func (w *writer) rotate() error {
 	return w.rotated()
 }
 
-// rotated takes leave of a segment that was renamed. The new name must be durable before another file takes the old one, or a crash could leave
+// rotated releases a segment that was renamed. The new name must be durable before another file takes the old one, or a crash could leave
 // the new file in its place.
 func (w *writer) rotated() error {
 	c := w.chain

@@ -72,7 +72,7 @@ func newWalk(chain string) *walk {
 	return &walk{chain: chain, at: position{last: format.Genesis(chain)}, leaves: tree.NewRecordHasher(), open: map[uint64]reservation{}}
 }
 
-// badLine is the first line that is not as it should be.
+// badLine is the first malformed or misplaced line.
 type badLine struct {
 	off  int64
 	seq  uint64
@@ -82,16 +82,16 @@ type badLine struct {
 	proved bool
 }
 
-// The kinds of harm that recovery can tell; spec/ledger.md has the full list.
+// The kinds of damage that recovery distinguishes; spec/ledger.md has the full list.
 const (
-	harmBadLine      = "bad-line"
-	harmBadHash      = "bad-hash"
-	harmBrokenLink   = "broken-link"
-	harmWrongSeq     = "wrong-seq"
-	harmWrongChain   = "wrong-chain"
-	harmTimeBack     = "time-backwards"
-	harmTruncated    = "truncated"
-	harmRootMismatch = "root-mismatch"
+	damageBadLine      = "bad-line"
+	damageBadHash      = "bad-hash"
+	damageBrokenLink   = "broken-link"
+	damageWrongSeq     = "wrong-seq"
+	damageWrongChain   = "wrong-chain"
+	damageTimeBack     = "time-backwards"
+	damageTruncated    = "truncated"
+	damageRootMismatch = "root-mismatch"
 )
 
 // segmentWriter goes through one segment up to its first bad line. A segment that is not the first of its chain brings its own starting point;
@@ -99,7 +99,7 @@ const (
 func (w *walk) segment(s storage.Storage, name string) (*badLine, error) {
 	lines, err := newLineScanner(s, name)
 	if err != nil {
-		return &badLine{seq: w.at.seq() + 1, kind: harmBadLine, err: err, proved: true}, nil
+		return &badLine{seq: w.at.seq() + 1, kind: damageBadLine, err: err, proved: true}, nil
 	}
 	for {
 		err := lines.scan()
@@ -109,7 +109,7 @@ func (w *walk) segment(s storage.Storage, name string) (*badLine, error) {
 		if err != nil && !errors.Is(err, format.ErrShape) {
 			return nil, fmt.Errorf("reading %s: %w", name, err)
 		}
-		kind := harmBadLine
+		kind := damageBadLine
 		if err == nil {
 			kind, err = w.take(lines.line, lines.off == 0)
 		}
@@ -122,34 +122,34 @@ func (w *walk) segment(s storage.Storage, name string) (*badLine, error) {
 }
 
 // take moves behind one line if it is the next one. start says that it is the first of its segment.
-func (w *walk) take(line []byte, start bool) (harm string, err error) {
+func (w *walk) take(line []byte, start bool) (damage string, err error) {
 	l, err := ParseLine(line)
 	if errors.Is(err, format.ErrHash) {
-		return harmBadHash, err
+		return damageBadHash, err
 	}
 	if err != nil {
-		return harmBadLine, err
+		return damageBadLine, err
 	}
 	if !l.In(w.chain) {
-		return harmWrongChain, errors.New("belongs to another chain")
+		return damageWrongChain, errors.New("belongs to another chain")
 	}
 	if start && l.Seq > 1 {
 		if err := w.start(&l); err != nil {
-			return harmRootMismatch, err
+			return damageRootMismatch, err
 		}
 	}
 	switch text := format.FormatTime(l.Time); {
 	case l.Seq != w.at.seq()+1:
-		return harmWrongSeq, fmt.Errorf("has number %d", l.Seq)
+		return damageWrongSeq, fmt.Errorf("has number %d", l.Seq)
 	case l.Prev != w.at.last:
-		return harmBrokenLink, errors.New("does not follow the entry before it")
+		return damageBrokenLink, errors.New("does not follow the entry before it")
 	case text < w.at.time:
-		return harmTimeBack, errors.New("is older than the entry before it")
+		return damageTimeBack, errors.New("is older than the entry before it")
 	default:
 		w.at.time = text
 	}
 	w.at.advance(line, l.Hash, w.leaves)
-	return harmBadLine, w.follow(&l)
+	return damageBadLine, w.follow(&l)
 }
 
 // start takes the starting point from the first line of a segment: the edge of the tree must give the root that the note has.

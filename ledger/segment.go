@@ -82,7 +82,7 @@ type segmentWriter struct {
 // that is durable. If not it must never be written again.
 func (g *segmentWriter) write(lines []byte) (sound bool, err error) {
 	if end := g.size + int64(len(lines)); end > g.reserved {
-		// Only a help: if there is no space the write itself will tell.
+		// A hint only: if there is no space, the write fails.
 		more := min(max(g.size, minPreallocate), maxPreallocate)
 		if g.file.Reserve(int64(len(lines))+more) == nil {
 			g.reserved = end + more
@@ -96,7 +96,7 @@ func (g *segmentWriter) write(lines []byte) (sound bool, err error) {
 		return g.undo(), fmt.Errorf("writing: %w", err)
 	}
 	if err := g.file.Sync(); err != nil {
-		return false, fmt.Errorf("syncing: %w", err) // what is on the disk now nobody knows
+		return false, fmt.Errorf("syncing: %w", err) // the content of the disk is unknown now
 	}
 	g.size += int64(len(lines))
 	return true, nil

@@ -2,7 +2,7 @@ package ledger
 
 import "runtime"
 
-// Who writes. One at a time holds the writer's lock. A caller who finds it free writes for itself, and for all who queued meanwhile, which
+// Only the holder of the writer's lock writes. A caller that finds the lock free writes its own entry and all that were queued meanwhile, which
 // saves two changes of goroutine where there is only one caller. The writer's own goroutine does the rest: it goes on where a caller has left
 // others waiting, and does what is due when nobody calls.
 //

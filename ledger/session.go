@@ -19,7 +19,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/tree"
 )
 
-// Appender is what sessions need of a ledger: [Ledger] has it.
+// Appender appends entries. [Ledger] implements it.
 type Appender interface {
 	Append(ctx context.Context, e Entry) (Receipt, error)
 }
@@ -68,7 +68,7 @@ func OpenSessions(dir string, to Appender) (*Sessions, error) {
 	return s, nil
 }
 
-// Close gives the folder back. The ledger stays open.
+// Close closes the folder. The ledger stays open.
 func (s *Sessions) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +76,7 @@ func (s *Sessions) Close() error {
 	return errors.Join(s.reader.Close(), s.store.Close())
 }
 
-// Begin begins a session. One that was begun before, by whomever, is refused with ERR_SESSION_EXISTS.
+// Begin begins a session. A session that exists already is refused with ERR_SESSION_EXISTS.
 func (s *Sessions) Begin(ctx context.Context, id string) error {
 	if id == "" || len(id) > maxLabel {
 		return sessionError(dual.InvalidParams, id)
@@ -115,7 +115,7 @@ func (s *Sessions) Finalise(ctx context.Context, id string) (root tlog.Hash, cou
 	return root, count, nil
 }
 
-// Root returns what a session was finalised to. A session that nobody began is ERR_SESSION_NOT_FOUND, one that is still open is
+// Root returns what a session was finalised to. The error is ERR_SESSION_NOT_FOUND for an unknown session, and for one that is still open
 // ERR_NOT_FINALIZED.
 func (s *Sessions) Root(ctx context.Context, id string) (root tlog.Hash, count int64, err error) {
 	found, err := s.finalised(ctx, id)
@@ -142,7 +142,7 @@ func (s *Sessions) finalised(ctx context.Context, id string) (session, error) {
 	return *found, nil
 }
 
-// exclusively runs act while nobody else, in this process or another, begins or finalises a session.
+// exclusively runs act while no other caller, in this process or another, begins or finalises a session.
 func (s *Sessions) exclusively(ctx context.Context, act func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

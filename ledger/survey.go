@@ -261,7 +261,7 @@ func (w *writer) writeOwn(bodies [][]byte) error {
 	return nil
 }
 
-// conclude notes the ends of the chains that are now on record, so that nobody has to look again. A crash before that only costs time: they are
+// conclude notes the ends of the chains that are now on record, so that they need not be read again. A crash before that only costs time: they are
 // looked at and recorded once more.
 func (w *writer) conclude(all []*found) {
 	for _, f := range all {
@@ -278,7 +278,7 @@ func (w *writer) conclude(all []*found) {
 	}
 	for _, c := range w.poisoned {
 		if err := c.unlock(); err != nil {
-			w.ledger.warner.warn(warningUpkeep, "a lock could not be given back", err)
+			w.ledger.warner.warn(warningUpkeep, "a lock could not be released", err)
 		}
 	}
 	w.poisoned = nil

@@ -16,7 +16,7 @@ import (
 // upkeepEvery is how often old segments are looked at when nothing else gives a reason.
 const upkeepEvery = time.Hour
 
-// upkeep compresses and removes closed segments, on a goroutine of its own.
+// upkeep compresses and removes closed segments, on a separate goroutine.
 type upkeep struct {
 	ledger *Ledger
 	wake   chan struct{}

@@ -30,13 +30,13 @@ type warner struct {
 	dropped atomic.Uint64
 }
 
-func newWarner(tell func(Warning)) *warner {
+func newWarner(call func(Warning)) *warner {
 	w := &warner{out: make(chan Warning, 64), done: make(chan struct{})}
 	go func() {
 		defer close(w.done)
 		for warning := range w.out {
-			if tell != nil {
-				tell(warning)
+			if call != nil {
+				call(warning)
 			}
 		}
 	}()
@@ -52,7 +52,7 @@ func (w *warner) warn(kind string, text string, err error) {
 	}
 }
 
-// close waits until the last warning was told. Nobody may warn any more.
+// close waits until the last warning was delivered. warn must not be called after it.
 func (w *warner) close() {
 	close(w.out)
 	<-w.done

@@ -17,10 +17,10 @@ const (
 	maxBatch        = maxUncovered - ownRoom - 1
 )
 
-// writer writes. Whoever holds its lock is the one who does, see serve.go; all its fields are guarded by it, and [Open]'s until the ledger is
+// writer writes the chain. The holder of its lock writes, see serve.go. The lock guards all fields, which belong to [Open] until the ledger is
 // handed out.
 type writer struct {
-	turn chan struct{} // the lock: full while somebody holds it
+	turn chan struct{} // the lock: full while it is held
 
 	ledger  *Ledger
 	storage storage.Storage
@@ -59,7 +59,7 @@ type pendingNote struct {
 	Open    []reservation `json:"open,omitempty"`
 }
 
-// handle makes a batch durable and answers its callers, or refuses it. Without a batch it writes what the ledger itself has to say.
+// handle makes a batch durable and answers its callers, or refuses it. Without a batch it writes the ledger's own entries.
 func (w *writer) handle(batch []*request) {
 	err := w.unreported(batch)
 	if err == nil {
@@ -165,7 +165,7 @@ func (w *writer) write(bodies [][]byte) error {
 	return logFailed(err)
 }
 
-// ownBodies adds what the ledger has to say itself. A checkpoint comes first: in the first line of a segment it is where a reader begins.
+// ownBodies adds the ledger's own entries. A checkpoint comes first: in the first line of a segment it is where a reader begins.
 func (w *writer) ownBodies(bodies [][]byte) [][]byte {
 	if w.pending != nil {
 		bodies = append(bodies, ownBody(KindCheckpoint, w.pending))
@@ -289,7 +289,7 @@ func (w *writer) syncNotes() error {
 	return nil
 }
 
-// settle does what can wait until nobody does. While the queue is never empty it is done once a second.
+// settle syncs the checkpoints when no caller waits, or once a second if the queue is never empty.
 func (w *writer) settle() {
 	idle := w.ledger.queue.len() == 0
 	if w.chain == nil || !idle && time.Since(w.synced) < time.Second {
@@ -307,7 +307,7 @@ func (w *writer) settle() {
 	w.checkSpace()
 }
 
-// poison gives the chain up: after a failed sync nobody knows what is on the disk, so nothing is written there again. It stays locked until
+// poison gives the chain up: after a failed sync the content of the disk is unknown, so nothing is written there again. It stays locked until
 // another chain has named it.
 func (w *writer) poison(err error) {
 	c := w.chain
@@ -333,7 +333,7 @@ func (w *writer) judge(err error) error {
 func (w *writer) finish() error {
 	w.timer.Stop()
 	err := w.closeChain()
-	for _, c := range w.poisoned { // nobody has named them; the next opener will
+	for _, c := range w.poisoned { // no chain names them yet; the next process that opens the folder records them
 		err = errors.Join(err, c.unlock())
 	}
 	return errors.Join(err, w.second.end())
@@ -368,7 +368,7 @@ func (w *writer) drop() error {
 	return w.chain.abandon()
 }
 
-// leave notes how the chain ended and gives everything back. All entries are durable already.
+// leave notes how the chain ended and releases its files and its lock. All entries are durable already.
 func (w *writer) leave() error {
 	c := w.chain
 	err := c.notes.sync()

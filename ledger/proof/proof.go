@@ -32,8 +32,8 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/segment"
 )
 
-// Proof shows that an entry is in a ledger, to somebody who has nothing but the proof and the public key. It holds the entry itself, so
-// whoever gets it can read it.
+// Proof shows that an entry is in a ledger, to a reader who has only the proof and the public key. It holds the entry itself, so its
+// receiver can read the entry.
 type Proof struct {
 	V          int         `json:"v"` // 1
 	Chain      string      `json:"chain"`
@@ -102,7 +102,7 @@ func prove(ctx context.Context, fsys fs.FS, at ledger.Receipt) (Proof, error) {
 	return Proof{V: 1, Chain: chain, Seq: seq, Entry: string(walk.line), Hashes: hashes, Checkpoint: newest.Text}, nil
 }
 
-// notCovered tells an entry that is not covered yet from one that is not there.
+// notCovered distinguishes an entry that is not covered yet from one that does not exist.
 func notCovered(fsys fs.FS, chain string, seq uint64) error {
 	lines := segment.NewStream(fsys, chain)
 	defer lines.Close() //nolint:errcheck // it was only read

@@ -21,7 +21,7 @@ const checkpointEvery = 256
 // recentHashes is how far back a checkpoint that is seen late, beside a writer that is quicker than we are, can be compared.
 const recentHashes = 1024
 
-// claim is what somebody else says about a chain: that its entry of that number has that hash.
+// claim is a statement of another chain: entry size of this chain has hash last.
 type claim struct {
 	size uint64
 	last format.Digest

@@ -117,7 +117,7 @@ func (v *verification) claim(about string, c claim) {
 	}
 }
 
-// missing finds chains that somebody names and that are gone.
+// missing finds chains that are named elsewhere and do not exist.
 func (v *verification) missing(chains []string) {
 	named, file := map[string]string{}, map[string]*checkpoint.File{}
 	for about, claims := range v.claims {

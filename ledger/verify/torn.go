@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// Rules of this file: what a crash can leave behind is no damage, and nothing else passes for it. A kill leaves a beginning of the next
+// Rules of this file: bytes that a crash can leave are not damage, and nothing else is accepted as such. A kill leaves a beginning of the next
 // line. A power cut may also leave sectors of zeros in what was written last.
 
 const sector = 512
