@@ -50,7 +50,7 @@ func TestGatewayStartsServers(t *testing.T) {
 	}
 	g.write(t, text("    timeout: 9s\n"))
 	g.signal(syscall.SIGHUP)
-	g.said.await("was read again", 1)
+	g.said.await("was reloaded", 1)
 	if got := post(toolCall("2", "fail")); !strings.Contains(got, `"code":"NOT_FOUND"`) {
 		t.Errorf("answered %s; it said %s", got, g.said)
 	}

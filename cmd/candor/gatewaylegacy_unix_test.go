@@ -74,7 +74,7 @@ func TestALegacySessionOutlivesAReload(t *testing.T) {
 	endpoint := data()
 	g.write(t, configText(web.URL, "    timeout: 7s\n"))
 	g.signal(syscall.SIGHUP)
-	g.said.await("was read again", 1)
+	g.said.await("was reloaded", 1)
 	post, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.address+"/it/"+endpoint, strings.NewReader(`{"jsonrpc":"2.0","id":7,"method":"ping"}`))
 	if err != nil {
 		t.Fatal(err)
