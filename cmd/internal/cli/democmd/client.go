@@ -18,7 +18,7 @@ type demoClient struct {
 }
 
 // errDemoSilent is the error of a call without a response.
-var errDemoSilent = errors.New("no answer, and the client waits for ever")
+var errDemoSilent = errors.New("no answer, and the client waits forever")
 
 // errDemoGone is the error of a call on a closed connection.
 var errDemoGone = errors.New("no answer: the connection is closed")

@@ -17,7 +17,7 @@ import (
 
 // demoProof verifies the ledger, flips a bit in it and verifies it again.
 func demoProof(env *term.Env, p term.Colors, dir string, counts *meter.Meter) error {
-	fmt.Fprintf(env.Out, "%s\n", p.Bold(fmt.Sprintf("%d Every failure was on the record before it was sent, and nobody changes that unseen", len(demoScenes)+1)))
+	fmt.Fprintf(env.Out, "%s\n", p.Bold(fmt.Sprintf("%d Every failure was recorded before it was sent, and a change to the record is found", len(demoScenes)+1)))
 	stats := counts.Stats()
 	fmt.Fprintf(env.Out, "  %s %s\n", p.Name(term.Pad("counted", 17)), fmt.Sprintf("%d failures, %d codes", stats.Total, len(stats.BySymbol)))
 	failures, err := demoFailures(dir)
