@@ -219,7 +219,7 @@ func TestAThirdPartyChecksAnExport(t *testing.T) {
 			if err := os.WriteFile(name, raw, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if out, said, code := runCandor(t, "ledger", "check-proof", name, "--key", key); code != 1 || !strings.Contains(said, "the proof does not hold") {
+			if out, said, code := runCandor(t, "ledger", "check-proof", name, "--key", key); code != 1 || !strings.Contains(said, "the proof is not valid") {
 				t.Errorf("%s of record %d: code %d, %s%s", field, i+1, code, out, said)
 			}
 		}

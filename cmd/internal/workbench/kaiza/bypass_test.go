@@ -302,7 +302,7 @@ func TestAPlanBehindAThousandOthersIsFound(t *testing.T) {
 	if out, code := p.candor("workbench", "approve", hash[:8], "--root", p.work, "--state", p.state, "--yes"); code != 0 {
 		t.Errorf("approving it: %d %s", code, out)
 	}
-	if out, code := p.candor("workbench", "plans", "--root", p.work, "--state", p.state); code != 0 || !strings.Contains(out, "And 2 more") {
+	if out, code := p.candor("workbench", "plans", "--root", p.work, "--state", p.state); code != 0 || !strings.Contains(out, "2 more are not listed") {
 		t.Errorf("who lists them is not told that there are more: %d %.300s", code, out)
 	}
 }

@@ -141,7 +141,7 @@ func TestUnlockOfSeveralSessions(t *testing.T) {
 	first.breakRule(plan)
 	second.breakRule(plan)
 	later := p.executor()
-	if out, code := p.onWork("unlock"); code != 0 || !strings.Contains(out, "Name one") || len(p.lockFiles()) != 2 {
+	if out, code := p.onWork("unlock"); code != 0 || !strings.Contains(out, "To unlock one") || len(p.lockFiles()) != 2 {
 		t.Errorf("several without a name: %d %s", code, out)
 	}
 	if report, out := p.unlock(2, "--yes"); report.Code != "INVALID_INPUT_VALUE" || len(report.Locked) != 2 || len(p.lockFiles()) != 2 {
