@@ -229,7 +229,7 @@ func TestASecondPlaceThatCannotBeWrittenLosesNothing(t *testing.T) {
 	p.fails("1", "NOT_FOUND")
 	p.said.await("checkpoints are not written to the witness copy", 1)
 	p.signal(syscall.SIGTERM)
-	if p.ends(); strings.Count(p.said.String(), "checkpoints are not kept") != 1 {
+	if p.ends(); strings.Count(p.said.String(), "checkpoints are not written to the witness copy") != 1 {
 		t.Errorf("it said %s", p.said)
 	}
 	code, out, complaints := verify(home)
