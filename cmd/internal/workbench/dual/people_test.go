@@ -157,7 +157,7 @@ func TestAPersonFindsTampering(t *testing.T) {
 	s.end()
 	p.sql("UPDATE thoughts SET agent_id = 'mallory' WHERE id = ?", records[1])
 	out, _, code := p.person("verify")
-	if code != 1 || !strings.Contains(out, "record 1: hash_mismatch") || !strings.Contains(out, "FAILED: 1 fault") {
+	if code != 1 || !strings.Contains(out, "record 1: hash_mismatch") || !strings.Contains(out, "FAILED: 1 problem") {
 		t.Errorf("code %d, %s", code, out)
 	}
 }
