@@ -145,6 +145,7 @@ type verification struct {
 	report Report
 }
 
+// FS verifies the ledger in a file system against the checkpoints in the given files.
 func FS(fsys fs.FS, places []*checkpoint.File, options Options) (Report, error) {
 	v := &verification{fsys: fsys, places: places, claims: map[string][]claim{}, heard: map[string]testimony{}, tell: options.Progress}
 	defer v.closePlaces()

@@ -32,8 +32,9 @@ func CleanText(words []byte, limits wire.Limits) []byte {
 
 const (
 	// MaxNoiseBytes bounds the part of unexpected output that is logged.
-	MaxNoiseBytes = 256 // logged bytes of unexpected output
-	MaxNoiseScan  = 4 << 10
+	MaxNoiseBytes = 256
+	// MaxNoiseScan bounds the part of unexpected output that is examined.
+	MaxNoiseScan = 4 << 10
 )
 
 // Excerpt is the beginning of what a server said, fit to be kept: short and without secrets.

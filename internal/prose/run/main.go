@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -20,13 +21,13 @@ import (
 func main() {
 	byPackage := flag.Bool("by-package", false, "a row for each package, the most hits per word first")
 	flag.Parse()
-	if err := run(os.Stdout, *byPackage); err != nil {
+	if err := run(context.Background(), os.Stdout, *byPackage); err != nil {
 		fmt.Fprintln(os.Stderr, "prose:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out io.Writer, byPackage bool) error {
+func run(ctx context.Context, out io.Writer, byPackage bool) error {
 	ours, err := prose.Tree(os.DirFS("."))
 	if err != nil {
 		return err
@@ -37,7 +38,7 @@ func run(out io.Writer, byPackage bool) error {
 	}
 	fmt.Fprintln(out)
 	row(out, "this repository", prose.Sum(ours))
-	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	goroot, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
 		return fmt.Errorf("go env GOROOT: %w", err)
 	}

@@ -29,6 +29,7 @@ type Ledger struct {
 	Chains []*Chain
 }
 
+// Chain is a chain of a forged ledger.
 type Chain struct {
 	F        *Ledger
 	Name     string
@@ -45,6 +46,7 @@ type seeded struct{ r *rand.ChaCha8 }
 
 func (s seeded) Read(p []byte) (int, error) { return s.r.Read(p) }
 
+// New returns an empty ledger with a fixed key.
 func New(t testing.TB) *Ledger {
 	secret, public, err := note.GenerateKey(seeded{rand.NewChaCha8([32]byte{1})}, "candor-ledger")
 	if err != nil {
@@ -78,6 +80,7 @@ func (f *Ledger) Chain() *Chain {
 
 func (c *Chain) active() *[]byte { return &c.Segments[len(c.Segments)-1] }
 
+// Add appends an entry to the chain.
 func (c *Chain) Add(kind, rest string) {
 	c.Seq++
 	c.F.Now = c.F.Now.Add(time.Millisecond)
@@ -92,6 +95,7 @@ func (c *Chain) Add(kind, rest string) {
 	*c.active() = append(append(*c.active(), line...), '\n')
 }
 
+// Line returns an entry as it is stored, with its hash.
 func Line(chain string, seq int64, at time.Time, prev, kind, rest string) []byte {
 	body := `{"v":1,"chain":"` + chain + `","seq":` + strconv.FormatInt(seq, 10) + `,"time":"` + at.Format("2006-01-02T15:04:05.000000Z") +
 		`","prev":"` + prev + `","kind":"` + kind + `"` + rest
@@ -135,6 +139,7 @@ func (c *Chain) note() string {
 	return string(signed)
 }
 
+// Checkpoint appends a signed checkpoint entry.
 func (c *Chain) Checkpoint(closed bool) {
 	text := c.note()
 	c.Notes = append(append(c.Notes, text...), "---\n"...)
@@ -151,6 +156,7 @@ func quoteJSON(text string) string {
 	return `"` + string(bytes.ReplaceAll([]byte(text), []byte("\n"), []byte(`\n`))) + `"`
 }
 
+// Rotate begins a new segment.
 func (c *Chain) Rotate() { c.Segments = append(c.Segments, nil) }
 
 // FS puts everything in place.

@@ -140,6 +140,7 @@ type failedReader struct{ err error }
 // Read returns the error.
 func (r failedReader) Read([]byte) (int, error) { return 0, r.err }
 
+// Close closes the file that is open, if any.
 func (n *Stream) Close() error {
 	if n.file == nil {
 		return nil

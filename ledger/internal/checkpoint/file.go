@@ -34,6 +34,7 @@ type span struct {
 	size        int64  // what that covers
 }
 
+// NewFile returns the checkpoints in the file of this name.
 func NewFile(name string) *File {
 	return &File{Fsys: os.DirFS(filepath.Dir(name)), Base: filepath.Base(name), Name: name}
 }
@@ -103,6 +104,7 @@ func (p *File) open() error {
 	return nil
 }
 
+// Close closes the file if it is open.
 func (p *File) Close() {
 	if p.file != nil {
 		_ = p.file.Close() // it was only read

@@ -63,8 +63,10 @@ func nodeHash(left, right tlog.Hash) tlog.Hash {
 // LeafHasher computes the record hashes of RFC 6962 with one reused state.
 type LeafHasher struct{ state hash.Hash }
 
+// NewLeafHasher returns a LeafHasher. It belongs to one goroutine.
 func NewLeafHasher() LeafHasher { return LeafHasher{sha256.New()} }
 
+// Sum returns the record hash of a line.
 func (l LeafHasher) Sum(line []byte) (leaf tlog.Hash) {
 	l.state.Reset()
 	l.state.Write([]byte{0})

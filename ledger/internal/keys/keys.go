@@ -144,6 +144,7 @@ func keepKey(s storage.Storage, name string, key []byte, mode fs.FileMode) error
 	return err
 }
 
+// Public returns the public keys of a ledger, the current one first.
 func Public(s storage.Storage) ([]string, error) {
 	names := []string{format.SignerPub}
 	old, err := s.List(format.OldKeysDir)

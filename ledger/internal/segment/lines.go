@@ -27,6 +27,7 @@ const (
 	NoteBuffer  = 4 << 10
 )
 
+// NewLineBuffer returns a buffer of size bytes that reads lines from in.
 func NewLineBuffer(in io.Reader, size int) *LineBuffer {
 	return &LineBuffer{in: in, buf: make([]byte, size)}
 }

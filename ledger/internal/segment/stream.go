@@ -34,6 +34,7 @@ type Stream struct {
 	Gap    bool      // numbers are missing between the open segment and the one before
 }
 
+// NewStream returns a reader of the segments of a chain.
 func NewStream(fsys fs.FS, chain string) *Stream {
 	return &Stream{fsys: fsys, chain: chain, Lines: NewLineBuffer(nil, entryBuffer)}
 }
@@ -94,6 +95,7 @@ func (s *Stream) Tail() ([]byte, int64) { return s.Lines.Rest(), s.Lines.Offset 
 // DiscardTail passes over those bytes.
 func (s *Stream) DiscardTail() { s.Lines.from, s.Lines.clean = s.Lines.to, 0 }
 
+// Close closes the open segment, if any.
 func (s *Stream) Close() error {
 	if s.file == nil {
 		return nil
@@ -171,6 +173,7 @@ func (s *Stream) openBehind(list []File) (last bool, err error) {
 	return true, nil
 }
 
+// LastNumber returns the number of the last segment, 0 for an empty list.
 func LastNumber(list []File) int {
 	if len(list) == 0 {
 		return 0

@@ -70,6 +70,7 @@ func FromEdges(size uint64, edges []string) (Tree, error) {
 // RecordHasher computes record hashes without allocating. It belongs to one goroutine.
 type RecordHasher struct{ state hash.Hash }
 
+// NewRecordHasher returns a RecordHasher.
 func NewRecordHasher() RecordHasher { return RecordHasher{sha256.New()} }
 
 // Sum is tlog.RecordHash.

@@ -22,6 +22,7 @@ type ledgerCommand struct {
 	dir string
 }
 
+// New returns the command candor ledger.
 func New(env *term.Env) *cobra.Command {
 	c := &ledgerCommand{env: env}
 	cmd := &cobra.Command{

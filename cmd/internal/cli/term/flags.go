@@ -71,6 +71,7 @@ func (a *AgeFlag) String() string {
 	return time.Duration(*a).String()
 }
 
+// Set parses the value of the flag.
 func (a *AgeFlag) Set(text string) error {
 	d, err := ParseAge(text)
 	if err == nil {
@@ -79,6 +80,7 @@ func (a *AgeFlag) Set(text string) error {
 	return err
 }
 
+// Type names the value in the help.
 func (a *AgeFlag) Type() string { return "duration" }
 
 // BytesFlag is a flag for a size in bytes.
@@ -88,6 +90,7 @@ var _ pflag.Value = (*BytesFlag)(nil)
 
 func (b *BytesFlag) String() string { return "" }
 
+// Set parses the value of the flag.
 func (b *BytesFlag) Set(text string) error {
 	n, err := plug.ParseBytes(text)
 	if err == nil {
@@ -96,6 +99,7 @@ func (b *BytesFlag) Set(text string) error {
 	return err
 }
 
+// Type names the value in the help.
 func (b *BytesFlag) Type() string { return "size" }
 
 // MaxArgs accepts at most n arguments.

@@ -119,12 +119,23 @@ func (c Colors) with(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-func (c Colors) Bold(text string) string  { return c.with("1", text) }
+// Bold returns text in bold.
+func (c Colors) Bold(text string) string { return c.with("1", text) }
+
+// Faint returns text in a faint colour.
 func (c Colors) Faint(text string) string { return c.with("2", text) }
-func (c Colors) Bad(text string) string   { return c.with("31", text) }
-func (c Colors) Good(text string) string  { return c.with("32", text) }
-func (c Colors) Warn(text string) string  { return c.with("33", text) }
-func (c Colors) Name(text string) string  { return c.with("36", text) }
+
+// Bad returns text in the colour for failures.
+func (c Colors) Bad(text string) string { return c.with("31", text) }
+
+// Good returns text in the colour for success.
+func (c Colors) Good(text string) string { return c.with("32", text) }
+
+// Warn returns text in the colour for warnings.
+func (c Colors) Warn(text string) string { return c.with("33", text) }
+
+// Name returns text in the colour for names.
+func (c Colors) Name(text string) string { return c.with("36", text) }
 
 // Colors follows --color, then NO_COLOR (https://no-color.org), then whether standard output is a terminal.
 func (env *Env) Colors() Colors {

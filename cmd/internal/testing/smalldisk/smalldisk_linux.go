@@ -19,7 +19,7 @@ func Mount(t testing.TB, dir string, mib int) (wrap func(*exec.Cmd)) {
 		cmd.Args = append([]string{"sh", "-c", script, dir, cmd.Path}, cmd.Args[1:]...)
 		cmd.Path, cmd.SysProcAttr = "/bin/sh", ownNamespace()
 	}
-	try := exec.Command("/bin/true")
+	try := exec.CommandContext(t.Context(), "/bin/true")
 	wrap(try)
 	if out, err := try.CombinedOutput(); err != nil {
 		t.Skipf("no namespace to mount a small disk in: %v: %s", err, out)
