@@ -34,3 +34,14 @@ func Example() {
 	// Output:
 	// {"total":2,"byCode":{"-32601":1,"2300":1},"byDomain":{"candor":1,"memory-bank":1},"bySymbol":{"E_MB_FILE_NOT_FOUND":1,"METHOD_NOT_FOUND":1},"byTool":{"mb/read":{"tool":1},"none":{"protocol":1}},"suppressed":0,"suspected":0,"unrecorded":0}
 }
+
+// Sampling keeps the total exact and estimates the breakdowns.
+func ExampleParseSample() {
+	sample, err := meter.ParseSample("10")
+	fmt.Println(sample, err)
+	_, err = meter.ParseSample("often")
+	fmt.Println(err != nil)
+	// Output:
+	// 10 <nil>
+	// true
+}
