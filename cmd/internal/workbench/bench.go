@@ -18,11 +18,11 @@ import (
 // Options configures a bench.
 type Options struct {
 	State *State // required; the caller closes it
-	// Ledger is the folder of the trail. If it is empty nothing is recorded, which is logged.
+	// Ledger is the folder of the trail. If it is empty, calls are not recorded and Open logs a warning.
 	Ledger string
 	// Trail configures the ledger. Its Instance and LockWait are set by Open.
 	Trail ledger.Options
-	// Dialect is the dialect of failures; nil for the system's default.
+	// Dialect is the dialect of failures; nil selects the system's default.
 	Dialect dialect.Dialect
 	Stack   candor.StackPolicy
 	Meter   candor.Meter
@@ -56,8 +56,9 @@ type Bench struct {
 
 const lockWait = 2 * time.Second
 
-// maxMessage limits a request on every transport: the 8 MiB that a tool takes, and half as much for JSON escapes. Text that JSON escapes
-// throughout is limited further: 2 MiB of control characters, at six bytes each, fit.
+// maxMessage limits a request on every transport: the 8 MiB that a tool accepts, and half as much again for JSON
+// escapes. Text that consists of escaped characters only is limited further: 2 MiB of control characters fit, at six
+// bytes each.
 const maxMessage = 12 << 20
 
 // Open builds the server of a system and audits it. If an invariant does not hold, Open succeeds, every call is refused with
@@ -138,10 +139,11 @@ func (b *Bench) Keep(s *Session) error { return b.sessions.keep(s) }
 // Discard removes a session that was kept and not used, and closes its value.
 func (b *Bench) Discard(s *Session) error { return b.sessions.discard(s) }
 
-// Record appends an entry that belongs to no call.
+// Record appends an entry that does not belong to a call.
 func (b *Bench) Record(ctx context.Context, e ledger.Entry) error { return b.trail.append(ctx, e) }
 
-// Attest appends an entry and returns its receipt, by which it can be proven later. Without a trail the receipt is empty.
+// Attest appends an entry and returns its receipt, with which the entry can be proven later. Without a trail the receipt
+// is empty.
 func (b *Bench) Attest(ctx context.Context, e ledger.Entry) (ledger.Receipt, error) {
 	return b.trail.attest(ctx, e)
 }

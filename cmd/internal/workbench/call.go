@@ -15,23 +15,23 @@ import (
 type Call struct {
 	Name      string // the requested tool name
 	Tool      *Tool  // nil if the system has no such tool
-	ID        string // joins its entries in the trail
+	ID        string // connects the entries of the call in the trail
 	Session   *Session
-	Stray     bool // names a session that does not exist, or not the one of its connection
+	Stray     bool // the call names an unknown session, or one that its connection does not have
 	Arguments json.RawMessage
 
 	bench    *Bench
 	acquired *Session // to be released when the call ends
-	conn     string   // the connection, "" if none lasts beyond the call
+	conn     string   // the connection; "" if it does not outlast the call
 	start    time.Time
 
 	enterErr  error         // why the enter entry could not be written
-	gated     bool          // the system's gate was asked
+	gated     bool          // the system's gate was called
 	refused   *candor.Error // the gate's refusal
 	ran       bool          // the tool was called
 	notified  bool          // System.Failed was called
 	failure   *candor.Error // as sent
-	hidden    candor.Cause  // of the failure, for the trail only
+	hidden    candor.Cause  // the cause of the failure, for the trail only
 	open      int           // reserved effects that have not ended
 	effective bool          // the trail records that the effect happened
 	revert    func() error  // undoes the call, for an effect that is not reserved
@@ -54,9 +54,9 @@ func newID() string {
 // Bench returns the bench that handles the call.
 func (c *Call) Bench() *Bench { return c.bench }
 
-// Bind makes s the session of this call and of later calls on its connection. bound is false if no connection lasts beyond the call: then
-// the client must name the session in each call. late is true if the connection already has a session, possibly since a moment ago; then
-// s is not used.
+// Bind makes s the session of this call and of later calls on its connection. bound is false if the connection does not
+// outlast the call; the client must then name the session in each call. late is true if the connection already has a
+// session, possibly from a concurrent call; s is then not used.
 func (c *Call) Bind(s *Session) (bound, late bool) {
 	if bound, late = c.bench.sessions.bind(c.conn, s); !late {
 		c.Session = s
@@ -105,8 +105,8 @@ type Effect struct {
 	plan   string
 }
 
-// Complete records the end of the effect; failed is nil for success. It must be called once. If it returns an error, the trail does not say how
-// the effect ended.
+// Complete records the end of the effect; failed is nil for success. It must be called once. If it returns an error, the
+// trail does not record how the effect ended.
 func (f *Effect) Complete(ctx context.Context, failed error, about map[string]any) error {
 	f.call.open--
 	if f.opened == nil {

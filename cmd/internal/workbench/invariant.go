@@ -34,7 +34,7 @@ type Finding struct {
 	Found string `json:"found"`
 }
 
-// Invariants returns those of a system: the workbench's own, then the system's.
+// Invariants returns the invariants of a system: those of the workbench, then those of the system.
 func Invariants(s *System) []Invariant {
 	return slices.Concat(ownInvariants, s.Invariants)
 }
@@ -63,8 +63,8 @@ func (b *Bench) audit(ctx context.Context) []Finding {
 	return found
 }
 
-// withoutFolders shortens the paths of the server's own files in a text for clients. [candor.Public] alone would show part of a path that
-// contains a space.
+// withoutFolders shortens the paths of the server's files in a text for clients. [candor.Public] alone would show part
+// of a path that contains a space.
 func (b *Bench) withoutFolders(text string) string {
 	names := []string{b.trail.dir, b.trail.o.SecondPlace, b.state.Dir()}
 	slices.SortFunc(names, func(x, y string) int { return len(y) - len(x) }) // one may be inside another
@@ -133,12 +133,12 @@ func handlersWrapped(ctx context.Context, b *Bench) error {
 	if err != nil {
 		return err
 	}
-	defer serving.Close() //nolint:errcheck // nothing to lose
+	defer serving.Close() //nolint:errcheck // best effort
 	client, err := mcp.NewClient(&mcp.Implementation{Name: "self-audit"}, nil).Connect(ctx, here, nil)
 	if err != nil {
 		return err
 	}
-	defer client.Close() //nolint:errcheck // nothing to lose
+	defer client.Close() //nolint:errcheck // best effort
 	count := 0
 	for t, err := range client.Tools(ctx, nil) {
 		if err != nil {
@@ -206,7 +206,7 @@ func ledgerVerifies(_ context.Context, b *Bench) error {
 		return nil
 	}
 	if _, err := b.trail.ledger(); err != nil {
-		return nil //nolint:nilerr // each call fails with a code for that
+		return nil //nolint:nilerr // each call fails with its code
 	}
 	report, err := ledgerverify.Dir(b.trail.dir, ledgerverify.Options{SecondPlaces: b.trail.secondPlaces()})
 	if err != nil {

@@ -33,7 +33,7 @@ func soundOptions(t *testing.T) Options {
 	return Options{State: state, Ledger: filepath.Join(state.Dir(), "ledger")}
 }
 
-// ask calls the tool ping as a client does, and returns the code of its failure.
+// ask calls the tool ping as a client does and returns the error of the call, or nil.
 func ask(t *testing.T, b *Bench) *candor.Error {
 	t.Helper()
 	here, there := mcp.NewInMemoryTransports()
@@ -41,12 +41,12 @@ func ask(t *testing.T, b *Bench) *candor.Error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer serving.Close() //nolint:errcheck // it was only asked
+	defer serving.Close() //nolint:errcheck // best effort
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), here, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer session.Close() //nolint:errcheck // it was only asking
+	defer session.Close() //nolint:errcheck // best effort
 	return client.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "ping", Arguments: map[string]any{}}))
 }
 
@@ -56,7 +56,7 @@ func TestASoundSystemWorks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.Close() //nolint:errcheck // what matters was seen
+	defer b.Close() //nolint:errcheck // the checks are done
 	if found := b.Findings(); len(found) > 0 {
 		t.Errorf("found %v", found)
 	}
@@ -65,14 +65,15 @@ func TestASoundSystemWorks(t *testing.T) {
 	}
 }
 
-// brokenDialect writes what it cannot read.
+// brokenDialect writes failures that it cannot read.
 type brokenDialect struct{ dialect.Dialect }
 
 func (brokenDialect) Encode(dst []byte, _ *candor.Error, _ dialect.Options) []byte {
 	return append(dst, `{"oops":1}`...)
 }
 
-// TestEveryInvariantIsFoundBroken breaks each invariant of the workbench in turn. The server stays up and refuses to work.
+// TestEveryInvariantIsFoundBroken breaks each invariant of the workbench in turn. The server keeps running and refuses
+// every call.
 func TestEveryInvariantIsFoundBroken(t *testing.T) {
 	breaks := map[string]func(t *testing.T, s *System, o *Options){
 		"INV_STARTUP_CATALOGUE_COMPLETE": func(_ *testing.T, s *System, _ *Options) {
@@ -81,7 +82,7 @@ func TestEveryInvariantIsFoundBroken(t *testing.T) {
 		"INV_STARTUP_CODES_DECLARED": func(_ *testing.T, s *System, _ *Options) { s.Tools[0].Codes = nil },
 		"INV_STARTUP_TOOLS_DISTINCT": func(_ *testing.T, s *System, _ *Options) { s.Tools = append(s.Tools, s.Tools[0]) },
 		"INV_STARTUP_HANDLERS_WRAPPED": func(_ *testing.T, s *System, _ *Options) {
-			s.Invariants = []Invariant{} // broken below, past the workbench
+			s.Invariants = []Invariant{} // violated below, by adding a tool without the workbench
 		},
 		"INV_STARTUP_DIALECT_WRITES": func(_ *testing.T, _ *System, o *Options) { o.Dialect = brokenDialect{dialect.Must("candor")} },
 		"INV_STARTUP_STATE_PRIVATE": func(t *testing.T, _ *System, o *Options) {
@@ -133,7 +134,7 @@ func TestEveryInvariantIsFoundBroken(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer b.Close() //nolint:errcheck // what matters was seen
+			defer b.Close() //nolint:errcheck // the checks are done
 			if inv.ID == "INV_STARTUP_HANDLERS_WRAPPED" {
 				b.server.AddTool(&mcp.Tool{Name: "smuggled", InputSchema: map[string]any{"type": "object"}}, b.handle)
 				b.findings = b.audit(t.Context())
@@ -142,7 +143,7 @@ func TestEveryInvariantIsFoundBroken(t *testing.T) {
 				t.Fatalf("it was not found; found %v", b.Findings())
 			}
 			if inv.ID == "INV_STARTUP_DIALECT_WRITES" {
-				return // what such a server says nobody can read
+				return // the answers of such a server cannot be decoded
 			}
 			e := ask(t, b)
 			if e == nil || e.Code() != kaiza.SelfAuditFailure || e.CallInfo().InvariantID == "" {

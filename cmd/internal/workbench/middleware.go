@@ -78,7 +78,8 @@ func (b *Bench) begin(ctx context.Context, request *mcp.CallToolRequest) *Call {
 	return c
 }
 
-// end writes the exit entry of a failed call. The one of a successful call is written by run, before the reply is sent.
+// end writes the exit entry of a failed call. The exit entry of a successful call is written by run, before the reply is
+// sent.
 func (b *Bench) end(ctx context.Context, c *Call) {
 	if c.acquired != nil {
 		c.acquired.release()
@@ -100,7 +101,7 @@ func outcomeOf(e *candor.Error) ledger.Outcome {
 	return ledger.OutcomeError
 }
 
-// connection identifies the connection of a request, "" if none lasts beyond it.
+// connection identifies the connection of a request; it returns "" if the connection does not outlast the request.
 func (b *Bench) connection(session *mcp.ServerSession) string {
 	switch {
 	case b.stdio:
@@ -144,8 +145,8 @@ func (b *Bench) handle(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallTo
 	return reply.result(), nil
 }
 
-// run asks the gate, runs the tool and writes the exit entry. If that cannot be written the reply is withheld, unless the trail records the
-// effect.
+// run calls the gate, runs the tool and writes the exit entry. If the entry cannot be written, run returns an error
+// instead of the reply, unless the trail already records the effect.
 func (b *Bench) run(ctx context.Context, c *Call) (Reply, error) {
 	if refused := b.gate(c); refused != nil {
 		return Reply{}, refused
@@ -172,8 +173,8 @@ func (b *Bench) run(ctx context.Context, c *Call) (Reply, error) {
 	return reply, nil
 }
 
-// notify calls System.Failed, once. It is called when the tool returns an error, because the client may get another failure if the call was
-// cancelled; and for a tool that panicked, when the panic has become an error.
+// notify calls System.Failed once. It is called when the tool returns an error, because the client may get a different
+// failure if the call was cancelled. For a tool that panicked, it is called when the panic has become an error.
 func (c *Call) notify(ctx context.Context, e *candor.Error) {
 	if c.notified || !c.ran || c.bench.system.Failed == nil {
 		return
@@ -182,7 +183,8 @@ func (c *Call) notify(ctx context.Context, e *candor.Error) {
 	c.bench.system.Failed(ctx, c, e)
 }
 
-// notRecorded returns the error of a call whose exit entry could not be written. The tool has had its effect unless it can be reverted.
+// notRecorded returns the error of a call whose exit entry could not be written. It states that the action was done,
+// unless the tool is read-only or the call was reverted.
 func (c *Call) notRecorded(err error) *candor.Error {
 	e := candor.From(err)
 	if c.Tool.ReadOnly {
@@ -197,12 +199,12 @@ func (c *Call) notRecorded(err error) *candor.Error {
 	}
 	e = e.With(candor.WithMessage("The action was done, and its end could not be written to the trail."), candor.WithDetails(map[string]any{"effect": "done"}))
 	if c.Tool.Idempotent {
-		return e // its suggestion is to send the call again later
+		return e // its suggestion is to retry later
 	}
 	return e.With(candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Check what the action has changed and inform the operator; do not repeat it."))
 }
 
-// gate returns why a call is refused, or nil.
+// gate returns the reason why a call is refused, or nil.
 func (b *Bench) gate(c *Call) *candor.Error {
 	switch {
 	case c.enterErr != nil:
@@ -218,8 +220,8 @@ func (b *Bench) gate(c *Call) *candor.Error {
 	return c.refused
 }
 
-// refine adds session and ref to a failure and lets the system refine it. If a call failed before its tool ran, for example because of its
-// arguments, a refusal of the gate has precedence.
+// refine adds session and ref to a failure and lets the system refine it. If a call failed before its tool ran, for
+// example because of its arguments, a refusal of the gate takes precedence.
 func (b *Bench) refine(ctx context.Context, e *candor.Error) *candor.Error {
 	c := callOf(ctx)
 	if c == nil { // not a tools/call: a malformed line, or another method

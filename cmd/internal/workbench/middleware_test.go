@@ -8,8 +8,8 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// TestAnIdempotentToolMayBeRepeatedWhenItsEndIsNotRecorded loses the trail while a tool runs. A tool that is not idempotent must not be
-// called again; one that is may be, and its caller would otherwise stop halfway.
+// TestAnIdempotentToolMayBeRepeatedWhenItsEndIsNotRecorded removes the trail while a tool runs. The error is retryable
+// only if the tool is idempotent.
 func TestAnIdempotentToolMayBeRepeatedWhenItsEndIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	for _, idempotent := range []bool{false, true} {
@@ -30,6 +30,6 @@ func TestAnIdempotentToolMayBeRepeatedWhenItsEndIsNotRecorded(t *testing.T) {
 		if e.Retry().Retryable() != idempotent || e.Suggestion() == "" {
 			t.Errorf("idempotent %t: retry %s, %q", idempotent, e.Retry(), e.Suggestion())
 		}
-		_ = b.Close() // its trail is gone
+		_ = b.Close() // fails: its trail was removed
 	}
 }

@@ -29,8 +29,8 @@ func NewSession(role, root string, at time.Time) *Session {
 	return &Session{ID: newUUID(), Role: role, Root: root, Begun: at.UTC()}
 }
 
-// Value returns the value that the system attached to the session. The first call gets it from open; if open fails, the next call tries
-// again.
+// Value returns the value that the system attached to the session. The first call gets the value from open; if open
+// fails, the next call tries again.
 func (s *Session) Value(open func() (any, error)) (any, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,8 @@ const (
 	maxBound    = 4 * maxSessions // connections with a session
 )
 
-// sessions holds the sessions of a bench. One that is not in memory is read from the state, so that sessions survive a restart.
+// sessions holds the sessions of a bench. A session that is not in memory is read from the state, so sessions survive a
+// restart.
 type sessions struct {
 	mu     sync.Mutex
 	state  *State
@@ -99,7 +100,7 @@ type sessions struct {
 	byConn map[string]*binding
 }
 
-// binding is the session of a connection, by id, because the session itself may be evicted.
+// binding is the session of a connection. It holds the id because the session itself may be evicted.
 type binding struct {
 	id   string
 	used time.Time
@@ -121,8 +122,8 @@ func (l *sessions) prune() {
 	}
 }
 
-// of returns the session of a call. The call is stray if it names an unknown session, two sessions, or another one than its connection has:
-// a connection cannot change its session by naming another.
+// of returns the session of a call. The call is stray if it names an unknown session, two sessions, or a session other
+// than that of its connection: a connection cannot change its session by naming another.
 //
 // The session is acquired; the caller releases it.
 func (l *sessions) of(names []string, conn string) (s *Session, stray bool) {

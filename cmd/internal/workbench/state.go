@@ -11,8 +11,8 @@ import (
 	"github.com/candor-mcp/candor/internal/durable"
 )
 
-// stateVersion is the version that this program reads and writes. Unknown members of a file are ignored, so a later program may add
-// some without a new version.
+// stateVersion is the version that this program reads and writes. Unknown members of a file are ignored, so a later
+// program may add members without a new version.
 const stateVersion = 1
 
 const maxStateFile = 1 << 20
@@ -66,7 +66,7 @@ func (s *State) stamp() error {
 	return err
 }
 
-// checkVersion reports whether the folder has a version. It fails if that is a later one.
+// checkVersion reports whether the folder has a version. It returns an error if the version is later than stateVersion.
 func (s *State) checkVersion() (found bool, err error) {
 	var stamp stateStamp
 	if found, err = s.Load("version.json", &stamp); err == nil && stamp.Version > stateVersion {
@@ -94,7 +94,7 @@ func (s *State) Save(name string, v any) error {
 	return durable.WriteFile(s.root, name, append(data, '\n'), 0o600)
 }
 
-// Load decodes a file into v. found is false if it does not exist.
+// Load decodes a file into v. found is false if the file does not exist.
 func (s *State) Load(name string, v any) (found bool, err error) {
 	info, err := s.root.Stat(name)
 	switch {

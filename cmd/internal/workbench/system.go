@@ -13,19 +13,22 @@ type System struct {
 	Title        string
 	Instructions string // for the model, about the server as a whole
 	Dialect      string // the default dialect
-	Domain       string // the domain whose codes it raises
+	Domain       string // the domain of the codes it raises
 	Tools        []Tool
 	Sessionless  bool        // tools take no session_id
-	StrictNull   bool        // null arguments are refused, not read as {}
+	StrictNull   bool        // null arguments are refused instead of read as {}
 	Invariants   []Invariant // checked at startup, after those of the workbench
 
-	// Pattern selects the pattern of the dual dialect for the failures of a tool; if nil the code decides.
+	// Pattern selects the pattern of the dual dialect for the failures of a tool; if nil, the code selects it.
 	Pattern func(tool string) dialect.Pattern
-	// Gate refuses a call before its arguments are checked; if nil every call passes. It is called at most once per call.
+	// Gate refuses a call before its arguments are checked; if nil, every call passes. It is called at most once per
+	// call.
 	Gate func(c *Call) *candor.Error
-	// Missing returns the error for a call of an unknown tool. If it is nil or returns nil, the protocol's own error is sent.
+	// Missing returns the error for a call of an unknown tool. If it is nil or returns nil, the error of the protocol is
+	// sent.
 	Missing func(name string) *candor.Error
-	// Lists reports whether tools/list includes a tool for a session; if nil it includes all. A connection without a session sees all tools.
+	// Lists reports whether tools/list includes a tool for a session; if nil, it includes all tools. A connection
+	// without a session sees all tools.
 	Lists func(s *Session, tool string) bool
 	// Refine converts a failure to the system's vocabulary: another code, the plan and phase of the call. A nil result changes nothing.
 	Refine func(c *Call, e *candor.Error) *candor.Error

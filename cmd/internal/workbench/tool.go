@@ -19,7 +19,7 @@ type Tool struct {
 	// Input is the JSON object of the argument schemas. Other arguments are refused, except session_id in a system with sessions.
 	Input    string
 	Required []string
-	Codes    []candor.Code // that it can raise, besides those common to all calls
+	Codes    []candor.Code // codes that it can raise, besides those common to all calls
 
 	ReadOnly    bool // changes nothing
 	Idempotent  bool // repeating a call changes nothing more
@@ -46,7 +46,7 @@ func Handle[In any](run func(ctx context.Context, c *Call, in In) (Reply, error)
 	}
 }
 
-// sessionProperty is the schema of session_id, by which a call over HTTP without protocol sessions names its session.
+// sessionProperty is the schema of session_id, with which a call over HTTP without protocol sessions names its session.
 const sessionProperty = `{"type":"string","maxLength":64,"description":"The id that begin_session returned. Needed only over HTTP without a protocol session."}`
 
 // listed returns the tool as tools/list shows it.

@@ -15,8 +15,8 @@ import (
 // reopenAfter is the minimum time between two attempts to open the trail.
 const reopenAfter = 250 * time.Millisecond
 
-// trail is the ledger of a bench. If it cannot be opened the server starts all the same and refuses every call; each call tries
-// again, so the server recovers without a restart.
+// trail is the ledger of a bench. If the ledger cannot be opened, the server still starts and refuses every call. Each
+// call tries again, so the server recovers without a restart.
 type trail struct {
 	dir string // "" for no trail
 	o   ledger.Options
@@ -32,7 +32,7 @@ type trail struct {
 // ledger returns the open ledger, or nil, nil if the bench has no trail.
 func (t *trail) ledger() (*ledger.Ledger, error) {
 	if t.dir == "" {
-		return nil, nil //nolint:nilnil // no trail is a choice
+		return nil, nil //nolint:nilnil // a bench may have no trail
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,7 +53,7 @@ func (t *trail) ledger() (*ledger.Ledger, error) {
 	return t.open, nil
 }
 
-// auditError returns the error for a call that was refused because of the trail. A cancelled call keeps its own error.
+// auditError returns the error for a call that was refused because of the trail. The error of a cancelled call is kept.
 func auditError(ctx context.Context, err error) *candor.Error {
 	if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
 		return candor.From(ended)
@@ -121,13 +121,14 @@ func (t *trail) RecordFailure(ctx context.Context, f candor.Failure) error {
 	return err
 }
 
-// changedNothing reports whether a failed call had no effect: none was recorded, none was left open by a panic, and e does not mention one.
+// changedNothing reports whether a failed call had no effect: no effect was recorded or left open by a panic, and e does
+// not mention one.
 func (c *Call) changedNothing(e *candor.Error) bool {
 	return !c.effective && c.open == 0 && e.Details().Get("effect").IsZero()
 }
 
-// secondPlaces lists the files that hold checkpoints of this trail only. A file that other ledgers share is found through the chains that
-// name it; listing it here would report the other ledgers' chains as missing.
+// secondPlaces lists the files that hold checkpoints of this trail only. A file that other ledgers share is found
+// through the chains that name it; if it were listed here, the chains of the other ledgers would be reported as missing.
 func (t *trail) secondPlaces() []string {
 	if !t.o.OwnSecondPlace {
 		return nil
