@@ -91,7 +91,7 @@ func (v *visit) refusesViolations(way func(schema, call) (violation, bool), lack
 	return good()
 }
 
-// eachRefused judges the answers to broken calls that the server does refuse; the others are another check's matter.
+// eachRefused judges the answers to broken calls that the server refuses. Calls that it accepts are covered by another check.
 func (v *visit) eachRefused(way func(schema, call) (violation, bool), judge func(violation, said) string) ruling {
 	var c *client
 	judged := false

@@ -82,7 +82,7 @@ func ours(id, title, why, want string, concern func(failure) bool, problem func(
 		run: func(v *visit) ruling { return v.eachFailure(concern, problem) }}
 }
 
-// carriesEnvelope leaves out what the contract leaves alone.
+// carriesEnvelope reports whether the contract requires an envelope in the failure.
 func carriesEnvelope(f failure) bool {
 	data := f.msg.Error().Path("data")
 	_, uri := data.Get("uri")
@@ -96,7 +96,7 @@ func (f *failure) envelope() wire.Value {
 
 func hasEnvelope(f failure) bool { return f.envelope().Present() }
 
-// soundEnvelope is one of which the other checks have nothing to say.
+// soundEnvelope reports whether the envelope has a known code and valid retry advice. Other checks cover envelopes without.
 func soundEnvelope(f failure) bool {
 	_, known := envelopeCode(f.envelope())
 	_, err := envelopeRetry(f.envelope())

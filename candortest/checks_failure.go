@@ -104,7 +104,7 @@ func resultType(v *visit) ruling {
 		}
 		return ""
 	})
-	return ruling{failed: r.failed} // without a failing tool the list alone decides
+	return ruling{failed: r.failed} // without a failing tool only the result of the list counts
 }
 
 func panicSurvived(v *visit) ruling {

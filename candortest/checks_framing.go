@@ -45,7 +45,7 @@ func unsupportedVersion(v *visit) ruling {
 	raw := bytes.Replace(c.era.opening(id), []byte(`"`+string(c.era)+`"`), []byte(`"2099-01-01"`), 1)
 	header := c.era.header(raw, c.version)
 	if c.era == Era2026 {
-		header.Set("Mcp-Protocol-Version", "2099-01-01") // the two must agree, or that is the fault found
+		header.Set("Mcp-Protocol-Version", "2099-01-01") // header and body must agree, or the mismatch is reported instead
 	}
 	if err := c.sendWith(v.ctx, raw, header); err != nil {
 		return bad("%v", err)
@@ -65,7 +65,7 @@ func unsupportedVersion(v *visit) ruling {
 	}
 	version, ok := answer.msg.Result().Path("protocolVersion").Str()
 	if _, refused := answer.code(); refused {
-		return good() // the specification allows the error too
+		return good() // the specification also allows the error
 	}
 	if !ok || version == "2099-01-01" {
 		return bad("the answer names no version of the server's own")
@@ -189,7 +189,7 @@ func manners(c check) check { c.Level = Manners; return c }
 
 func onLines(c check) check { c.on = overLines; return c }
 
-// without, changed and withID spoil a request that would be answered with a result.
+// without, changed and withID break a request that the server would otherwise answer with a result.
 func without(part string) func(*client) []byte { return changed(part, "") }
 
 func changed(from, to string) func(*client) []byte {
@@ -243,7 +243,7 @@ func unreadableID(v *visit) ruling {
 	if err != nil {
 		return bad("%v", err)
 	}
-	answers, _ := c.provoke(v.ctx, []byte(`hello world`), 1) // survival is another check's matter
+	answers, _ := c.provoke(v.ctx, []byte(`hello world`), 1) // another check covers survival
 	if len(answers) == 0 {
 		return lacking("the server does not answer such a message; see parse-error")
 	}
@@ -262,7 +262,7 @@ func oversize(v *visit) ruling {
 	}
 	padding := strings.Repeat("a", v.tour.set.oversize)
 	raw := c.era.request(`"oversize"`, "tools/list", `{"candortest":"`+padding+`"}`)
-	// Reading so much takes its time, also for a server that answers others meanwhile: wait for this answer first.
+	// Reading a large message takes time, even for a server that answers other requests meanwhile: wait for this answer first.
 	err = c.send(v.ctx, raw)
 	if silent := c.hear(v.ctx, c.wait(), func(said) bool { return true }); silent != nil {
 		return bad("nothing came back: %v", errors.Join(err, silent))

@@ -68,7 +68,7 @@ func web(id string, level Level, title, why, want, fix string, run func(*visit, 
 
 func only(era Era, c check) check { c.Eras = []Era{era}; return c }
 
-// post makes one HTTP request with a good message and writes it down with the header that is not.
+// post sends one HTTP request with a valid message and the headers in odd, and records it in the transcript.
 func (v *visit) post(c *httpConn, method string, body []byte, odd http.Header) (reply, error) {
 	header := v.era.header(body, v.facts.version)
 	for name, values := range odd {
@@ -84,7 +84,7 @@ func (v *visit) post(c *httpConn, method string, body []byte, odd http.Header) (
 	return r, err
 }
 
-// status demands one of the statuses for a request that is odd in its header or method only.
+// status sends a request in which only the header or the method is unusual, and requires one of the statuses in want.
 func (v *visit) status(c *httpConn, method string, odd http.Header, want ...int) ruling {
 	r, err := v.post(c, method, v.era.probe("1"), odd)
 	if err != nil {
@@ -105,7 +105,7 @@ func rejectionBody(v *visit, c *httpConn) ruling {
 			return bad("the request was not answered: %v", err)
 		}
 		if r.Status < 400 {
-			continue // refused in-band, or not at all: other checks look at that
+			continue // refused in JSON-RPC or accepted: other checks cover that
 		}
 		m := wire.Parse(r.Data, wire.Limits{})
 		if r.Type != "application/json" || m.Shape() != wire.KindError {

@@ -22,16 +22,16 @@ var leakChecks = []check{
 		typeName.MatchString, "the answer holds names of the server's own types"),
 }
 
-// stackTrace matches how Go, JavaScript, Python, Java, .NET and Rust print one.
+// stackTrace matches the stack traces of Go, JavaScript, Python, Java, .NET and Rust.
 var stackTrace = regexp.MustCompile(`goroutine \d+ \[|(?m)^\s+at \S.*:\d+(:\d+)?\)?\s*$|Traceback \(most recent call last\)|` +
 	`\bFile "[^"]+", line \d+|\bat [\w.$<>]+\([\w.]+\.(java|kt|scala):\d+\)|thread '[^']*' panicked at|\w\.go:\d+`)
 
-// typeName matches what decoders and validators say about themselves.
+// typeName matches type names that appear in the errors of decoders and validators.
 var typeName = regexp.MustCompile(`\bGo (struct field|value of type)\b|map\[string\]|interface ?\{\}|\*\w+\.[A-Z]\w+|&\{[A-Z]\w+:|` +
 	`\[object Object\]|\bNoneType\b|<class '|\b(TypeError|KeyError|AttributeError|ZodError|ValidationError|RangeError):|` +
 	`\bjava\.\w+\.\w+|\bSystem\.\w+Exception\b|\bcannot read propert(y|ies) of (undefined|null)\b`)
 
-// gains reports whether redaction puts a mark where there was none.
+// gains reports whether redaction adds a mark to text.
 func gains(text, mark string) bool {
 	return strings.Count(contract.Redact(text), mark) > strings.Count(text, mark)
 }

@@ -48,7 +48,7 @@ func parallelFailures(v *visit) ruling {
 		count++
 		return count == parallel && c.http == nil
 	})
-	if c.http == nil && err == nil { // one too many would come now
+	if c.http == nil && err == nil { // a surplus answer would arrive now
 		err = c.hear(v.ctx, c.set.settle, func(s said) bool { strange = append(strange, string(s.msg.ID())); return true })
 	}
 	missing := 0

@@ -78,7 +78,7 @@ var methodChecks = []check{
 		stimulus{name: "name 5", codes: refusedParams, raw: callWith(`{"name":5,"arguments":{}}`)}),
 }
 
-// refusedParams are the numbers for a request that is JSON-RPC, or nearly, and not MCP. Over HTTP at 2026-07-28 such a
+// refusedParams are the error codes for a request that is JSON-RPC, or nearly, but not MCP. Over HTTP at 2026-07-28 such a
 // request also disagrees with its headers.
 var refusedParams = []int64{invalidRequest, invalidParams, headerMismatch}
 
@@ -90,7 +90,7 @@ func params(id, title string, stimuli ...stimulus) check {
 		run: func(v *visit) ruling { return v.refuseEach(stimuli) }}
 }
 
-// rawCall is a tools/call with this behind the method; the era's _meta has no place there.
+// rawCall returns a tools/call request with rest after the method. It does not add the era's _meta.
 func rawCall(rest string) func(*client) []byte {
 	return func(c *client) []byte {
 		return []byte(`{"jsonrpc":"2.0","id":` + c.id() + `,"method":"tools/call"` + rest + `}`)
@@ -101,7 +101,7 @@ func callWith(params string) func(*client) []byte {
 	return func(c *client) []byte { return c.era.request(c.id(), "tools/call", params) }
 }
 
-// refuseEach is provokeEach for requests: the answer must be JSON-RPC and carry the id.
+// refuseEach is like provokeEach for requests: each answer must be JSON-RPC and carry the id.
 func (v *visit) refuseEach(stimuli []stimulus) ruling {
 	c, err := v.open()
 	if err != nil {

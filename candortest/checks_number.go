@@ -51,7 +51,7 @@ var numberChecks = []check{
 		}},
 }
 
-// badNumber asks the contract, which knows the allocation policy. The older era still has -32002 for resources.
+// badNumber describes what the contract's allocation policy forbids about the error code. The older era still has -32002 for resources.
 func (v *visit) badNumber(f failure) string {
 	code, ok := f.code()
 	if !ok || v.era == Era2025 && code == -32002 {

@@ -64,7 +64,7 @@ func cancelledSilent(v *visit) ruling {
 	if err := c.send(v.ctx, raw); err != nil {
 		return bad("%v", err)
 	}
-	if err := c.survives(v.ctx); err != nil { // the call has begun, as far as can be known from outside
+	if err := c.survives(v.ctx); err != nil { // the call has probably begun by now
 		return bad("while a call was open: %v", err)
 	}
 	cancel := strings.Replace(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":ID,"reason":"candortest"}}`, "ID", id, 1)

@@ -12,34 +12,34 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// client speaks raw bytes with a server over one connection and writes down what was said.
+// client exchanges raw bytes with a server over one connection and records them in a transcript.
 type client struct {
 	conn Conn
 	http *httpConn // nil unless the connection is HTTP
 	era  Era
 	set  *settings
 	log  *transcript
-	ids  int // the last id given out
+	ids  int // the last id that was used
 	calm *patience
 
-	version string // agreed on, or that of the era
+	version string // the negotiated version, or that of the era
 }
 
-// patience is how much waiting in vain a run has left. A server that answers nothing would otherwise cost the whole time
-// for every single question.
+// patience sums the waits of a run that got no answer. Without it, a server that answers nothing would cost the full timeout
+// for every request.
 type patience struct{ wasted time.Duration }
 
-// maxWasted is how many waits may run to their end before the others are cut short.
+// maxWasted is the number of full timeouts after which further waits are shortened.
 const maxWasted = 12
 
-// waste notes a wait that brought nothing; one that was meant to bring nothing does not count.
+// waste records a wait without an answer. Waits of at most meant, where silence is expected, do not count.
 func (p *patience) waste(wait, meant time.Duration) {
 	if wait > meant {
 		p.wasted += wait
 	}
 }
 
-// wait is how long to wait for an answer now.
+// wait returns the current timeout for an answer.
 func (c *client) wait() time.Duration {
 	if c.calm.wasted >= maxWasted*c.set.timeout {
 		return min(c.set.settle, c.set.timeout)
@@ -47,13 +47,13 @@ func (c *client) wait() time.Duration {
 	return c.set.timeout
 }
 
-// said is one thing the server said.
+// said is one frame from the server.
 type said struct {
 	Frame
 	msg wire.Message
 }
 
-// answer reports whether it is a response, however malformed, and not a request or notification of the server's own.
+// answer reports whether the frame is a response, however malformed, and not a request or notification from the server.
 func (s *said) answer() bool {
 	if len(s.Data) == 0 {
 		return s.Status >= 300
@@ -62,13 +62,13 @@ func (s *said) answer() bool {
 	return shape != wire.KindRequest && shape != wire.KindNotification
 }
 
-// rejection reports an HTTP refusal that is not told in JSON-RPC.
+// rejection reports whether the frame is an HTTP error status without a JSON-RPC error.
 func (s *said) rejection() bool { return s.Status >= 400 && s.msg.Shape() != wire.KindError }
 
-// code returns the number of a JSON-RPC error.
+// code returns the code of a JSON-RPC error.
 func (s *said) code() (int64, bool) { return s.msg.Error().Path("code").Int64() }
 
-// failed reports whether it says that the call failed: a JSON-RPC error or a result with isError.
+// failed reports whether the call failed: with a JSON-RPC error or a result with isError.
 func (s *said) failed() bool {
 	return s.msg.Shape() == wire.KindError || s.isError()
 }
@@ -84,7 +84,7 @@ func (c *client) id() string {
 	return number(1000 + c.ids)
 }
 
-// request writes a request of the client's era with a fresh id.
+// request returns a request of the client's era with a new id.
 func (c *client) request(method, params string) (raw []byte, id string) {
 	id = c.id()
 	return c.era.request(id, method, params), id
@@ -101,7 +101,7 @@ func (c *client) sendWith(ctx context.Context, raw []byte, header http.Header) e
 	return c.conn.Send(ctx, raw, header)
 }
 
-// hear passes on what the server says until enough says so. The error says why the rest did not come.
+// hear passes frames to enough until it returns true. The error says why it stopped earlier.
 func (c *client) hear(ctx context.Context, wait time.Duration, enough func(said) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -127,7 +127,7 @@ func (c *client) hear(ctx context.Context, wait time.Duration, enough func(said)
 	}
 }
 
-// ask sends a message and waits for the answer with this id. Over HTTP a refusal without an id is that answer too.
+// ask sends a message and waits for the answer with this id. Over HTTP, a refusal without an id counts as that answer too.
 func (c *client) ask(ctx context.Context, raw []byte, id string) (said, error) {
 	var found said
 	if err := c.send(ctx, raw); err != nil {
@@ -146,13 +146,13 @@ func (c *client) ask(ctx context.Context, raw []byte, id string) (said, error) {
 	return found, nil
 }
 
-// call is ask for a request of the client's own.
+// call sends a request with a new id and waits for its answer.
 func (c *client) call(ctx context.Context, method, params string) (said, error) {
 	raw, id := c.request(method, params)
 	return c.ask(ctx, raw, id)
 }
 
-// survives asks for something every server answers with a result.
+// survives sends a request that every server answers with a result, and returns an error if it does not.
 func (c *client) survives(ctx context.Context) error {
 	id := c.id()
 	answer, err := c.ask(ctx, c.era.probe(id), id)
@@ -169,14 +169,14 @@ func (c *client) judgeProbe(answer said, err error) error {
 	return nil
 }
 
-// provoke sends a message that may be wrong and then one that is right. It returns what came back for the first and
-// whether the second was answered. want is how many answers the first should have, so that nobody waits for more; none is
-// believed after the time to settle, an answer that is missing after some more.
+// provoke sends a message that may be invalid and then a valid one. It returns the answers to the first and an error if the
+// second was not answered. want is the number of answers that the first should get; provoke stops waiting when they have
+// arrived. If want is 0 it waits for the settle time, otherwise somewhat longer for missing answers.
 func (c *client) provoke(ctx context.Context, raw []byte, want int) (answers []said, dead error) {
 	if err := c.send(ctx, raw); err != nil {
 		return nil, fmt.Errorf("the message could not be sent: %w", err)
 	}
-	if c.http != nil { // one exchange after the other, so that each answer belongs to one
+	if c.http != nil { // one exchange at a time, so that each answer belongs to one message
 		err := c.hear(ctx, c.wait(), func(s said) bool { answers = keep(answers, s); return false })
 		if !errors.Is(err, ErrQuiet) {
 			return answers, err
@@ -185,7 +185,7 @@ func (c *client) provoke(ctx context.Context, raw []byte, want int) (answers []s
 	}
 	id := c.id()
 	if err := c.send(ctx, c.era.probe(id)); err != nil {
-		dead = err // what it said before it ended is still to be read
+		dead = err // frames that the server sent before it ended are still to be read
 	}
 	var probe said
 	err := c.hear(ctx, c.wait(), func(s said) bool {
@@ -199,12 +199,12 @@ func (c *client) provoke(ctx context.Context, raw []byte, want int) (answers []s
 	if err = c.judgeProbe(probe, errors.Join(dead, err)); err != nil {
 		return answers, err
 	}
-	if len(answers) < want || want == 0 { // a server may answer out of turn
+	if len(answers) < want || want == 0 { // a server may answer out of order
 		settle := c.set.settle
 		if want > 0 {
 			settle = min(5*settle, c.wait())
 		}
-		_ = c.hear(ctx, settle, func(s said) bool { // if it stays silent, that is the finding
+		_ = c.hear(ctx, settle, func(s said) bool { // silence is reported by the caller
 			answers = keep(answers, s)
 			return len(answers) == want
 		})
@@ -212,7 +212,7 @@ func (c *client) provoke(ctx context.Context, raw []byte, want int) (answers []s
 	return answers, nil
 }
 
-// keep holds on to as many answers as anybody looks at: a server may go on for ever.
+// keep appends s to answers up to the number that the checks use, because a server may never stop.
 func keep(answers []said, s said) []said {
 	if len(answers) < parallel {
 		answers = append(answers, s)

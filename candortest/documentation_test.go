@@ -31,7 +31,7 @@ func TestDocumentationListsEveryCheck(t *testing.T) {
 	}
 }
 
-// between replaces what stands between the two marks of a part.
+// between replaces the text between the two marks of a part.
 func between(t *testing.T, page, part, text string) string {
 	begin, end := "<!-- "+part+": ", "<!-- end of "+part+" -->"
 	before, rest, ok := strings.Cut(page, begin)

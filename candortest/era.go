@@ -11,14 +11,14 @@ import (
 // Era is a generation of the protocol, named by the version that the kit asks for.
 type Era string
 
-// The eras. The first opens with initialize and keeps a session; a server may answer with an older version, and rules that
-// are younger than that are then skipped. The second is stateless, and every request says who asks and in which version.
+// The eras. Era2025 begins with initialize and keeps a session; a server may answer with an older version, and rules
+// that are newer than that version are then skipped. Era2026 is stateless, and every request carries its client and version.
 const (
 	Era2025 Era = "2025-11-25"
 	Era2026 Era = "2026-07-28"
 )
 
-// Eras returns the eras that the kit speaks, the older first. The caller owns the slice.
+// Eras returns the eras that the kit supports, the older first. The caller owns the slice.
 func Eras() []Era { return []Era{Era2025, Era2026} }
 
 const (
@@ -27,7 +27,7 @@ const (
 	metaClient       = `"io.modelcontextprotocol/clientInfo":{"name":"candortest","version":"1"}`
 )
 
-// meta returns the _meta that every request of the era carries; nil for none.
+// meta returns the _meta that every request of the era carries, or nil.
 func (e Era) meta() []byte {
 	if e != Era2026 {
 		return nil
@@ -35,7 +35,7 @@ func (e Era) meta() []byte {
 	return []byte(`{"` + metaVersion + `":"` + string(e) + `","` + metaCapabilities + `":{},` + metaClient + `}`)
 }
 
-// request writes a request of the era. params is a JSON object, or "" for the least the era allows.
+// request returns a request of the era. params is a JSON object, or "" for the minimum that the era allows.
 func (e Era) request(id, method, params string) []byte {
 	if params == "" {
 		params = `{}`
@@ -49,7 +49,7 @@ func (e Era) request(id, method, params string) []byte {
 	return []byte(`{"jsonrpc":"2.0","id":` + id + `,"method":` + quote(method) + `,"params":` + string(whole) + `}`)
 }
 
-// probe is a request that every server of the era answers with a result.
+// probe returns a request that every server of the era answers with a result.
 func (e Era) probe(id string) []byte {
 	if e == Era2026 {
 		return e.request(id, "server/discover", "")
@@ -57,7 +57,7 @@ func (e Era) probe(id string) []byte {
 	return e.request(id, "ping", "")
 }
 
-// opening is the first request of a connection.
+// opening returns the first request of a connection.
 func (e Era) opening(id string) []byte {
 	if e == Era2026 {
 		return e.probe(id)
@@ -65,7 +65,7 @@ func (e Era) opening(id string) []byte {
 	return e.request(id, "initialize", `{"protocolVersion":"`+string(e)+`","capabilities":{},"clientInfo":{"name":"candortest","version":"1"}}`)
 }
 
-// header returns what the era wants beside the message over HTTP, if version was agreed on.
+// header returns the HTTP headers that the era requires for a message after version was negotiated.
 func (e Era) header(message []byte, version string) http.Header {
 	m := wire.Parse(message, wire.Limits{})
 	h := http.Header{}
@@ -86,7 +86,7 @@ func (e Era) header(message []byte, version string) http.Header {
 	return h
 }
 
-// printable keeps what a header may hold; a message that is wrong on purpose must still get as far as the server.
+// printable removes the bytes that a header must not contain, so that an intentionally invalid message still reaches the server.
 func printable(text string) string {
 	out := make([]byte, 0, len(text))
 	for _, b := range []byte(text) {

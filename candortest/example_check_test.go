@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor/candortest"
 )
 
-// A tool runs the kit without a test and gets values.
+// Check runs the kit outside a test and returns the findings.
 func ExampleCheck() {
 	findings, err := candortest.Check(context.Background(), inProcess{mutants["id-large-integer"]},
 		candortest.WithEra(candortest.Era2025), candortest.Only("id-echo", "id-large-integer"))

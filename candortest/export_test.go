@@ -2,7 +2,7 @@ package candortest
 
 import "github.com/candor-mcp/candor/wire"
 
-// SchemaMisfit, SchemaWrong and SchemaExample open the kit's small reading of JSON Schema to its tests.
+// SchemaMisfit, SchemaWrong and SchemaExample export the kit's subset of JSON Schema to its tests.
 func SchemaMisfit(schemaText, value string) string {
 	v, err := wire.ParseValue([]byte(value), wire.Limits{})
 	if err != nil {
@@ -23,10 +23,10 @@ func parsedSchema(text string) schema {
 	return readSchema(v)
 }
 
-// Shown is how a finding shows what went over the wire.
+// Shown returns raw as a finding shows it.
 func Shown(raw []byte) string { return show(raw) }
 
-// Leaks reports which of the leak checks would call a text a leak.
+// Leaks returns the leak checks that would report text.
 func Leaks(text string) []string {
 	var found []string
 	for _, c := range []struct {

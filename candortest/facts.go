@@ -8,12 +8,12 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// facts is what the kit learns about a server before it checks: whether it can be spoken to, and what it offers.
+// facts is what the kit learns about a server before it runs the checks: whether it can connect, and what the server offers.
 type facts struct {
 	handshake    ruling
 	log          transcript
 	stderr       string
-	version      string // agreed on
+	version      string // the negotiated version
 	capabilities wire.Value
 	tools        []tool
 	failures     []failure // see visit.failures
@@ -25,7 +25,7 @@ type tool struct {
 	name     string
 	readOnly bool
 	input    schema
-	output   *schema // nil if it declares none
+	output   *schema // nil if the tool declares none
 }
 
 const (
@@ -33,7 +33,7 @@ const (
 	maxPages = 10
 )
 
-// learn opens one connection in the era and asks for everything the checks need to know.
+// learn opens one connection in the era and requests everything that the checks need to know.
 func (t *tour) learn(ctx context.Context, era Era) *facts {
 	f := &facts{}
 	v := &visit{ctx: ctx, tour: t, era: era, facts: f}
@@ -62,10 +62,10 @@ func (f *facts) offers(capability string) bool {
 	return ok
 }
 
-// older reports whether the agreed version is from before another.
+// older reports whether the negotiated version is older than version.
 func (f *facts) older(version string) bool { return f.version < version }
 
-// tool returns the tool of that name as it was listed.
+// tool returns the listed tool of that name.
 func (f *facts) tool(name string) (tool, bool) {
 	for _, t := range f.tools {
 		if t.name == name {
@@ -75,7 +75,7 @@ func (f *facts) tool(name string) (tool, bool) {
 	return tool{}, false
 }
 
-// shake makes the connection ready for requests and returns the answer to the opening.
+// shake does the handshake on the connection and returns the answer to the first request.
 func (c *client) shake(ctx context.Context) (said, error) {
 	id := c.id()
 	answer, err := c.ask(ctx, c.era.opening(id), id)
@@ -112,7 +112,7 @@ func (c *client) shake(ctx context.Context) (said, error) {
 	return answer, nil
 }
 
-// list reads the pages of tools/list as far as they can be read: what is wrong with them is for the checks to say.
+// list reads the pages of tools/list as far as possible. Checks report what is wrong with them.
 func (c *client) list(ctx context.Context) []tool {
 	var tools []tool
 	params := ""

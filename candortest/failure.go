@@ -6,22 +6,22 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// failure is one failing exchange. Several checks look at the same ones, each for its own matter.
+// failure is one failing exchange. Several checks inspect the same failures.
 type failure struct {
 	name    string
 	request []byte
 	said
 }
 
-// failures makes one request of every kind that must fail, once in an era, and keeps the answers. What is not answered,
-// or is not a failure, is left out: other checks are about that.
+// failures sends one request of every kind that must fail, once per era, and keeps the answers. Requests without an answer,
+// or with a success, are omitted because other checks cover them.
 func (v *visit) failures() []failure {
 	if v.facts.collected {
 		return v.facts.failures
 	}
 	v.facts.collected = true
 	aside := v.log
-	defer func() { v.log = aside }() // each check shows only what it is about
+	defer func() { v.log = aside }() // each check shows only its own messages
 	if v.era == Era2025 {
 		if c, err := v.bare(); err == nil {
 			v.keep(c, "a request before initialize", c.era.request(c.id(), "tools/list", ""))
@@ -41,7 +41,7 @@ func (v *visit) failures() []failure {
 	return v.facts.failures
 }
 
-// keep asks and keeps the failure. It is false if the connection may be of no more use.
+// keep sends a request and keeps the failure. It returns false if the connection may no longer be usable.
 func (v *visit) keep(c *client, name string, raw []byte) bool {
 	request := wire.Parse(raw, wire.Limits{})
 	answer, err := c.ask(v.ctx, raw, string(request.ID()))
@@ -51,7 +51,7 @@ func (v *visit) keep(c *client, name string, raw []byte) bool {
 	return err == nil
 }
 
-// attempts are proper requests that must fail.
+// attempts returns valid requests that must fail.
 func (v *visit) attempts() []stimulus {
 	request := func(method, params string) func(*client) []byte {
 		return func(c *client) []byte { return c.era.request(c.id(), method, params) }
@@ -80,7 +80,7 @@ func (v *visit) attempts() []stimulus {
 	return out
 }
 
-// eachFailure judges the failures that concern says; problem is "" for one that is right.
+// eachFailure judges the failures for which concern returns true; problem returns "" for a correct one.
 func (v *visit) eachFailure(concern func(failure) bool, problem func(failure) string) ruling {
 	judged := false
 	for _, f := range v.failures() {
@@ -102,13 +102,13 @@ func (v *visit) eachFailure(concern func(failure) bool, problem func(failure) st
 
 func anyFailure(failure) bool { return true }
 
-// protocolError and toolError are the two channels.
+// protocolError and toolError report which of the two error channels a failure uses.
 func protocolError(f failure) bool { return f.msg.Shape() == wire.KindError }
 
 func toolError(f failure) bool { return f.isError() }
 
-// text is everything of the failure that a person or model may get to read, without what the request itself held: an
-// echo is no leak.
+// text returns everything of the failure that a person or model may read, without the text of the request itself: an
+// echo is not a leak.
 func (f *failure) text() string {
 	text := string(f.Data)
 	if whole := f.msg.Value(); whole.Present() {
@@ -127,7 +127,7 @@ func (f *failure) text() string {
 	return text
 }
 
-// collect appends every string in a value, however deep; the depth is bounded by the parser.
+// collect appends every string in a value, at any depth; the parser bounds the depth.
 func collect(v wire.Value, out *[]string) {
 	if text, ok := v.Str(); ok {
 		*out = append(*out, text)

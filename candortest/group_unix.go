@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ownGroup makes the process the head of a group, so that what it starts can be ended with it.
+// ownGroup makes the process the leader of a process group, so that its children can be killed with it.
 func ownGroup(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}

@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// impatient is for servers that will not answer anyway.
+// impatient returns options with short timeouts, for servers that will not answer anyway.
 func impatient() []candortest.Option {
 	return append(everything(), candortest.WithTimeout(200*time.Millisecond), candortest.WithSettle(10*time.Millisecond))
 }
@@ -58,7 +58,7 @@ func TestServerThatFallsSilentIsFoundOutAndNotWaitedFor(t *testing.T) {
 	}
 }
 
-// The pipe is held by the server and by the process that it started: its end is the end of both.
+// The server and the process that it started both hold the pipe, so it closes when both have ended.
 func TestEverythingTheServerStartedEndsWithTheConnection(t *testing.T) {
 	t.Parallel()
 	read, held, err := os.Pipe()

@@ -18,28 +18,28 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// HTTP speaks streamable HTTP with the server at url. The header is sent with every request, for a token as a rule; it
-// may be nil.
+// HTTP connects to the server at url over streamable HTTP. The header is sent with every request, for example with a token;
+// it may be nil.
 func HTTP(url string, header http.Header) Transport {
 	return httpTransport{open: func() (string, func(), error) { return url, func() {}, nil }, header: header}
 }
 
-// HTTPHandler serves h on a loopback port of its own for every connection, and speaks streamable HTTP with it. It runs
-// in this process: a panic that h does not catch in a goroutine of its own ends the test run.
+// HTTPHandler serves h on a new loopback port for every connection and connects to it over streamable HTTP. It runs
+// in this process: a panic in a goroutine that h started ends the test run.
 func HTTPHandler(h http.Handler) Transport {
 	return HTTPFunc(func() (string, func(), error) {
 		listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it binds at once and waits for nothing
 		if err != nil {
 			return "", nil, fmt.Errorf("opening a loopback port: %w", err)
 		}
-		// What the server logs about refused requests would only hide the findings.
+		// The server's log about refused requests would only hide the findings.
 		server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
-		go func() { _ = server.Serve(listener) }()                                      // it ends with Close
-		return "http://" + listener.Addr().String(), func() { _ = server.Close() }, nil // nothing is left to lose
+		go func() { _ = server.Serve(listener) }()                                      // Close ends it
+		return "http://" + listener.Addr().String(), func() { _ = server.Close() }, nil // the error does not matter after the check
 	})
 }
 
-// HTTPFunc calls start for every connection and speaks streamable HTTP with the server at the address it returns; stop
+// HTTPFunc calls start for every connection and connects over streamable HTTP to the URL it returns; stop
 // ends that server. It is for servers that a check may kill.
 func HTTPFunc(start func() (url string, stop func(), err error)) Transport {
 	return httpTransport{open: start}
@@ -50,7 +50,7 @@ type httpTransport struct {
 	header http.Header
 }
 
-// Open makes a connection; nothing is sent yet.
+// Open makes a connection. It sends nothing.
 func (t httpTransport) Open(context.Context) (Conn, error) {
 	url, shut, err := t.open()
 	if err != nil {
@@ -69,18 +69,18 @@ type httpConn struct {
 	shut   func()
 	header http.Header
 	client *http.Client
-	ctx    context.Context // ends with Close
+	ctx    context.Context // cancelled by Close
 	cancel context.CancelFunc
 	frames chan Frame
-	wake   chan struct{} // told when an exchange has ended
+	wake   chan struct{} // receives a value when an exchange has ended
 
 	mu      sync.Mutex
-	open    int    // exchanges under way; guarded by mu
+	open    int    // exchanges in progress; guarded by mu
 	session string // Mcp-Session-Id of this connection; guarded by mu
 	trouble []byte // the last failure of an exchange; guarded by mu
 }
 
-// Send posts the message; its answer is received.
+// Send posts the message. Receive returns its answer.
 func (c *httpConn) Send(ctx context.Context, message []byte, header http.Header) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -96,7 +96,7 @@ func (c *httpConn) Send(ctx context.Context, message []byte, header http.Header)
 		err := c.exchange(request)
 		c.mu.Lock()
 		c.open--
-		if err != nil && c.ctx.Err() == nil { // what Close cuts off is no trouble
+		if err != nil && c.ctx.Err() == nil { // errors after Close are expected
 			c.trouble = []byte(err.Error())
 		}
 		c.mu.Unlock()
@@ -108,8 +108,8 @@ func (c *httpConn) Send(ctx context.Context, message []byte, header http.Header)
 	return nil
 }
 
-// request makes a request as a well-behaved client would; what header says replaces what it would say, and an empty
-// value removes it.
+// request returns a request as a well-behaved client would send it. Values in header replace the default ones, and an empty
+// value removes the header.
 func (c *httpConn) request(ctx context.Context, method string, body []byte, header http.Header) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.url, bytes.NewReader(body))
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *httpConn) request(ctx context.Context, method string, body []byte, head
 	return request, nil
 }
 
-// exchange makes the request and hands on every message of its answer.
+// exchange sends the request and passes on every message of its answer.
 func (c *httpConn) exchange(request *http.Request) error {
 	response, err := c.client.Do(request)
 	if err != nil {
@@ -195,7 +195,7 @@ func (c *httpConn) Receive(ctx context.Context) (Frame, error) {
 			return frame, nil
 		default:
 		}
-		if open == 0 { // read before the frames were: all that was said is in the channel
+		if open == 0 { // open was read before the channel, so all messages are already in the channel
 			return Frame{}, ErrQuiet
 		}
 		select {
@@ -208,13 +208,13 @@ func (c *httpConn) Receive(ctx context.Context) (Frame, error) {
 	}
 }
 
-// reply is a whole HTTP answer, for the checks that are about HTTP itself.
+// reply is a complete HTTP response, for the checks of HTTP itself.
 type reply struct {
 	Frame
 	header http.Header
 }
 
-// ask makes one request of any form and waits for its answer. An event stream is not read, only recognised.
+// ask sends one request and waits for its response. It recognises an event stream but does not read it.
 func (c *httpConn) ask(ctx context.Context, method string, body []byte, header http.Header) (reply, error) {
 	request, err := c.request(ctx, method, body, header)
 	if err != nil {
@@ -232,7 +232,7 @@ func (c *httpConn) ask(ctx context.Context, method string, body []byte, header h
 	return r, err
 }
 
-// sessionID returns the session that the server has given this connection, "" for none.
+// sessionID returns the session id that the server assigned to this connection, or "".
 func (c *httpConn) sessionID() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -246,7 +246,7 @@ func (c *httpConn) Diagnostics() string {
 	return string(c.trouble)
 }
 
-// Close ends every exchange under way. The server's session, if there is one, is left to its own end.
+// Close cancels every exchange in progress. It does not end the server's session.
 func (c *httpConn) Close() error {
 	c.cancel()
 	c.client.CloseIdleConnections()

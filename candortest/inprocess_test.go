@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// inProcess speaks lines with a server in this process: what anybody may write for a transport of their own.
+// inProcess is a line-based transport to a server in this process. It shows how to write a custom transport.
 type inProcess struct{ mutant mutant }
 
 func (t inProcess) Open(context.Context) (candortest.Conn, error) {
@@ -110,7 +110,7 @@ func (c *pipeConn) Close() error {
 	return c.to.Close()
 }
 
-// webAnswer is an HTTP answer before it is written, with the request it is for.
+// webAnswer is an HTTP response before it is written, with its request.
 type webAnswer struct {
 	request *http.Request
 	body    []byte

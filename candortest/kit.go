@@ -11,19 +11,19 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
-// Finding is what one check found in one era.
+// Finding is the result of one check in one era.
 type Finding struct {
 	Rule    Rule
 	Era     Era
 	Passed  bool
-	Skipped string // why the check was not made, "" if it was
+	Skipped string // why the check was not run, "" if it was
 	Problem string // what was wrong, "" if it passed
-	Sent    string // what was sent; as with Got, bounded and redacted, one message a line
-	Got     string // what came back
-	Stderr  string // the end of what the server said beside the protocol, if the check failed
+	Sent    string // the messages sent; like Got bounded and redacted, one message per line
+	Got     string // the messages received
+	Stderr  string // the end of the server's output outside the protocol, if the check failed
 }
 
-// String returns the finding as a test shows it: the rule, why it matters, what happened and what to do.
+// String returns the finding as a test shows it: the rule, why it matters, what happened and how to fix it.
 func (f Finding) String() string {
 	var b strings.Builder
 	line := func(label, text string) {
@@ -50,9 +50,9 @@ func (f Finding) String() string {
 	return b.String()
 }
 
-// TestServer checks the server that tr reaches, in every era it speaks, with one subtest for every check: a name such as
-// 2025-11-25/parse-error. A check that fails explains the rule. A check that lacks an option is skipped and says which;
-// one that does not apply to the transport, the era or the level does not appear.
+// TestServer checks the server behind tr in every era it supports, with one subtest for every check, named for example
+// 2025-11-25/parse-error. A failed check explains the rule. A check that lacks an option is skipped and names it;
+// a check that does not apply to the transport, the era or the level does not appear.
 func TestServer(t *testing.T, tr Transport, opts ...Option) {
 	t.Helper()
 	tour, err := newTour(t.Context(), tr, opts)
@@ -76,8 +76,8 @@ func TestServer(t *testing.T, tr Transport, opts ...Option) {
 	}
 }
 
-// Check is [TestServer] without a test, for tools: one finding for every check that applies, in order. The error is only
-// about the options; what is wrong with the server is in the findings. A ctx that ends leaves the rest skipped.
+// Check is like [TestServer] without a test, for tools: it returns one finding for every check that applies, in order. The
+// error only concerns the options; the findings hold the problems of the server. If ctx ends, the remaining checks are skipped.
 func Check(ctx context.Context, tr Transport, opts ...Option) ([]Finding, error) {
 	tour, err := newTour(ctx, tr, opts)
 	if err != nil {
@@ -98,7 +98,7 @@ type tour struct {
 	set   *settings
 	eras  []Era
 	http  bool
-	facts map[Era]*facts // what was learnt before the checks
+	facts map[Era]*facts // learned before the checks
 	calm  patience
 }
 
@@ -119,13 +119,13 @@ func newTour(ctx context.Context, tr Transport, opts []Option) (*tour, error) {
 			t.eras = append(t.eras, era)
 		}
 	}
-	if len(t.eras) == 0 { // it speaks no era we know: one finding says so
+	if len(t.eras) == 0 { // it supports no known era: one finding reports that
 		t.eras = []Era{Era2025}
 	}
 	return t, nil
 }
 
-// applicable returns the checks that have a meaning here.
+// applicable returns the checks that apply to the transport, the era and the options.
 func (t *tour) applicable(era Era) []*check {
 	var out []*check
 	for i := range checks {
@@ -169,7 +169,7 @@ func (*facts) tell(f *Finding, r ruling) {
 	f.Passed = r.failed == "" && r.skipped == ""
 }
 
-// visit is one check under way: it opens connections, writes down what is said and closes everything at the end.
+// visit is one check in progress: it opens connections, records their messages and closes them at the end.
 type visit struct {
 	ctx    context.Context
 	tour   *tour
@@ -180,7 +180,7 @@ type visit struct {
 	stderr string
 }
 
-// bare opens a connection on which nothing has been said.
+// bare opens a connection on which nothing has been sent.
 func (v *visit) bare() (*client, error) {
 	v.close() // one at a time
 	conn, err := v.tour.tr.Open(v.ctx)
@@ -193,13 +193,13 @@ func (v *visit) bare() (*client, error) {
 	return c, nil
 }
 
-// open opens a connection that is ready for requests.
+// open opens a connection and does the handshake.
 func (v *visit) open() (*client, error) {
 	c, err := v.bare()
 	if err != nil {
 		return nil, err
 	}
-	c.log = &transcript{} // the handshake is not what the check is about
+	c.log = &transcript{} // the handshake is not part of the check
 	if _, err := c.shake(v.ctx); err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (v *visit) open() (*client, error) {
 	return c, nil
 }
 
-// again returns c if it is still of use, which is what nil says it is not, and else opens a connection.
+// again returns c, or opens a new connection if c is nil because the last one is no longer usable.
 func (v *visit) again(c *client) (*client, error) {
 	if c != nil {
 		return c, nil
@@ -228,7 +228,7 @@ func (v *visit) close() {
 	v.conns = nil
 }
 
-// deadline bounds one wait that is not the client's.
+// deadline returns a context that bounds one wait outside the client.
 func (v *visit) deadline() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(v.ctx, v.tour.set.timeout)
 }

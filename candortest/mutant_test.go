@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// mutants has for every check a server that is wrong in the one way that the check is about.
+// mutants has a server for every check that violates only the rule of that check.
 var mutants = map[string]mutant{
 	"handshake":             {say: replace("", `"capabilities":`, `"abilities":`)},
 	"unsupported-version":   {hear: answers("2099-01-01", `{"jsonrpc":"2.0","id":ID,"result":{"protocolVersion":"2099-01-01"}}`)},
@@ -85,7 +85,7 @@ var mutants = map[string]mutant{
 	"issues":            {say: set("candortest_unknown", `[]`, "result", "_meta", "dev.candor/error", "details", "issues")},
 }
 
-// webMutants are those of the checks that are about HTTP.
+// webMutants are the mutants for the checks of HTTP.
 var webMutants = map[string]func(*webAnswer){
 	"http-rejection-body": func(a *webAnswer) {
 		if string(a.body) == "hello world" {
@@ -103,7 +103,7 @@ var webMutants = map[string]func(*webAnswer){
 
 const (
 	fine = `{"jsonrpc":"2.0","id":ID,"result":{"content":[],"resultType":"complete"}}`
-	// nameOnly is a call that only the collection of failures makes, so that no other check looks at its answer.
+	// nameOnly matches a call that only visit.failures makes, so that no other check inspects its answer.
 	nameOnly = `"params":{"name":5`
 )
 
@@ -111,7 +111,7 @@ func meant(request, part string) bool {
 	return strings.Contains(request, part) && (part != nameOnly || !strings.Contains(request, "arguments"))
 }
 
-// answers takes every message that holds part; ID in the answer stands for that of the message.
+// answers replies to every message that contains part. ID in the reply is replaced by the id of the message.
 func answers(part, reply string) func([]byte) (string, bool) {
 	return func(raw []byte) (string, bool) {
 		m := wire.Parse(raw, wire.Limits{})
@@ -119,7 +119,7 @@ func answers(part, reply string) func([]byte) (string, bool) {
 	}
 }
 
-// replace changes the text of answers to messages that hold part.
+// replace changes the text of answers to messages that contain part.
 func replace(part, from, to string) func(string, string) string {
 	return func(request, reply string) string {
 		if !meant(request, part) {
@@ -129,7 +129,7 @@ func replace(part, from, to string) func(string, string) string {
 	}
 }
 
-// set changes one member of answers to messages that hold part.
+// set changes one member of answers to messages that contain part.
 func set(part, value string, path ...string) func(string, string) string {
 	return func(request, reply string) string {
 		if !meant(request, part) {
@@ -143,7 +143,7 @@ func set(part, value string, path ...string) func(string, string) string {
 	}
 }
 
-// endsUninitialized ends the connection instead of saying that nobody has initialized it.
+// endsUninitialized closes the connection instead of answering NOT_INITIALIZED.
 func endsUninitialized(request, reply string) string {
 	if strings.Contains(request, "tools/list") && strings.Contains(reply, `"code":"NOT_INITIALIZED"`) {
 		return die
@@ -167,16 +167,15 @@ func status(from, to int) func(*webAnswer) {
 	}
 }
 
-// TestEveryCheckCanFail runs the whole kit against a server that is wrong in one way, for every way there is, and
-// demands that the check about it turns red and no other does. A check that cannot fail is worse than none. In the era
-// that is not the mutant's turn only the check itself is made: the other checks do not depend on the era. In short mode,
-// which is that of the race detector, it is so in both.
+// TestEveryCheckCanFail runs the whole kit against every mutant and requires that the check it is for fails and no other
+// does. A check that cannot fail is worse than none. In the era in which it is not the mutant's turn only that check is
+// run, because the other checks do not depend on the era. In short mode, which the race detector uses, this is so in both eras.
 func TestEveryCheckCanFail(t *testing.T) {
 	t.Parallel()
 	rules := candortest.Checks()
 	failed := make([][]string, len(rules))
 	var wait sync.WaitGroup
-	gate := make(chan struct{}, 12) // they mostly wait, so more than the processors there are
+	gate := make(chan struct{}, 12) // they mostly wait, so more than the number of processors
 	for i, rule := range rules {
 		wait.Go(func() {
 			gate <- struct{}{}
@@ -226,7 +225,7 @@ func redChecks(t *testing.T, rule candortest.Rule, turn int) []string {
 	return slices.Compact(red)
 }
 
-// TestChecksOfMessagesCanFailOverHTTPToo is the same for checks that are made over HTTP but are not about HTTP.
+// TestChecksOfMessagesCanFailOverHTTPToo does the same for checks that run over HTTP but are not about HTTP.
 func TestChecksOfMessagesCanFailOverHTTPToo(t *testing.T) {
 	for _, rule := range candortest.Checks() {
 		m, ok := mutants[rule.ID]

@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Option tells the kit about the server, or which checks to make. The zero set of options checks what can be checked
+// Option describes the server to the kit, or selects checks. Without options the kit checks what is possible
 // without calling a tool that is not marked readOnlyHint.
 type Option func(*settings) error
 
@@ -43,8 +43,8 @@ func newSettings(opts []Option) (*settings, error) {
 	return set, errors.Join(errs...)
 }
 
-// WithTool names a tool that the kit may call, with arguments that it accepts: a JSON object. The kit will also call it
-// with arguments that break its schema. It may be given several times.
+// WithTool names a tool that the kit may call, with arguments that it accepts: a JSON object. The kit also calls it
+// with arguments that violate its schema. The option may be repeated.
 func WithTool(name, goodArgs string) Option {
 	return func(s *settings) error {
 		c, err := newCall("WithTool", name, goodArgs)
@@ -53,7 +53,7 @@ func WithTool(name, goodArgs string) Option {
 	}
 }
 
-// WithFailingTool names a call that is known to fail while its arguments fit the schema. It may be given several times.
+// WithFailingTool names a call that is known to fail although its arguments match the schema. The option may be repeated.
 func WithFailingTool(name, args string) Option {
 	return func(s *settings) error {
 		c, err := newCall("WithFailingTool", name, args)
@@ -62,7 +62,7 @@ func WithFailingTool(name, args string) Option {
 	}
 }
 
-// WithPanickingTool names a call in which the server's own code crashes: a panic, an exception nobody catches.
+// WithPanickingTool names a call in which the server's code crashes with a panic or an uncaught exception.
 func WithPanickingTool(name, args string) Option {
 	return func(s *settings) error {
 		c, err := newCall("WithPanickingTool", name, args)
@@ -71,7 +71,7 @@ func WithPanickingTool(name, args string) Option {
 	}
 }
 
-// WithSlowTool names a call that is not answered for at least a second, and ends when it is cancelled.
+// WithSlowTool names a call that takes at least a second to answer, and ends when it is cancelled.
 func WithSlowTool(name, args string) Option {
 	return func(s *settings) error {
 		c, err := newCall("WithSlowTool", name, args)
@@ -91,8 +91,8 @@ func newCall(option, name, args string) (call, error) {
 	return call{name, args}, nil
 }
 
-// Skip leaves a check out. The reason is shown instead; without one, or for a check that does not exist, the run fails:
-// what is left out silently is forgotten.
+// Skip omits a check and shows the reason instead. Without a reason, or for a check that does not exist, the run fails,
+// so that omitted checks are not forgotten.
 func Skip(check, reason string) Option {
 	return func(s *settings) error {
 		if strings.TrimSpace(reason) == "" {
@@ -103,7 +103,7 @@ func Skip(check, reason string) Option {
 	}
 }
 
-// Only makes these checks and no others, but for the handshake that every check needs.
+// Only runs these checks and no others, except for the handshake that every check needs.
 func Only(checks ...string) Option {
 	return func(s *settings) error {
 		s.only = append(s.only, checks...)
@@ -122,8 +122,8 @@ func known(option, check string) error {
 	return fmt.Errorf("%s(%q): there is no such check; Checks lists them", option, check)
 }
 
-// WithEra checks only in the given eras, and demands that the server speaks each. Without it the kit finds out which
-// eras the server speaks and checks in all of them.
+// WithEra checks only in the given eras, and requires that the server supports each. Without it the kit detects the
+// eras that the server supports and checks in all of them.
 func WithEra(eras ...Era) Option {
 	return func(s *settings) error {
 		for _, era := range eras {
@@ -136,7 +136,7 @@ func WithEra(eras ...Era) Option {
 	}
 }
 
-// WithLevel says how much is asked. Without it the level is [Manners].
+// WithLevel sets the highest level of the checks to run. The default is [Manners].
 func WithLevel(level Level) Option {
 	return func(s *settings) error {
 		s.level = level
@@ -147,7 +147,7 @@ func WithLevel(level Level) Option {
 	}
 }
 
-// WithTimeout bounds every single wait for an answer; 5 seconds without it.
+// WithTimeout sets the timeout of every wait for an answer. The default is 5 seconds.
 func WithTimeout(d time.Duration) Option {
 	return func(s *settings) error {
 		s.timeout = d
@@ -158,8 +158,8 @@ func WithTimeout(d time.Duration) Option {
 	}
 }
 
-// WithSettle says how long a server that has answered a later message may take to answer an earlier one; 200
-// milliseconds without it. It is also how long silence must last to be believed.
+// WithSettle sets how long a server that has answered a later message may take to answer an earlier one. It is also how
+// long the kit waits before it concludes that no answer will come. The default is 200 milliseconds.
 func WithSettle(d time.Duration) Option {
 	return func(s *settings) error {
 		s.settle = d
@@ -170,8 +170,8 @@ func WithSettle(d time.Duration) Option {
 	}
 }
 
-// WithOversize sets the size of the message that is meant to be too large; 17 MiB without it. Choose one beyond the
-// server's own limit.
+// WithOversize sets the size of the message that is meant to be too large. Choose one beyond the
+// server's limit. The default is 17 MiB.
 func WithOversize(bytes int) Option {
 	return func(s *settings) error {
 		s.oversize = bytes

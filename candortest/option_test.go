@@ -78,7 +78,7 @@ func TestOlderServerIsNotHeldToYoungerRules(t *testing.T) {
 	}
 }
 
-// TestRedInside is red on purpose; it runs only inside [TestServerExplainsARedCheck].
+// TestRedInside fails on purpose; it runs only inside [TestServerExplainsARedCheck].
 func TestRedInside(t *testing.T) {
 	if os.Getenv("CANDORTEST_RED") != "" {
 		candortest.TestServer(t, inProcess{mutants["unknown-method"]}, candortest.Only("unknown-method", "unknown-tool"))

@@ -17,31 +17,31 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// perfect is a tiny server, written by hand, that does everything right. A mutant breaks it in one way.
+// perfect is a tiny, hand-written server that passes every check. A mutant breaks it in one way.
 type perfect struct {
 	mutant mutant
 
 	mu          sync.Mutex
 	initialized bool                          // guarded by mu
-	open        map[string]context.CancelFunc // calls that wait, by id; guarded by mu
+	open        map[string]context.CancelFunc // calls in progress, by id; guarded by mu
 }
 
-// mutant is one way to be wrong. Its functions may be nil.
+// mutant is one way to violate a rule. Its functions may be nil.
 type mutant struct {
-	// hear takes a message before the server does; taken says that the server must not see it. The answer [die] ends the
-	// connection, "" is silence.
+	// hear gets a message before the server does; if taken is true, the server does not see it. The reply [die] closes the
+	// connection, "" sends nothing.
 	hear func(raw []byte) (reply string, taken bool)
 	// say changes an answer.
 	say func(request, reply string) string
-	// nagging answers a cancelled call.
+	// nagging makes the server answer a cancelled call.
 	nagging bool
-	// forgets drops a second call with an id that is open.
+	// forgets makes the server drop a second call with an id that is in use.
 	forgets bool
 	// web changes an HTTP answer.
 	web func(http *webAnswer)
 }
 
-// die is the answer of a server that ends.
+// die is a reply that closes the connection.
 const die = "die"
 
 const (
@@ -53,7 +53,7 @@ const (
 	capabilities = `{"tools":{},"resources":{},"prompts":{}}`
 )
 
-// everything is the options that leave no check without what it needs.
+// everything returns options that satisfy the needs of every check.
 func everything() []candortest.Option {
 	return []candortest.Option{
 		candortest.WithTool("add", `{"left":1,"right":2}`), candortest.WithFailingTool("fail", `{"reason":"because"}`),
@@ -63,7 +63,7 @@ func everything() []candortest.Option {
 	}
 }
 
-// receive answers one message; later is called with an answer that takes its time. Nil is silence.
+// receive returns the answer to one message, or nil for none. It calls later with an answer that is sent after a delay.
 func (p *perfect) receive(ctx context.Context, raw []byte, later func([]byte)) []byte {
 	if p.mutant.hear != nil {
 		if reply, taken := p.mutant.hear(raw); taken {
@@ -104,7 +104,7 @@ func codeOf(flaw wireflaw.Flaw) candor.Code {
 	}
 }
 
-// readableID is the id that an error may carry: MCP knows no null.
+// readableID returns the id that an error may carry. MCP does not allow null ids.
 func readableID(m *wire.Message) wire.ID {
 	if m.Malformation().Flaw <= wireflaw.TrailingData && m.Malformation().Flaw != wireflaw.None || m.ID().IsNull() {
 		return nil
@@ -145,7 +145,7 @@ func (p *perfect) dispatch(ctx context.Context, m *wire.Message, later func([]by
 	return reply
 }
 
-// lifecycle is what the older era has before everything else.
+// lifecycle handles the initialization that the older era requires.
 func (p *perfect) lifecycle(m *wire.Message) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -209,7 +209,7 @@ func (p *perfect) call(ctx context.Context, m *wire.Message, later func([]byte))
 	}
 }
 
-// wait answers after a while, unless it is cancelled.
+// wait answers after a delay, unless the call is cancelled.
 func (p *perfect) wait(ctx context.Context, m wire.Message, later func([]byte)) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -225,7 +225,7 @@ func (p *perfect) wait(ctx context.Context, m wire.Message, later func([]byte)) 
 	return nil
 }
 
-// taken reports an id that is still open.
+// taken returns an error if the id is in use.
 func (p *perfect) taken(raw []byte) []byte {
 	m := wire.Parse(raw, wire.Limits{})
 	p.mu.Lock()

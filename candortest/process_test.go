@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// serverVariable makes the test binary a server that misbehaves.
+// serverVariable makes the test binary run as a misbehaving server.
 const serverVariable = "CANDORTEST_SERVER"
 
 func TestMain(m *testing.M) {

@@ -2,17 +2,17 @@ package candortest
 
 import "slices"
 
-// Level says who demands a rule. Each includes the ones before it.
+// Level is the source that requires a rule. Each level includes the ones before it.
 type Level uint8
 
 // The levels.
 const (
-	// Protocol is what JSON-RPC 2.0 and the MCP specification say a server must or should do.
+	// Protocol has the rules that JSON-RPC 2.0 and the MCP specification require or recommend.
 	Protocol Level = iota + 1
-	// Manners is what no specification demands and every client and model needs: to survive, to answer, to name the
-	// field, to leak nothing.
+	// Manners has rules that no specification requires but every client and model needs: to keep running, to answer, to name
+	// the invalid field, to leak nothing.
 	Manners
-	// Contract is Candor's own contract: the envelope, registered codes, retry advice, a readable first block.
+	// Contract has the rules of Candor's contract: the envelope, registered codes, retry advice, a readable first block.
 	Contract
 )
 
@@ -30,21 +30,21 @@ func (l Level) String() string {
 	}
 }
 
-// Rule is what a check enforces. All texts are for people and may change; the ID is stable.
+// Rule is a rule that a check enforces. All texts are for people and may change; the ID is stable.
 type Rule struct {
 	ID    string // such as "parse-error"; the name of the subtest
 	Title string // the rule in one sentence
 	Level Level
-	Why   string // what goes wrong when it is broken
-	Want  string // what the right answer looks like
-	Fix   string // what to do in the server
+	Why   string // the consequence of a violation
+	Want  string // what a correct answer looks like
+	Fix   string // how to fix the server
 	Needs string // the option without which the check is skipped; "" for none
-	Eras  []Era  // where the rule holds
-	Stdio bool   // the check is made over stdio, or another transport of lines
-	HTTP  bool   // the check is made over HTTP
+	Eras  []Era  // the eras in which the rule applies
+	Stdio bool   // the check runs over stdio, or another line-based transport
+	HTTP  bool   // the check runs over HTTP
 }
 
-// Checks returns every rule in the order they are checked. The caller owns the slice.
+// Checks returns every rule in the order of the checks. The caller owns the slice.
 func Checks() []Rule {
 	rules := make([]Rule, len(checks))
 	for i, c := range checks {
@@ -62,7 +62,7 @@ type check struct {
 	run func(*visit) ruling
 }
 
-// reach says over which transports a check is made.
+// reach is the set of transports over which a check runs.
 type reach uint8
 
 const (
@@ -78,12 +78,12 @@ func (c *check) eras() []Era {
 	return slices.Clone(c.Eras)
 }
 
-// checks is every check in the order they are made: the handshake first, because all others need it.
+// checks has every check in the order in which they run: the handshake first, because all others need it.
 var checks = slices.Concat(openingChecks, framingChecks, idChecks, methodChecks, argumentChecks, silenceChecks,
 	failureChecks, numberChecks, leakChecks, loadChecks, httpChecks, contractChecks)
 
-// ruling is what a check concluded.
+// ruling is the result of a check.
 type ruling struct {
-	failed  string // what was wrong, "" if nothing
-	skipped string // what was missing, "" if nothing
+	failed  string // the problem, "" if there is none
+	skipped string // what the check lacks, "" if nothing
 }

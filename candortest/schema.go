@@ -8,15 +8,15 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// schema is the part of JSON Schema that the kit understands: enough to break a rule on purpose, and to see that a value
-// clearly does not fit. What it does not understand it takes to be satisfied.
+// schema is the part of JSON Schema that the kit supports: enough to violate a rule on purpose, and to detect a value that
+// clearly does not match. Keywords that it does not support count as satisfied.
 type schema struct {
 	raw wire.Value
 }
 
 func readSchema(v wire.Value) schema { return schema{v} }
 
-// types returns the JSON types that are allowed; nil for any.
+// types returns the allowed JSON types, or nil for any.
 func (s schema) types() []string {
 	kind := s.raw.Path("type")
 	if name, ok := kind.Str(); ok {
@@ -30,7 +30,7 @@ func (s schema) types() []string {
 	return out
 }
 
-// properties returns the names of the declared members in their written order.
+// properties returns the names of the declared properties in source order.
 func (s schema) properties() []string {
 	var names []string
 	for name := range s.raw.Path("properties").Members() {
@@ -51,13 +51,13 @@ func (s schema) required() []string {
 	return names
 }
 
-// closed reports whether unknown members are forbidden.
+// closed reports whether unknown properties are forbidden.
 func (s schema) closed() bool {
 	allowed, isBool := s.raw.Path("additionalProperties").Bool()
 	return isBool && !allowed
 }
 
-// wrongValues is for each type a value that is certainly of another one, and that no lenient reader converts.
+// wrongValues maps each type to a value of another type that no lenient decoder converts.
 var wrongValues = map[string]string{
 	"string": `{"candortest":true}`, "integer": `"candortest"`, "number": `"candortest"`, "boolean": `"candortest"`,
 	"array": `"candortest"`, "object": `"candortest"`,
@@ -81,7 +81,7 @@ func (s schema) wrong() (string, bool) {
 	return "", false
 }
 
-// example makes a value that probably fits. ok is false if it is a guess that is likely to be wrong.
+// example returns a value that probably matches. ok is false if the value is a guess that is likely to be wrong.
 func (s schema) example() (value string, ok bool) {
 	for _, place := range []wire.Value{s.raw.Path("const"), s.raw.Path("default"), s.raw.Path("enum", 0), s.raw.Path("examples", 0)} {
 		if place.Present() {
@@ -122,7 +122,7 @@ func (s schema) exampleObject() (string, bool) {
 	return `{` + strings.Join(members, ",") + `}`, ok
 }
 
-// misfit says where a value clearly breaks the schema, "" if it does not. Depth is bounded by that of the message.
+// misfit describes where a value clearly violates the schema, or returns "". The depth of the message bounds the recursion.
 func (s schema) misfit(v wire.Value) string { return s.misfitAt(v, "") }
 
 func (s schema) misfitAt(v wire.Value, path string) string {
@@ -167,7 +167,7 @@ func (s schema) misfitAt(v wire.Value, path string) string {
 	return ""
 }
 
-// contains compares by meaning, not by spelling.
+// contains reports whether list contains v, comparing JSON values and not their encodings.
 func contains(list, v wire.Value) bool {
 	for element := range list.Elements() {
 		if sameJSON(element.Raw(), v.Raw()) {

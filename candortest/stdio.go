@@ -18,17 +18,18 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Stdio starts the command for every connection and speaks MCP over its standard input and output. The process and all
-// it started are killed when the connection closes. A server that keeps a ledger of Candor's keeps none: CANDOR_LEDGER is set to
-// "none".
+// Stdio starts the command for every connection and speaks MCP over its standard input and output. The process and its
+// children are killed when the connection closes. CANDOR_LEDGER is set to "none", so that a server built with Candor
+// records nothing.
 func Stdio(command string, args ...string) Transport {
 	return StdioFunc(func() *exec.Cmd {
 		return exec.Command(command, args...) //nolint:noctx // its end is that of the connection, which kills the whole group
 	})
 }
 
-// StdioFunc is [Stdio] with a command that the caller prepares: its environment, such as a CANDOR_LEDGER of its own, and its folder. start is called for every
-// connection and must return a new command with nothing attached to its standard streams.
+// StdioFunc is like [Stdio] with a command that the caller prepares, for example with environment variables such as
+// CANDOR_LEDGER or a working directory. start is called for every connection and must return a new command with no
+// standard streams attached.
 func StdioFunc(start func() *exec.Cmd) Transport { return stdioTransport{start} }
 
 type stdioTransport struct{ start func() *exec.Cmd }
@@ -47,22 +48,22 @@ func (t stdioTransport) Open(context.Context) (Conn, error) {
 	}
 	c := &stdioConn{lineConn: newLineConn(fromChild), cmd: cmd, stdin: toChild, stdout: fromChild, exited: make(chan struct{})}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, &c.stderr
-	cmd.WaitDelay = time.Second // a grandchild that keeps stderr open must not keep us
+	cmd.WaitDelay = time.Second // do not wait for a grandchild that keeps stderr open
 	ownGroup(cmd)
 	err = cmd.Start()
-	closed := errors.Join(stdin.Close(), stdout.Close()) // the child has its own copies
+	closed := errors.Join(stdin.Close(), stdout.Close()) // the child has copies
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("starting %s: %w", cmd.Path, err), closed, toChild.Close(), fromChild.Close())
 	}
 	go c.read()
-	go func() { _ = cmd.Wait(); close(c.exited) }() // how it ended is told by what it said and by its stderr
+	go func() { _ = cmd.Wait(); close(c.exited) }() // the messages and stderr show how it ended
 	return c, nil
 }
 
 const ledgerVariable = "CANDOR_LEDGER"
 
-// withoutLedger keeps a server that records its failures from doing so in the ledger of the person who runs the tests: the failures of
-// a check are not real ones. A ledger that the caller has named for this command is left to it.
+// withoutLedger keeps the server from recording the failures of the checks in the ledger of the user who runs the tests.
+// A ledger that the caller has set for this command is kept.
 func withoutLedger(cmd *exec.Cmd) {
 	inherited := os.Getenv(ledgerVariable)
 	for _, setting := range cmd.Env {
@@ -94,7 +95,7 @@ func (c *stdioConn) Send(ctx context.Context, message []byte, _ http.Header) err
 	return nil
 }
 
-// Diagnostics returns the last of what the server wrote to its standard error.
+// Diagnostics returns the end of the server's standard error.
 func (c *stdioConn) Diagnostics() string { return c.stderr.String() }
 
 // Close kills the process group.
@@ -109,7 +110,7 @@ func (c *stdioConn) Close() error {
 	return errors.Join(err, c.stdout.Close())
 }
 
-// lineConn turns a stream of lines into frames. It is the half that any line-based connection shares.
+// lineConn turns a stream of lines into frames. All line-based connections use it.
 type lineConn struct {
 	from   io.Reader
 	frames chan Frame    // closed by read at the end of the stream
@@ -120,7 +121,7 @@ func newLineConn(from io.Reader) lineConn {
 	return lineConn{from: from, frames: make(chan Frame, maxWaiting), done: make(chan struct{})}
 }
 
-// read runs until the stream ends. A server that says more than anybody reads is made to wait by its own pipe.
+// read runs until the stream ends. If frames are not received, it stops reading, and the pipe blocks the server.
 func (c *lineConn) read() {
 	defer close(c.frames)
 	lines := framingpkg.NewLineReader(c.from, wire.Limits{MaxBytes: maxFrame})
@@ -162,7 +163,7 @@ type tail struct {
 
 const maxTail = 4096
 
-// Write keeps the end of p.
+// Write appends p and keeps the last bytes.
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -173,7 +174,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns what was kept.
+// String returns the bytes that were kept.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,17 +8,17 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// stimulus is one wrong message and what may be said to it.
+// stimulus is one invalid message and the answers that are allowed.
 type stimulus struct {
 	name string
 	raw  func(*client) []byte
-	// codes are the numbers a JSON-RPC error may have; nil for any.
+	// codes are the allowed JSON-RPC error codes; nil allows any.
 	codes []int64
-	// orResult says that carrying the message out is right too.
+	// orResult also allows a result.
 	orResult bool
 }
 
-// fixed is a message that does not depend on the connection.
+// fixed returns a message that does not depend on the connection.
 func fixed(raw string) func(*client) []byte { return func(*client) []byte { return []byte(raw) } }
 
 const (
@@ -30,7 +30,7 @@ const (
 	badVersion     = -32022
 )
 
-// provokeEach sends one message after the other. The server must answer each, as it says, and live on.
+// provokeEach sends the messages one by one. The server must give each an allowed answer and keep running.
 func (v *visit) provokeEach(stimuli ...stimulus) ruling {
 	c, err := v.open()
 	if err != nil {
@@ -51,8 +51,8 @@ func (v *visit) provokeEach(stimuli ...stimulus) ruling {
 	return good()
 }
 
-// judge says what is wrong with the answers, "" if nothing is. Over HTTP a 4xx status is an answer: the specification
-// lets a server refuse there what is no request.
+// judge describes what is wrong with the answers, or returns "". Over HTTP a 4xx status is an answer: the specification
+// lets a server refuse invalid requests that way.
 func (s *stimulus) judge(answers []said) string {
 	if len(answers) == 0 {
 		return "nothing came back"
@@ -80,7 +80,7 @@ func (s *stimulus) judge(answers []said) string {
 	}
 }
 
-// wrongCode says that the number of a JSON-RPC error is none of those allowed.
+// wrongCode returns a description if the code of a JSON-RPC error is not one of codes.
 func wrongCode(a said, codes []int64) string {
 	code, ok := a.code()
 	if !ok {
@@ -100,7 +100,7 @@ func orList(codes []int64) string {
 	return strings.Join(texts, " or ")
 }
 
-// refuses asks one proper request and demands a JSON-RPC error with its id and one of the codes.
+// refuses sends one valid request and requires a JSON-RPC error with its id and one of the codes.
 func (v *visit) refuses(method, params string, codes ...int64) (said, ruling) {
 	c, err := v.open()
 	if err != nil {

@@ -10,12 +10,12 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
-// transcript is what was said during a check, bounded: the first messages and how many more there were.
+// transcript is a bounded record of the messages of a check: the first messages and the number of further ones.
 type transcript struct {
 	out, in page
 }
 
-// page holds lines as they were until somebody reads them: most checks pass and nobody does.
+// page holds raw lines and formats them only on demand, because most checks pass and need no text.
 type page struct {
 	lines []line
 	more  int
@@ -23,14 +23,14 @@ type page struct {
 
 type line struct {
 	prefix string
-	start  []byte // as much as is shown
+	start  []byte // the part that is shown
 	size   int
 }
 
 const (
 	maxLines = 6
 	maxLine  = 600
-	maxStart = 4 * maxLine // redaction may shorten
+	maxStart = 4 * maxLine // redaction may shorten the text
 )
 
 func (t *transcript) sent(raw []byte) { t.out.add("", raw) }
@@ -44,14 +44,14 @@ func (t *transcript) got(f Frame) {
 }
 
 func (p *page) add(prefix string, raw []byte) {
-	if len(p.lines) == maxLines { // the last one is what the check was about, as a rule: keep room for it
+	if len(p.lines) == maxLines { // keep the last line, which is usually the one that the check is about
 		p.lines = p.lines[:maxLines-1]
 		p.more++
 	}
 	p.lines = append(p.lines, line{prefix, bytes.Clone(raw[:min(len(raw), maxStart)]), len(raw)})
 }
 
-// String returns the lines, the last of which is always the last one said.
+// String returns the lines. The last one is always the last message.
 func (p *page) String() string {
 	texts := make([]string, len(p.lines))
 	for i, l := range p.lines {
@@ -63,7 +63,7 @@ func (p *page) String() string {
 	return strings.Join(texts, "\n")
 }
 
-// show makes what went over the wire fit to be read by people: short, redacted, on one line.
+// show returns raw as one short, redacted line of text.
 func show(raw []byte) string { return showStart(raw[:min(len(raw), maxStart)], len(raw)) }
 
 func showStart(start []byte, size int) string {
@@ -75,7 +75,7 @@ func showStart(start []byte, size int) string {
 	return text
 }
 
-// readable spells bytes that are no text, and the marks that cannot be seen, so that the finding shows what was wrong.
+// readable escapes bytes that are not text and invisible characters, so that the finding shows them.
 func readable(raw []byte) string {
 	raw = bytes.TrimRight(raw, "\n")
 	var b strings.Builder

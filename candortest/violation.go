@@ -7,14 +7,14 @@ import (
 	"github.com/candor-mcp/candor/internal/splice"
 )
 
-// violation is a call whose arguments break the tool's own schema in known places.
+// violation is a call whose arguments violate the tool's schema in known fields.
 type violation struct {
 	call
-	fields []string // the members that are wrong
+	fields []string // the invalid fields
 }
 
-// mayCall returns the tools that may be called with wrong arguments: those the options name, with arguments that are
-// right, and those marked readOnlyHint, with arguments made from the schema.
+// mayCall returns the tools that may be called with invalid arguments: those that the options name, with their valid
+// arguments, and those marked readOnlyHint, with arguments made from the schema.
 func (v *visit) mayCall() []call {
 	calls := slices.Clone(v.tour.set.tools)
 	for _, t := range v.facts.tools {
@@ -26,7 +26,7 @@ func (v *visit) mayCall() []call {
 	return calls
 }
 
-// violations makes one call for each allowed tool for which make finds a way; at most a few, they say the same.
+// violations returns one call for each allowed tool that way can break. It returns only a few, because more would show the same.
 func (v *visit) violations(way func(schema, call) (violation, bool)) []violation {
 	const enough = 3
 	var out []violation
@@ -42,7 +42,7 @@ func (v *visit) violations(way func(schema, call) (violation, bool)) []violation
 	return out
 }
 
-// withoutRequired leaves out a required argument.
+// withoutRequired removes a required argument.
 func withoutRequired(s schema, c call) (violation, bool) {
 	for _, name := range s.required() {
 		if args, err := splice.RemoveMember(nil, []byte(c.args), []string{name}); err == nil {
@@ -52,7 +52,7 @@ func withoutRequired(s schema, c call) (violation, bool) {
 	return violation{}, false
 }
 
-// withWrongType gives an argument of a type that its schema does not allow.
+// withWrongType sets an argument to a type that its schema does not allow.
 func withWrongType(s schema, c call) (violation, bool) {
 	for _, name := range s.properties() {
 		if value, ok := s.property(name).wrong(); ok {
@@ -65,7 +65,7 @@ func withWrongType(s schema, c call) (violation, bool) {
 	return violation{}, false
 }
 
-// unknownKey is a name that no tool has.
+// unknownKey is an argument name that no tool has.
 const unknownKey = "candortest_unknown"
 
 // withUnknownKey adds an argument that the schema forbids.
@@ -77,7 +77,7 @@ func withUnknownKey(s schema, c call) (violation, bool) {
 	return violation{call{c.tool, string(args)}, []string{unknownKey}}, err == nil
 }
 
-// withSeveral breaks two or more things at once.
+// withSeveral violates two or more rules at once.
 func withSeveral(s schema, c call) (violation, bool) {
 	several := violation{call: c}
 	for _, way := range []func(schema, call) (violation, bool){withUnknownKey, withoutRequired} {
@@ -97,13 +97,13 @@ func withSeveral(s schema, c call) (violation, bool) {
 	return several, len(several.fields) > 1
 }
 
-// names reports which of the fields the answer does not mention.
+// unnamed returns the fields that the answer does not mention.
 func (b violation) unnamed(answer said) []string {
 	text := spoken(answer)
 	return slices.DeleteFunc(slices.Clone(b.fields), func(field string) bool { return strings.Contains(text, field) })
 }
 
-// spoken is what a model may get to read of a failure: the error's message, or the text of every block.
+// spoken returns the text of a failure that a model may read: the error's message, or the text of every block.
 func spoken(answer said) string {
 	if message, ok := answer.msg.Error().Path("message").Str(); ok {
 		return message
