@@ -1,7 +1,7 @@
-// Package iofault makes chosen file system calls of a child process fail, for tests that a program reports correctly whatever its disk
-// does. It works from outside: the program is the one that is shipped, and knows nothing of it.
+// Package iofault makes chosen file system calls of a child process fail, for tests that a program reports I/O errors
+// correctly. It works from outside, on the unmodified program.
 //
-// On Linux a small launcher installs a seccomp filter that hands every file system call to the parent, which lets it through or answers
-// with an error. Calls are counted across all threads of the program, so that the n-th call is the n-th whichever thread makes it. close is
-// left alone: an error of it would leave the file open, which no kernel does.
+// On Linux a small launcher installs a seccomp filter that passes every file system call to the parent, which lets it
+// through or returns an error. Calls are counted across all threads of the program, so the n-th call does not depend on the
+// thread that makes it. close never fails: an injected error would leave the file open, which the kernel does not do.
 package iofault

@@ -21,22 +21,23 @@ import (
 // launched is the environment variable that makes the test binary act as the launcher.
 const launched = "CANDOR_IOFAULT"
 
-// Injector decides over the calls of one process.
+// Injector intercepts the file system calls of one process.
 type Injector struct {
-	folder string // only calls about files in it count
+	folder string // only calls on files in it count
 	pid    int
-	notes  int // the file descriptor that calls are announced by
+	notes  int // the seccomp notification descriptor
 	ended  chan struct{}
 	stop   atomic.Bool
 
 	mu    sync.Mutex
-	plan  Plan // guarded by mu; nil lets everything through
-	count int  // guarded by mu: calls since Arm
+	plan  Plan // guarded by mu; nil lets all calls through
+	count int  // guarded by mu; calls since Arm
 	hit   []Call
 }
 
-// Start starts a command under an injector that is armed with plan, if there is one. Its test binary must call [Main] first thing in TestMain.
-// Only calls about files below folder are counted and can fail; the folder has no symbolic link in its path.
+// Start starts a command under an injector, which is armed with plan unless plan is nil. The test binary must call
+// [Main] first in TestMain. Only calls on files below folder are counted and can fail; the path of the folder must not
+// contain symbolic links.
 func Start(cmd *exec.Cmd, folder string, plan Plan) (*Injector, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -68,16 +69,16 @@ func Start(cmd *exec.Cmd, folder string, plan Plan) (*Injector, error) {
 	return in, nil
 }
 
-// receive waits for the descriptor that the launcher sends.
+// receive waits for the descriptor from the launcher.
 func receive(ours, theirs *os.File) (int, error) {
-	_ = theirs.Close() // so that a launcher that dies is noticed
+	_ = theirs.Close() // so that the exit of the launcher ends the read
 	conn, err := net.FileConn(ours)
 	if err != nil {
 		return 0, err
 	}
 	defer conn.Close() //nolint:errcheck // a socket
 	space := make([]byte, unix.CmsgSpace(4))
-	_, n, _, _, err := conn.(*net.UnixConn).ReadMsgUnix(make([]byte, 1), space) //nolint:errcheck,forcetypeassert // it was made as one
+	_, n, _, _, err := conn.(*net.UnixConn).ReadMsgUnix(make([]byte, 1), space) //nolint:errcheck,forcetypeassert // Socketpair returned a Unix socket
 	if err != nil {
 		return 0, err
 	}
@@ -92,14 +93,14 @@ func receive(ours, theirs *os.File) (int, error) {
 	return fds[0], nil
 }
 
-// Arm has every following call go through plan, counted from 1.
+// Arm passes every following call to plan, counted from 1.
 func (in *Injector) Arm(plan Plan) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.plan, in.count, in.hit = plan, 0, nil
 }
 
-// Disarm lets everything through again. It returns how many calls were counted, and those that failed.
+// Disarm lets all calls through again. It returns the number of calls counted and the calls that failed.
 func (in *Injector) Disarm() (count int, failed []Call) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -107,14 +108,14 @@ func (in *Injector) Disarm() (count int, failed []Call) {
 	return in.count, in.hit
 }
 
-// Close ends the injector. The process must have ended before, or hangs.
+// Close stops the injector. The process must have ended before; otherwise its calls block.
 func (in *Injector) Close() {
 	in.stop.Store(true)
 	<-in.ended
 	_ = unix.Close(in.notes)
 }
 
-// The structures and requests of seccomp_unotify(2).
+// notification is struct seccomp_notif, see seccomp_unotify(2).
 type notification struct {
 	ID    uint64
 	PID   uint32
@@ -146,7 +147,7 @@ const (
 	writeableFlags = syscall.O_WRONLY | syscall.O_RDWR
 )
 
-// serve answers every announced call until the process has ended.
+// serve answers every intercepted call until the process has ended.
 func (in *Injector) serve() {
 	defer close(in.ended)
 	for !in.stop.Load() {
@@ -164,14 +165,14 @@ func (in *Injector) serve() {
 
 func (in *Injector) answer() {
 	var note notification
-	if ioctl(in.notes, notifyReceive, unsafe.Pointer(&note)) != 0 { //nolint:gosec // as the system call wants it
-		return // the caller was killed meanwhile
+	if ioctl(in.notes, notifyReceive, unsafe.Pointer(&note)) != 0 { //nolint:gosec // required by the system call
+		return // the caller was killed in the meantime
 	}
 	reply := response{ID: note.ID, Flags: flagContinue}
 	if errno := in.decide(&note); errno != 0 {
 		reply.Error, reply.Flags = -int32(errno), 0 //nolint:gosec // an errno
 	}
-	_ = ioctl(in.notes, notifySend, unsafe.Pointer(&reply)) //nolint:gosec // as the system call wants it; it fails if the caller was killed
+	_ = ioctl(in.notes, notifySend, unsafe.Pointer(&reply)) //nolint:gosec // required by the system call; it fails if the caller was killed
 }
 
 func ioctl(fd int, request uintptr, argument unsafe.Pointer) syscall.Errno {
@@ -179,7 +180,7 @@ func ioctl(fd int, request uintptr, argument unsafe.Pointer) syscall.Errno {
 	return errno
 }
 
-// decide asks the plan about a call that counts.
+// decide returns the errno for a call. It consults the plan if the call counts.
 func (in *Injector) decide(note *notification) int {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -191,7 +192,7 @@ func (in *Injector) decide(note *notification) int {
 		return 0
 	}
 	if _, err := os.Stat(fmt.Sprintf("/proc/%d/task/%d", in.pid, note.PID)); err != nil {
-		return 0 // a process that it has started
+		return 0 // a child process of the program
 	}
 	call := about.read(note)
 	if !strings.HasPrefix(call.Path, in.folder+"/") && call.Path != in.folder {
@@ -206,10 +207,10 @@ func (in *Injector) decide(note *notification) int {
 	return errno
 }
 
-// kind is one system call: where its path stands, and what it does.
+// kind describes one system call.
 type kind struct {
 	name    string
-	at      int // the argument that is a path, after the one that is its folder; -1: the first argument is the file itself
+	at      int // index of the path argument, which follows that of its folder; -1 if the first argument is a file descriptor
 	changes bool
 	grows   bool
 }
@@ -241,7 +242,7 @@ var calls = map[int]kind{
 	unix.SYS_UTIMENSAT:  {name: "utimensat", at: 1, changes: true},
 }
 
-// read finds out what an announced call is about.
+// read returns the Call for an intercepted system call.
 func (k kind) read(note *notification) Call {
 	c := Call{Name: k.name, Changes: k.changes, Grows: k.grows}
 	if k.at < 0 {
@@ -261,13 +262,13 @@ func (k kind) read(note *notification) Call {
 	return c
 }
 
-// descriptor returns what an open file of a thread is called.
+// descriptor returns the path of an open file of a thread.
 func descriptor(thread uint32, fd int32) string {
 	link := "cwd"
 	if fd != unix.AT_FDCWD {
 		link = "fd/" + strconv.Itoa(int(fd))
 	}
-	name, _ := os.Readlink(fmt.Sprintf("/proc/%d/%s", thread, link)) // "" counts for no folder
+	name, _ := os.Readlink(fmt.Sprintf("/proc/%d/%s", thread, link)) // "" is in no folder
 	return strings.TrimSuffix(name, " (deleted)")
 }
 
@@ -277,9 +278,9 @@ func text(thread uint32, at uint64) string {
 	if err != nil {
 		return ""
 	}
-	defer memory.Close() //nolint:errcheck // it was only read
+	defer memory.Close() //nolint:errcheck // opened for reading
 	buffer := make([]byte, maxPath)
-	n, _ := memory.ReadAt(buffer, int64(at)) //nolint:gosec // an address; what could be read counts
+	n, _ := memory.ReadAt(buffer, int64(at)) //nolint:gosec // an address; a short read is expected
 	name, _, _ := bytes.Cut(buffer[:n], []byte{0})
 	return string(name)
 }

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestTheChosenCallFailsAndNoOther has the shell make files, and one of them fail.
+// TestTheChosenCallFailsAndNoOther runs a shell that creates files and makes one of the calls fail.
 func TestTheChosenCallFailsAndNoOther(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Main turns the process into the command that [Start] was given, if it was started as its launcher, and returns otherwise.
+// Main executes the command of [Start] if the process was started as its launcher, and returns otherwise.
 func Main() {
 	fd, err := strconv.Atoi(os.Getenv(launched))
 	if err != nil {
 		return
 	}
-	runtime.LockOSThread() // the filter is that of a thread, and the one that executes the command must have it
+	runtime.LockOSThread() // the filter applies to one thread, which must execute the command
 	if err := launch(fd); err != nil {
 		fmt.Fprintln(os.Stderr, "starting under a filter:", err)
 	}
@@ -44,9 +44,9 @@ func launch(socket int) error {
 	return syscall.Exec(os.Args[1], os.Args[1:], environment)
 }
 
-// install installs the filter and returns the descriptor that calls are announced by.
+// install installs the filter and returns the notification descriptor.
 func install() (int, error) {
-	program := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}} // the number of the call
+	program := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}} // the system call number
 	for number := range calls {
 		program = append(program,
 			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: uint32(number)}, //nolint:gosec // a small number
@@ -54,7 +54,7 @@ func install() (int, error) {
 	}
 	program = append(program, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: returnAllow})
 	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}                                        //nolint:gosec // a short program
-	fd, _, errno := syscall.Syscall(unix.SYS_SECCOMP, setModeFilter, newListener, uintptr(unsafe.Pointer(&filter))) //nolint:gosec // as the system call wants it
+	fd, _, errno := syscall.Syscall(unix.SYS_SECCOMP, setModeFilter, newListener, uintptr(unsafe.Pointer(&filter))) //nolint:gosec // required by the system call
 	if errno != 0 {
 		return 0, errno
 	}
