@@ -12,9 +12,10 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// Apply returns the file as it is after the patch. old is empty where the patch creates the file, and the result is nil where it
-// deletes it. Every line that the patch expects must stand where the patch says. The error is PATCH_APPLY_FAILED: it gives numbers
-// of hunks and lines, and nothing of the content. old is only read; the result is the caller's.
+// Apply returns the content of the file after the patch. old is empty if the patch creates the file; the result is nil
+// if the patch deletes it. Every line that the patch expects must be at the line number that the patch gives. The error
+// is PATCH_APPLY_FAILED; it contains hunk and line numbers but no content. Apply does not modify old and does not keep
+// the result.
 func (f File) Apply(old []byte) ([]byte, error) {
 	if len(old) > MaxResult {
 		return nil, f.failed(nil, "it is larger than %d MiB", MaxResult>>20)
@@ -44,7 +45,7 @@ func (f File) Apply(old []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// withCRLF returns the hunks with CR LF at the end of each line that has an end.
+// withCRLF returns the hunks with CR LF at the end of each line that has a line end.
 func withCRLF(hunks []*gitdiff.TextFragment) []*gitdiff.TextFragment {
 	out := make([]*gitdiff.TextFragment, len(hunks))
 	for i, h := range hunks {
@@ -79,7 +80,8 @@ func (f File) checkResult(old []byte, size int) error {
 	return nil
 }
 
-// explain says where a hunk does not fit, and if it can be found, where it would.
+// explain returns the error for a hunk that does not fit. If the lines of the hunk are elsewhere in the file, the error
+// gives their line number.
 func (f File) explain(old []byte, at int, err error) error {
 	h := f.hunks[at]
 	line := h.OldPosition
@@ -129,7 +131,7 @@ func find(text []byte, want string) int {
 	}
 }
 
-// trimmed is a text without white space at the end of lines.
+// trimmed returns a text without white space at the end of lines.
 func trimmed(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for l := range bytes.Lines(text) {
@@ -138,7 +140,7 @@ func trimmed(text []byte) []byte {
 	return out
 }
 
-// lines counts them; the last needs no end.
+// lines counts the lines of a text; the last line may lack a line end.
 func lines(text []byte) int {
 	n := bytes.Count(text, []byte("\n"))
 	if len(text) > 0 && text[len(text)-1] != '\n' {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What to say about the slips that are made most.
+// Suggestions for the most common mistakes.
 const (
 	adviceFormat = "Create a unified diff: a line '--- a/NAME', a line '+++ b/NAME', then for each hunk a header '@@ -START,COUNT +START,COUNT @@' " +
 		"and lines that begin with a blank, a minus or a plus."
@@ -17,7 +17,7 @@ const (
 	adviceText = "Send changes of text only; leave the rest to a person."
 )
 
-// foreign reports patches in another format than a unified diff.
+// foreign reports patches in formats other than unified diff.
 func foreign(text []byte) error {
 	line := 0
 	for l := range bytes.Lines(text) {

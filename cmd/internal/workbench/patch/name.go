@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// nowhere is the name of the file that is not there.
+// nowhere is the name that a diff uses for a file that does not exist.
 const nowhere = "/dev/null"
 
 // header is the part of a file patch before its hunks.
 type header struct {
-	line     int // the first, for messages
+	line     int // the first line, for messages
 	git      string
 	old, new string
-	created  bool // said by a mode or by the time of a file that is not there
+	created  bool // stated by a mode line, or by the time stamp of a missing file
 	deleted  bool
 	anyName  bool
 }
 
-// name reads the name behind "--- " or "+++ ". ok is false if there is none that can be read.
+// name parses the name after "--- " or "+++ ". ok is false if the name is missing or malformed.
 func name(text string) (name string, ok bool) {
 	text = strings.TrimSuffix(text, "\n")
 	if strings.HasPrefix(text, `"`) {
@@ -30,19 +30,19 @@ func name(text string) (name string, ok bool) {
 		name, err = strconv.Unquote(quoted)
 		return name, err == nil && name != ""
 	}
-	name, _, _ = strings.Cut(text, "\t") // what follows is a time
+	name, _, _ = strings.Cut(text, "\t") // a time follows
 	return name, name != ""
 }
 
-// epoch reports whether a name is followed by the time with which diff -N marks a file that is not there.
+// epoch reports whether a name is followed by the time with which diff -N marks a file that does not exist.
 func epoch(text string) bool {
 	_, stamp, _ := strings.Cut(strings.TrimSuffix(text, "\n"), "\t")
 	at, err := time.Parse("2006-01-02 15:04:05.999999999 -0700", stamp)
 	return err == nil && at.Equal(time.Unix(0, 0))
 }
 
-// names takes two names out of the line "diff --git a/NAME b/NAME", the only line with the name of an empty file. ok is false if
-// the two differ, or cannot be separated.
+// names parses the two names in the line "diff --git a/NAME b/NAME", the only line that names an empty file. ok is false
+// if the two differ or cannot be separated.
 func names(text string) (first, second string, ok bool) {
 	text = strings.TrimSuffix(text, "\n")
 	if strings.HasPrefix(text, `"`) {
@@ -54,14 +54,15 @@ func names(text string) (first, second string, ok bool) {
 		second, _ = name(text[len(quoted)+1:])
 		return first, second, first != "" && second != ""
 	}
-	half := len(text) / 2 // both names are equally long: the same name, and prefixes of one letter or none
+	half := len(text) / 2 // both names are equally long: the same name, with equally long prefixes
 	if len(text) < 3 || len(text)%2 == 0 || text[half] != ' ' {
 		return "", "", false
 	}
 	return text[:half], text[half+1:], true
 }
 
-// strip takes the prefixes off, as git writes them, if both names have them. A file that is not there has whatever the other has.
+// strip removes the prefixes a/ and b/ that git writes if both names have them. If one name is /dev/null, only the other
+// needs its prefix.
 func strip(first, second string) (string, string) {
 	a, hasA := strings.CutPrefix(first, "a/")
 	b, hasB := strings.CutPrefix(second, "b/")
@@ -76,10 +77,10 @@ func strip(first, second string) (string, string) {
 	return first, second
 }
 
-// file decides which file is meant and what becomes of it.
+// file determines which file the header names and whether it is changed, created or deleted.
 func (h *header) file() (File, error) {
 	first, second := h.old, h.new
-	if first == "" { // only an empty file has no such lines
+	if first == "" { // only the patch of an empty file lacks these lines
 		var ok bool
 		if first, second, ok = names(h.git); !ok {
 			return File{}, invalid(h.line, adviceName, "the names of the file are missing, or differ")
@@ -107,13 +108,14 @@ func (h *header) file() (File, error) {
 	return f, h.check(first, second, f)
 }
 
-// copySuffixes mark the copy that people and editors make of a file before they change it, and newSuffixes the copy that they change.
+// copySuffixes mark the copy that people and editors make of a file before they change it; newSuffixes mark the copy
+// that they change.
 var (
 	copySuffixes = []string{".orig", ".old", ".bak", "~"}
 	newSuffixes  = []string{".new"}
 )
 
-// sameButForCopy returns the name of the file twice if one of the names is that of its copy, as in diff -u x.orig x.
+// sameButForCopy returns the name of the file twice if one of the names is that of a copy, as in diff -u x.orig x.
 func sameButForCopy(first, second string) (string, string) {
 	for _, suffix := range copySuffixes {
 		if first == second+suffix {
@@ -134,7 +136,7 @@ func prefixed(git string) bool {
 	return strings.HasPrefix(git, "a/") && (strings.Contains(git, " b/") || strings.Contains(git, ` "b/`))
 }
 
-// check refuses names that contradict each other or what the header says besides.
+// check refuses names that contradict each other or the other lines of the header.
 func (h *header) check(first, second string, f File) error {
 	switch {
 	case f.Name() == "" || f.Name() == nowhere:

@@ -1,9 +1,10 @@
 // Package patch reads unified diffs and applies them to bytes. It does no I/O and checks no permissions.
 //
-// It is stricter than git. A patch comes from an agent, and a patch that was nearly right must not become a change that nobody
-// meant: a hunk stands where it says it stands, its counts add up, no line of the patch is passed over in silence, and what is no
-// change of text (a rename, a mode, a link) is refused. Hunks are read and applied by go-gitdiff; which file they belong to is
-// found out here, because that library drops the first folder of every name in a git diff, and picks one name where two differ.
+// The package is stricter than git, because patches come from agents and a patch that is nearly right must not make an
+// unintended change. A hunk must match at its line number, its counts must add up, no line of the patch is ignored, and
+// anything but a change of text (a rename, a mode, a link) is refused. Package go-gitdiff reads and applies the hunks; the
+// file names are parsed here, because that library drops the first folder of every name in a git diff and picks one name
+// if two differ.
 package patch
 
 import (
@@ -16,15 +17,15 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// The bounds of a patch and of what it may make.
+// Limits of a patch and of its result.
 const (
-	MaxBytes  = 1 << 20 // of the patch
+	MaxBytes  = 1 << 20 // size of the patch
 	MaxFiles  = 64
 	MaxHunks  = 10_000  // in all files together
-	MaxResult = 8 << 20 // of a file, before and after
+	MaxResult = 8 << 20 // size of a file, before and after
 )
 
-// Kind is what a patch does to a file.
+// Kind is the kind of change that a patch makes to a file.
 type Kind string
 
 // The kinds.
@@ -34,22 +35,23 @@ const (
 	Delete Kind = "delete"
 )
 
-// File is what a patch does to one file. Its zero value changes nothing.
+// File is the change of one file by a patch. The zero value changes nothing.
 type File struct {
-	// Old and New are the names in the patch, without the prefixes a/ and b/ if it has both; "" for /dev/null. They are whatever the
-	// author of the patch wrote: nothing has been checked but that one is not empty, and that a [Change] has the same name twice.
+	// Old and New are the names in the patch, without the prefixes a/ and b/ if it has both; "" for /dev/null. They are
+	// not validated, except that at least one is not empty and that a [Change] has the same name twice.
 	Old, New       string
 	Kind           Kind
 	Added, Removed int // lines
 
 	hunks []*gitdiff.TextFragment
-	// crlf is true if every line of the patch ended in CR LF, its headers too: then the line ends of the file decide.
+	// crlf is true if every line of the patch, including its headers, ended in CR LF. Apply then uses the line ends of
+	// the file.
 	crlf bool
-	// ends is true if the new file has no line end at its end: then nothing may follow the last hunk.
+	// ends is true if the new file does not end in a line end. The last hunk must then reach the end of the file.
 	ends bool
 }
 
-// Name is the name of the file that is changed, created or deleted.
+// Name returns the name of the file that is changed, created or deleted.
 func (f File) Name() string {
 	if f.Kind == Delete {
 		return f.Old
@@ -57,14 +59,15 @@ func (f File) Name() string {
 	return f.New
 }
 
-// Parse reads a plain or a git diff of at least one file. The error is PATCH_INVALID and says in which line; its suggestion says
-// what to do about the usual slips. text is only read, and not kept.
+// Parse reads a plain or git diff of at least one file. The error is PATCH_INVALID and names the line; its suggestion
+// covers the common mistakes. Parse does not modify or keep text.
 //
-// Where the two names of a file differ only because one is that of a copy, as in diff -u x.orig x, the file itself is meant. A patch whose
-// lines all end in CR LF, its headers too, came by a way that has changed them: it applies to the line ends that the file has.
+// If the two names of a file differ only because one is that of a copy, as in diff -u x.orig x, the file itself is patched.
+// A patch whose lines all end in CR LF, including its headers, was converted in transit; it is applied with the line ends of
+// the file.
 func Parse(text []byte) ([]File, error) { return parse(text, false) }
 
-// ParseOne reads a patch that changes exactly one file, whatever its names are.
+// ParseOne reads a patch that changes exactly one file. The two names of the file may differ.
 func ParseOne(text []byte) (File, error) {
 	files, err := parse(text, true)
 	if err != nil {
@@ -89,7 +92,7 @@ func parse(text []byte, anyName bool) ([]File, error) {
 		if bytes.Contains(text, []byte("\r\n")) && bytes.Count(text, []byte("\r\n")) == bytes.Count(text, []byte("\n")) {
 			end = "\r\n"
 		}
-		text = append(bytes.Clone(text), end...) // a file without a last line end is marked otherwise: see the scanner
+		text = append(bytes.Clone(text), end...) // a file without a final line end is marked explicitly, see the scanner
 	}
 	crlf := bytes.Count(text, []byte("\r\n")) == bytes.Count(text, []byte("\n"))
 	if crlf {
@@ -106,7 +109,7 @@ func parse(text []byte, anyName bool) ([]File, error) {
 	return s.files, nil
 }
 
-// invalid is PATCH_INVALID at a line, 0 for the patch as a whole.
+// invalid returns PATCH_INVALID for a line, or for the whole patch if line is 0.
 func invalid(line int, suggestion, format string, args ...any) error {
 	message := "The patch is malformed"
 	var options []candor.Option

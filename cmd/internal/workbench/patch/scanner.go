@@ -9,14 +9,14 @@ import (
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
-// scanner takes a patch apart into files and hunks, and refuses what the library would pass over.
+// scanner splits a patch into files and hunks, and refuses lines that the library would ignore.
 type scanner struct {
 	lines []string // each with its line end
-	at    int      // the next one
+	at    int      // index of the next line
 	hunks int
 	files []File
 	seen  map[string]bool
-	// anyName accepts two different names of a changed file: the caller knows which file is meant.
+	// anyName accepts two different names of a changed file, because the caller knows the file.
 	anyName bool
 }
 
@@ -24,7 +24,7 @@ func newScanner(text string) *scanner {
 	return &scanner{lines: strings.SplitAfter(text, "\n"), seen: map[string]bool{}}
 }
 
-// peek returns the line that many after the next; "" behind the last.
+// peek returns the line at an offset from the next line, or "" at the end.
 func (s *scanner) peek(ahead int) string {
 	if s.at+ahead < len(s.lines) {
 		return s.lines[s.at+ahead]
@@ -56,7 +56,7 @@ func (s *scanner) scan() error {
 	return nil
 }
 
-// between checks a line outside of files. Text is allowed only before the first file, as in a mail.
+// between checks a line outside of files. Free text is allowed only before the first file, as in a mail.
 func (s *scanner) between() error {
 	line := s.peek(0)
 	switch {
@@ -127,7 +127,7 @@ func (s *scanner) header() (*header, error) {
 	return h, nil
 }
 
-// extended reads a line that git writes between the names.
+// extended parses a line that git writes between "diff --git" and the names.
 func (h *header) extended(line string, at int) error {
 	word := func(prefix string) bool { return strings.HasPrefix(line, prefix) }
 	mode := ""
@@ -185,7 +185,7 @@ func (s *scanner) body(h *header, f *File) error {
 	return nil
 }
 
-// bodyless is a file without hunks: only an empty one can be created or deleted like that.
+// bodyless handles a file without hunks. Only an empty file can be created or deleted without hunks.
 func (s *scanner) bodyless(h *header, f *File) error {
 	if h.old != "" {
 		return invalid(s.at+1, adviceHeader, "the names of the file are not followed by the header of a hunk")
@@ -196,12 +196,12 @@ func (s *scanner) bodyless(h *header, f *File) error {
 	return nil
 }
 
-// body is what must fit together over all hunks of a file.
+// body is the state that is checked across all hunks of a file.
 type body struct {
 	file             *File
-	number           int  // of the hunk, from 1
-	next             int  // the first old line that no hunk has used
-	oldEnds, newEnds bool // no further line may follow on that side
+	number           int  // number of the hunk, from 1
+	next             int  // the first old line after the previous hunk
+	oldEnds, newEnds bool // no further line may follow on this side
 }
 
 var hunkForm = lazyregexp.New(`^@@ -([0-9]{1,8})(?:,([0-9]{1,8}))? \+([0-9]{1,8})(?:,([0-9]{1,8}))? @@`)
@@ -252,7 +252,7 @@ func (s *scanner) line(b *body, old, fresh *int) error {
 	}
 	op := text[0]
 	if op == '\n' {
-		op = ' ' // an editor has taken the blank of an empty line away
+		op = ' ' // an editor has removed the blank of an empty line
 	}
 	switch op {
 	case '\\':
@@ -282,14 +282,14 @@ func (s *scanner) line(b *body, old, fresh *int) error {
 	return nil
 }
 
-// end notes that a line is the last of its side: the file has no line end there.
+// end records that a line is the last of its side, because it lacks a line end.
 func (b *body) end(op byte) {
 	b.oldEnds = b.oldEnds || op != '+'
 	b.newEnds = b.newEnds || op != '-'
 }
 
 func number(digits string) int {
-	n, _ := strconv.Atoi(digits) // the form has seen to it
+	n, _ := strconv.Atoi(digits) // the pattern admits digits only
 	return n
 }
 
