@@ -9,10 +9,10 @@ import (
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
-// groupNames are the built-in groups, in the order in which they judge.
+// groupNames lists the built-in groups in the order in which they are checked.
 var groupNames = []string{"secrets", "conflict-markers", "rust"}
 
-// groups are the rules of each.
+// groups holds the rules of each built-in group.
 var groups = map[string][]rule{
 	"secrets": {{
 		id: "NO_SECRETS", find: secrets, message: "The line holds what has the form of a secret.",
@@ -34,14 +34,14 @@ var groups = map[string][]rule{
 	},
 }
 
-// inRust is a rule for the code of Rust files: not for comments and texts, and not for tests, which may panic. The pattern is held
-// against the code with blanks for all else, so that only then can it be told whether it matches: a comment may stand in its middle.
+// inRust returns a rule for the code of Rust files. It ignores comments, literals, and tests, which may panic. The
+// pattern is matched against the code with comments and literals blanked, because a comment may split a match.
 func inRust(id, word, pattern, message, suggestion string) rule {
 	mentioned, find := lazyregexp.New(word), each(lazyregexp.New(pattern))
 	return rule{
 		id: id, files: []string{"**/*.rs"}, exempt: []string{"**/tests/**"}, rust: true, message: message, suggestion: suggestion,
 		find: func(text []byte) []int {
-			if !mentioned.Match(text) { // nearly always, and cheaper
+			if !mentioned.Match(text) { // the common case, and cheaper
 				return nil
 			}
 			return find(rustCode(text))
@@ -49,7 +49,7 @@ func inRust(id, word, pattern, message, suggestion string) rule {
 	}
 }
 
-// each finds every match of a pattern.
+// each returns a function that finds every match of a pattern.
 func each(pattern *lazyregexp.Regexp) func([]byte) []int {
 	return func(text []byte) []int {
 		var out []int
@@ -60,7 +60,7 @@ func each(pattern *lazyregexp.Regexp) func([]byte) []int {
 	}
 }
 
-// linewise finds every line in which a pattern matches.
+// linewise returns a function that finds every line in which a pattern matches.
 func linewise(pattern *regexp.Regexp) func([]byte) []int {
 	return func(text []byte) []int {
 		var out []int
@@ -75,10 +75,10 @@ func linewise(pattern *regexp.Regexp) func([]byte) []int {
 	}
 }
 
-// secrets finds the lines with something that has the shape of a secret. A private key goes over several: its first line of data is
-// taken for it, because all keys have the same first line.
+// secrets finds the lines that look like they contain a secret. A private key spans several lines; the line after its
+// header is reported too, because all keys have the same header.
 func secrets(text []byte) []int {
-	if !secret(string(text)) { // nearly always
+	if !secret(string(text)) { // the common case
 		return nil
 	}
 	var out []int
@@ -91,7 +91,7 @@ func secrets(text []byte) []int {
 		at += len(line)
 	}
 	if out == nil {
-		out = []int{0} // it goes over several lines
+		out = []int{0} // the secret spans several lines
 	}
 	return out
 }

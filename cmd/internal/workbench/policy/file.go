@@ -17,7 +17,7 @@ import (
 	"github.com/candor-mcp/candor/internal/near"
 )
 
-// The bounds of a policy file.
+// Limits of a policy file.
 const (
 	maxFileBytes = 256 << 10
 	maxRules     = 500
@@ -29,7 +29,7 @@ const (
 
 var form = yamlfile.Form{MaxBytes: maxFileBytes, Large: "keep rules short", Quoted: "patterns"}
 
-// file is a policy file as it is written.
+// file is the YAML form of a policy file.
 type file struct {
 	Rules []struct {
 		ID         string   `yaml:"id"`
@@ -57,8 +57,8 @@ var keys = []string{
 	"rules", "builtin", "preflight", "id", "pattern", "files", "exempt", "language", "message", "suggestion", "name", "run", "timeout", "memory", "output", "env",
 }
 
-// Load reads the text of a policy file that has that name. The error is a [*yamlfile.Error] about the first thing wrong: it says where
-// that stands, as FILE:LINE:COLUMN, shows the line and says what would do. An empty file is [Default].
+// Load parses a policy file with the given name. The error is a [*yamlfile.Error] for the first mistake: it has the
+// position as FILE:LINE:COLUMN, the line and a hint. An empty file yields [Default].
 func Load(name string, data []byte) (*Policy, error) {
 	l := &loader{report: yamlfile.NewReport(name, data)}
 	root, ok := l.report.Parse(data, form)
@@ -85,7 +85,7 @@ func Load(name string, data []byte) (*Policy, error) {
 	return p, nil
 }
 
-// loader decodes a policy file and knows the positions in it.
+// loader decodes a policy file and reports the positions of mistakes.
 type loader struct {
 	report *yamlfile.Report
 	root   ast.Node
@@ -105,7 +105,7 @@ func (l *loader) form(err error) error {
 	return l.report.Err()
 }
 
-// wrong reports a mistake at a path, or about the file if it has no value there.
+// wrong reports a mistake at a path, or for the whole file if the path has no value.
 func (l *loader) wrong(path, hint, format string, args ...any) error {
 	m := yamlfile.NewMistake(hint, format, args...)
 	if p, err := yaml.PathString(path); err == nil {
@@ -194,7 +194,7 @@ func (l *loader) commands(f *file, p *Policy) error {
 	return nil
 }
 
-// limits reads those of a command; one that is not there is 0, for the default.
+// limits parses the limits of a command. A missing limit is 0, which selects the default.
 func (l *loader) limits(at, time1, memory, output string) (timeout time.Duration, mem, out int64, err error) {
 	if time1 != "" {
 		if timeout, err = time.ParseDuration(time1); err != nil || timeout <= 0 || timeout > time.Hour {

@@ -1,8 +1,8 @@
-// Package policy is what a workspace does not let into its files, and which checks follow a change.
+// Package policy defines which content a workspace refuses in its files, and which checks follow a change.
 //
-// Only what a change adds is judged: an agent is not blamed for what it found. Whatever a rule finds in the new content is set
-// against what the same rule finds in the old one, line by line and wherever they stand, so a line that has moved is not new, and
-// one that has become code because the comment around it is gone is.
+// Only additions are checked: an agent is not blamed for existing content. The matches of a rule in the new content are
+// compared with its matches in the old content, line by line and regardless of position. A line that has moved is therefore
+// not new, but a line that has become code because the comment around it was removed is.
 package policy
 
 import (
@@ -18,36 +18,36 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// MaxFile is how large a file may be to be judged; a larger one is refused.
+// MaxFile is the maximum size of a file that can be checked; larger files are refused.
 const MaxFile = 8 << 20
 
-// maxIssues is how many violations an error lists.
+// maxIssues is the maximum number of violations that an error lists.
 const maxIssues = 50
 
-// Policy is safe for use by several goroutines; nothing changes it.
+// Policy is a set of rules and commands. It is immutable and safe for concurrent use.
 type Policy struct {
 	rules    []rule
 	commands []command
 }
 
-// command is a check and the files that call for it.
+// command is a check and the globs of the files that trigger it.
 type command struct {
 	preflight.Command
 	files []string
 }
 
-// rule is one thing that a file may not gain.
+// rule forbids adding certain content to a file.
 type rule struct {
 	id         string
-	files      []string // globs; none is all
+	files      []string // globs; empty means all files
 	exempt     []string
 	rust       bool // its violation is RUST_POLICY_VIOLATION
 	message    string
 	suggestion string
-	find       func(text []byte) []int // where it is broken; offsets in order
+	find       func(text []byte) []int // offsets of the violations, in order
 }
 
-// Default is the policy without a file: all built-in groups, no further rules, no commands.
+// Default returns the policy that applies without a policy file: all built-in groups, no other rules, no commands.
 func Default() *Policy {
 	p := &Policy{}
 	for _, group := range groupNames {
@@ -56,16 +56,17 @@ func Default() *Policy {
 	return p
 }
 
-// Check judges what a change adds to a file, named by its path in the workspace with slashes. before is empty for a new file. The
-// error is POLICY_VIOLATION or RUST_POLICY_VIOLATION, after the first thing found; its details list rule and line of up to 50, and
-// nothing of the content. A file that is too large to be judged is INVALID_INPUT_VALUE, which breaks no rule.
+// Check checks the content that a change adds to a file. path is relative to the workspace, with slashes; before is
+// empty for a new file. The error is POLICY_VIOLATION or RUST_POLICY_VIOLATION, depending on the first violation. Its
+// details list rule and line of up to 50 violations but no content. A file that is too large to be checked is
+// INVALID_INPUT_VALUE.
 func (p *Policy) Check(path string, before, after []byte) error {
 	if len(after) > MaxFile {
 		return candor.New(kaiza.InvalidInputValue, fmt.Sprintf("The file would be larger than %d MiB.", MaxFile>>20),
 			candor.WithDetails(map[string]any{"rule": "FILE_SIZE", "file": path}), candor.WithSuggestion("Split the content into smaller files."))
 	}
 	if len(before) > MaxFile {
-		before = nil // all of it counts as new
+		before = nil // check the whole content as new
 	}
 	var found []finding
 	for _, r := range p.rules {
@@ -80,7 +81,7 @@ func (p *Policy) Check(path string, before, after []byte) error {
 	return violation(path, found)
 }
 
-// Preflight returns the commands that follow a change of these paths, in the order of the file.
+// Preflight returns the commands to run after a change of these paths, in the order of the file.
 func (p *Policy) Preflight(paths ...string) []preflight.Command {
 	var out []preflight.Command
 	for _, c := range p.commands {
@@ -91,7 +92,7 @@ func (p *Policy) Preflight(paths ...string) []preflight.Command {
 	return out
 }
 
-// Commands returns all of them, for the check at start-up.
+// Commands returns all commands, for the check at startup.
 func (p *Policy) Commands() []preflight.Command {
 	out := make([]preflight.Command, 0, len(p.commands))
 	for _, c := range p.commands {
@@ -114,7 +115,7 @@ type finding struct {
 	line int // from 1, in the new content
 }
 
-// gained returns what a rule finds in the new content beyond what it finds in the old one.
+// gained returns the violations of a rule in the new content that the old content does not have.
 func (r *rule) gained(before, after []byte) []finding {
 	found := r.find(after)
 	if len(found) == 0 {
@@ -139,8 +140,9 @@ func (r *rule) gained(before, after []byte) []finding {
 	return out
 }
 
-// lineAt is the line around an offset, without the space around it: a line that is only indented anew is the same. Of a long one it
-// is the part around the offset, because a file may be one line with a violation in every word.
+// lineAt returns the line around an offset without surrounding white space, so that a change of indentation does not
+// count. For a long line it returns the part around the offset, because a file may be a single line with a violation in
+// every word.
 func lineAt(text []byte, at int) string {
 	const most = 256
 	head, rest := text[max(0, at-most):at], text[at:min(len(text), at+most)]
@@ -151,7 +153,7 @@ func lineAt(text []byte, at int) string {
 	return strings.TrimSpace(string(head) + string(rest))
 }
 
-// violation is the error for everything found, which is in the order of lines.
+// violation returns the error for the findings, which are in the order of lines.
 func violation(path string, found []finding) error {
 	type issue struct {
 		Rule    string `json:"rule"`
@@ -162,7 +164,7 @@ func violation(path string, found []finding) error {
 	reported := map[*rule]bool{}
 	for _, f := range found[:min(len(found), maxIssues)] {
 		i := issue{Rule: f.rule.id, Line: f.line}
-		if !reported[f.rule] { // only once, because details are limited
+		if !reported[f.rule] { // once per rule, because details are limited
 			i.Message, reported[f.rule] = f.rule.message, true
 		}
 		issues = append(issues, i)

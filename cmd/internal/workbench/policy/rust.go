@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
-// rustCode is Rust source of the same length and lines in which comments, literals and test code are blank.
+// rustCode returns Rust source of the same length and lines with comments, literals and test code blanked.
 func rustCode(text []byte) []byte {
 	code := slices.Clone(text)
 	for at := 0; at < len(text); {
@@ -22,7 +22,7 @@ func rustCode(text []byte) []byte {
 	return code
 }
 
-// blank leaves only the ends of lines.
+// blank replaces all bytes but line ends with spaces.
 func blank(b []byte) {
 	for i, c := range b {
 		if c != '\n' {
@@ -31,7 +31,7 @@ func blank(b []byte) {
 	}
 }
 
-// rustToken returns how long the piece at an offset is, at least 1, and whether it is a comment or a literal.
+// rustToken returns the length of the token at an offset, at least 1, and whether it is a comment or a literal.
 func rustToken(text []byte, at int) (n int, hide bool) {
 	rest := text[at:]
 	switch {
@@ -54,7 +54,7 @@ func rustToken(text []byte, at int) (n int, hide bool) {
 			return n, true
 		}
 	}
-	if word(rest[0]) { // a word as a whole, so that the r at the end of one opens nothing
+	if word(rest[0]) { // a whole word, so that an r at its end does not open a raw string
 		n := 1
 		for n < len(rest) && word(rest[n]) && oddSpace(rest[n:]) == 0 {
 			n++
@@ -71,10 +71,10 @@ func word(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
 }
 
-// oddSpaces are what Rust takes for white space and a pattern's \s does not.
+// oddSpaces lists the white space of Rust that \s in a pattern does not match.
 var oddSpaces = [][]byte{[]byte("\v"), []byte("\u0085"), []byte("\u200e"), []byte("\u200f"), []byte("\u2028"), []byte("\u2029")}
 
-// oddSpace is the length of the odd space that a text begins with; 0 if it begins with none.
+// oddSpace returns the length of the odd space that a text begins with, or 0.
 func oddSpace(text []byte) int {
 	for _, space := range oddSpaces {
 		if bytes.HasPrefix(text, space) {
@@ -84,7 +84,7 @@ func oddSpace(text []byte) int {
 	return 0
 }
 
-// commentLength is that of a block comment, which may hold others.
+// commentLength returns the length of a block comment, which may contain nested comments.
 func commentLength(text []byte) int {
 	depth := 0
 	for i := 0; i+1 < len(text); i++ {
@@ -103,7 +103,7 @@ func commentLength(text []byte) int {
 	return len(text)
 }
 
-// quotedLength is that of a literal between two of a quote, in which a backslash takes the next character.
+// quotedLength returns the length of a quoted literal, in which a backslash escapes the next character.
 func quotedLength(text []byte, quote byte) int {
 	for i := 1; i < len(text); i++ {
 		switch text[i] {
@@ -116,7 +116,7 @@ func quotedLength(text []byte, quote byte) int {
 	return len(text)
 }
 
-// charLength is that of a character; 1 if the quote begins the name of a lifetime.
+// charLength returns the length of a character literal, or 1 if the quote begins a lifetime.
 func charLength(text []byte) int {
 	if len(text) < 3 {
 		return 1
@@ -131,7 +131,7 @@ func charLength(text []byte) int {
 	return 1
 }
 
-// rawLength is that of r"…" or r#"…"#; 0 if it is a word, such as r#type.
+// rawLength returns the length of r"…" or r#"…"#, or 0 for a raw identifier such as r#type.
 func rawLength(text []byte) int {
 	hashes := 0
 	for 1+hashes < len(text) && text[1+hashes] == '#' {
@@ -149,15 +149,15 @@ func rawLength(text []byte) int {
 }
 
 var (
-	// Only before everything else does it speak for the file, and not for a module in it.
+	// testFile matches only before all code; further down the attribute applies to a module.
 	testFile = lazyregexp.New(`^\s*(?:#\s*!\s*\[[^\]]*\]\s*)*?#\s*!\s*\[\s*cfg\s*\(\s*test\s*\)\s*\]`)
 	testItem = lazyregexp.New(`#\s*\[\s*(?:cfg\s*\(\s*(?:all\s*\(\s*)?test\s*[,)][^\]]*|test\s*)\]`)
-	// Anything but an item is a field, an arm or an argument, and ends with a comma.
+	// item matches the beginning of an item. Fields, arms and arguments do not match and end with a comma.
 	item = lazyregexp.New(`^\s*(?:#\s*\[[^\]]*\]\s*)*(?:pub\b\s*(?:\([^)]*\)\s*)?)?(?:(?:const|async|unsafe|extern|default)\s+)*` +
 		`(?:fn|mod|use|struct|enum|union|impl|trait|type|static|let|const|crate|macro_rules)\b`)
 )
 
-// hideTests blanks what is compiled for tests alone: the item behind #[cfg(test)] or #[test], to the end of its braces.
+// hideTests blanks code that is compiled for tests only: the item after #[cfg(test)] or #[test], to its end.
 func hideTests(code []byte) {
 	if testFile.Match(code) {
 		blank(code)
@@ -174,8 +174,8 @@ func hideTests(code []byte) {
 	}
 }
 
-// itemLength is how far the item reaches: to its semicolon, to the brace that closes its first one, and at the latest to the end of what
-// it stands in.
+// itemLength returns the length of the item: up to its semicolon, the brace that closes its first one, or the end of the
+// enclosing block.
 func itemLength(code []byte) int {
 	depth, whole := 0, item.Match(code)
 	for i, c := range code {
