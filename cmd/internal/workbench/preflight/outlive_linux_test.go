@@ -14,8 +14,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/preflight"
 )
 
-// escapes are what a check can do so as not to be found in its process group: a session of its own, and one more whose parent has ended.
-// Each that it starts writes its process down, ignores what may be ignored, and stays.
+// escapes is a check that starts a child, a process in a new session, and a process in a new session whose parent has
+// ended. Each process writes its pid to a file, ignores the signals that can be ignored, and keeps running.
 const escapes = `
 stay='trap "" TERM HUP INT; echo $$ > $0.tmp; mv $0.tmp $0; while :; do sleep 1; done'
 sh -c "$stay" pids/child &
@@ -24,7 +24,7 @@ setsid sh -c "$stay" pids/session &
 while ! [ -e pids/child -a -e pids/session -a -e pids/daemon ]; do sleep 0.01; done
 `
 
-// left returns the names of those whose processes still run.
+// left returns the names of the processes that still run.
 func left(t *testing.T, dir string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "pids", "*"))
@@ -45,7 +45,7 @@ func left(t *testing.T, dir string) []string {
 	return alive
 }
 
-// burrow is a folder in which those that escape write themselves down. In the end none of them is there, whatever the test has found.
+// burrow returns a folder in which the escaped processes write their pids. It kills the processes when the test ends.
 func burrow(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -113,15 +113,16 @@ func TestProcessesEndWithTheServer(t *testing.T) {
 	}
 }
 
-// serve is the server that is killed.
+// serve runs a check in the process that the test kills.
 func serve(dir, script string) {
 	report, err := preflight.Run(context.Background(), dir, []preflight.Command{shell(script)}, options())
 	fmt.Fprintln(os.Stderr, "the check has ended:", report, err)
 }
 
-// TestMemoryOfThoseThatLeaveTheGroupCounts has each process hold less than the limit, all together more, and all but one in other sessions.
+// TestMemoryOfThoseThatLeaveTheGroupCounts starts processes in other sessions that stay below the limit each but exceed
+// it together.
 func TestMemoryOfThoseThatLeaveTheGroupCounts(t *testing.T) {
-	c := shell("for i in 1 2 3; do setsid dd if=/dev/zero of=/dev/null bs=150M & done; wait") // no program of ours: the race detector needs memory of its own
+	c := shell("for i in 1 2 3; do setsid dd if=/dev/zero of=/dev/null bs=150M & done; wait") // not the test binary, because the race detector needs additional memory
 	c.Memory, c.Timeout = 400<<20, 10*time.Second
 	r, err := run(t, c)
 	if err == nil || !r.OverMemory {

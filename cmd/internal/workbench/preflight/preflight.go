@@ -1,8 +1,9 @@
-// Package preflight runs the operator's commands in a workspace after a change, within limits of time, memory and output.
+// Package preflight runs the operator's commands in a workspace after a change, within limits of time, memory and
+// output.
 //
-// A command is what the operator wrote and nothing else: no shell reads it, and no word of a peer is part of it. But it runs code
-// that an agent has just changed, so it is treated as hostile: it gets no secrets of ours, and with [Options.Self] nothing that it starts
-// outlives it, or us.
+// A command is exactly the command line that the operator wrote: it is not passed to a shell, and clients cannot add to it.
+// But it runs code that an agent has just changed, so it is treated as hostile: it does not get the server's secrets, and
+// with [Options.Self] its processes are killed when it ends or when the server ends.
 package preflight
 
 import (
@@ -25,15 +26,15 @@ import (
 
 // Command is one check.
 type Command struct {
-	Name    string        // for people
-	Run     []string      // the command line; no shell reads it
-	Timeout time.Duration // 0 is [DefaultTimeout]
-	Memory  int64         // bytes: what its processes hold together, and what each may ask for; 0 is [DefaultMemory]
-	Output  int           // bytes of output that are kept, the last ones; 0 is [DefaultOutput]
-	Env     []string      // names of further variables that are passed on
+	Name    string        // for messages
+	Run     []string      // the command line, not passed to a shell
+	Timeout time.Duration // 0 means [DefaultTimeout]
+	Memory  int64         // limit in bytes, for all processes together and for each; 0 means [DefaultMemory]
+	Output  int           // bytes at the end of the output that are kept; 0 means [DefaultOutput]
+	Env     []string      // names of additional variables to pass
 }
 
-// What a command gets that says nothing else, and the most that its output may ask for.
+// Defaults of a command, and the maximum of Command.Output.
 const (
 	DefaultTimeout = time.Minute
 	DefaultMemory  = 2 << 30
@@ -41,43 +42,44 @@ const (
 	MaxOutput      = 1 << 20
 )
 
-// maxFile is how large a file a command may write.
+// maxFile is the maximum size of a file that a command may write.
 const maxFile = 1 << 30
 
-// tailInError is how much of the output an error carries.
+// tailInError is the maximum size of the output in an error.
 const tailInError = 4 << 10
 
-// Options say how commands are run.
+// Options configures how commands are run.
 type Options struct {
-	// Self is the command line that runs [Guard], without its arguments. Empty, and outside of Linux, a process that leaves the group
-	// of its command is not caught, those that it has started outlive us if we are killed, and the limit of memory is left to watching,
-	// which is slower than a process that asks for all at once.
+	// Self is the command line that runs [Guard], without its arguments. If it is empty, and on systems other than
+	// Linux, processes that leave the process group of their command are not killed, processes survive if the server is
+	// killed, and the memory limit is enforced by polling, which may be too slow for a process that allocates everything
+	// at once.
 	Self []string
 
-	// Hold are files that stay open until nothing of a command is left, even if we are killed: a lock on one of them keeps the next
-	// one away from what a command may still be writing. It takes Self.
+	// Hold lists files that stay open until all processes of a command have ended, even if the server is killed. A lock
+	// on one of them keeps other processes away from files that a command may still be writing. It requires Self.
 	Hold []*os.File
 }
 
-// Guard is what the program does whose command line is [Options.Self], with the arguments that follow it there. It returns the exit code
-// for the process.
+// Guard is the main function of the program in [Options.Self]; args are the arguments after that command line. It
+// returns the exit code of the process.
 func Guard(args []string) int { return guard.Main(args) }
 
-// Report is what the commands did, up to the first that failed.
+// Report is the result of the commands, up to the first that failed.
 type Report struct {
 	Results []Result `json:"results"`
 }
 
-// Result is what one command did.
+// Result is the result of one command.
 type Result struct {
 	Name       string        `json:"name"`
-	Exit       int           `json:"exit"`             // -1 if it ended by a signal or never began
+	Exit       int           `json:"exit"`             // -1 if it was ended by a signal or could not be started
 	Signal     string        `json:"signal,omitempty"` // its name, such as "killed"
 	Missing    bool          `json:"missing,omitempty"`
 	TimedOut   bool          `json:"timed_out,omitempty"`
 	OverMemory bool          `json:"over_memory,omitempty"`
 	Duration   time.Duration `json:"duration_ns"`
-	Output     string        `json:"output,omitempty"` // redacted; the end of it if it was long
+	Output     string        `json:"output,omitempty"` // redacted; only its end if it was long
 }
 
 // OK reports whether the command passed.
@@ -85,9 +87,10 @@ func (r Result) OK() bool {
 	return r.Exit == 0 && r.Signal == "" && !r.Missing && !r.TimedOut && !r.OverMemory
 }
 
-// Run runs the commands one after the other in a folder and stops at the first that fails: the error is then PREFLIGHT_FAILED, and
-// the report ends with that command. If ctx ends, what runs is killed and the error is that of ctx. When Run returns, nothing
-// is left of any command, or nothing in its process group without [Options.Self].
+// Run runs the commands one after the other in a folder and stops at the first that fails. The error is then
+// PREFLIGHT_FAILED and the report ends with that command. If ctx ends, the running command is killed and the error is
+// that of ctx. When Run returns, all processes of the commands have ended; without [Options.Self] this covers only those
+// in the process groups of the commands.
 func Run(ctx context.Context, dir string, cmds []Command, o Options) (Report, error) {
 	var report Report
 	for _, c := range cmds {
@@ -106,7 +109,7 @@ func Run(ctx context.Context, dir string, cmds []Command, o Options) (Report, er
 	return report, nil
 }
 
-// Lookup reports every command that cannot be found, for the check at start-up.
+// Lookup returns an error that names every command that cannot be found, for the check at startup.
 func Lookup(cmds []Command) error {
 	var all []error
 	for _, c := range cmds {
@@ -117,7 +120,8 @@ func Lookup(cmds []Command) error {
 	return errors.Join(all...)
 }
 
-// path finds the program. A name with a slash must be absolute: one below the workspace would be for an agent to write.
+// path returns the path of the program. A name with a slash must be absolute, because an agent could write a program
+// below the workspace.
 func (c Command) path() (string, error) {
 	if len(c.Run) == 0 || c.Run[0] == "" {
 		return "", errors.New("the command line is empty")
@@ -132,7 +136,7 @@ func (c Command) path() (string, error) {
 	return path, err
 }
 
-// environment is the little that a command needs, and what the operator lists.
+// environment returns a minimal environment and the variables that the operator lists.
 func (c Command) environment() []string {
 	var env []string
 	for _, name := range slices.Concat([]string{"PATH", "HOME", "LANG", "TMPDIR"}, c.Env) {
@@ -173,7 +177,7 @@ func (c Command) run(ctx context.Context, dir string, o Options) Result {
 
 var errTimeout = errors.New("the time of the command is up")
 
-// failed is PREFLIGHT_FAILED.
+// failed returns PREFLIGHT_FAILED for a result.
 func (c Command) failed(r Result) error {
 	details := map[string]any{"command": redact.Text(r.Name)}
 	why := ""
@@ -191,7 +195,7 @@ func (c Command) failed(r Result) error {
 	}
 	details["reason"] = why
 	if r.Output != "" {
-		lines := strings.Split(strings.TrimSuffix(last(r.Output, tailInError), "\n"), "\n") // one text of an error is bounded, and would lose its end
+		lines := strings.Split(strings.TrimSuffix(last(r.Output, tailInError), "\n"), "\n") // as lines, because a long text in an error is cut at its end
 		details["output"] = lines[max(0, len(lines)-candor.MaxItems):]
 	}
 	return candor.New(kaiza.PreflightFailed, fmt.Sprintf("The check %q %s.", r.Name, why), candor.WithDetails(details))

@@ -23,13 +23,13 @@ import (
 
 func init() { runtime.LockOSThread() } // TestMain runs on the first thread
 
-// The test binary plays the commands: its first argument says which.
+// TestMain runs the test binary as a command if it has an argument, which selects the command.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "guard":
 			code := make(chan int)
-			go func() { code <- preflight.Guard(os.Args[2:]) }() // on any thread but the first
+			go func() { code <- preflight.Guard(os.Args[2:]) }() // on a thread other than the first
 			os.Exit(<-code)
 		case "serve":
 			serve(os.Args[2], os.Args[3])
@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// eat holds that many MiB until it is stopped.
+// eat allocates the given number of MiB and holds them until it is stopped.
 func eat(size string) {
 	n, _ := strconv.Atoi(size)
 	held := make([]byte, n<<20)
@@ -96,8 +96,8 @@ func TestACommandThatPassesPasses(t *testing.T) {
 	}
 }
 
-// TestACommandDiesWithItsServer asks the kernel what happens to the command when its parent ends. The limits are set on a thread that is
-// not the first: there the wish that came with the process does not count.
+// TestACommandDiesWithItsServer checks with the kernel that the command is killed when its parent ends. The limits are
+// set on a thread other than the first, which does not inherit the setting.
 func TestACommandDiesWithItsServer(t *testing.T) {
 	r, err := run(t, preflight.Command{Name: "check", Run: []string{self(), "fate"}})
 	if err != nil || r.Output != "killed\n" {

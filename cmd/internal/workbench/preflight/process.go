@@ -21,14 +21,14 @@ type process struct {
 }
 
 const (
-	pace = 100 * time.Millisecond // between two looks at the memory
-	// outputDrainTimeout limits how long a process that was not found may keep the output open after the command ended.
+	pace = 100 * time.Millisecond // interval of memory checks
+	// outputDrainTimeout limits how long an escaped process may keep the output open after the command ended.
 	outputDrainTimeout = 250 * time.Millisecond
 )
 
-// live runs the process to its end, or to that of ctx or of its memory. err is why it could not be started.
+// live runs the process until it ends, ctx ends, or it exceeds its memory limit. err is the error of starting it.
 func (p *process) live(ctx context.Context) (end guard.End, over bool, err error) {
-	cmd := exec.Command(p.line[0], p.line[1:]...) //nolint:noctx // all that it starts is ended too, see below
+	cmd := exec.Command(p.line[0], p.line[1:]...) //nolint:noctx // watch kills it and its children when ctx ends
 	cmd.Dir, cmd.Env = p.dir, p.env
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -44,7 +44,7 @@ func (p *process) live(ctx context.Context) (end guard.End, over bool, err error
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
-		_, _ = io.Copy(p.out, read) // ends when all writers have closed it, or at the deadline below
+		_, _ = io.Copy(p.out, read) // ends when all writers have closed the pipe, or at the deadline below
 	}()
 	over = p.watch(ctx, running)
 	_ = read.SetReadDeadline(time.Now().Add(outputDrainTimeout))
@@ -52,7 +52,8 @@ func (p *process) live(ctx context.Context) (end guard.End, over bool, err error
 	return running.End(), over, nil
 }
 
-// watch waits for the end of the process and brings it about if there is a reason. It reports whether that was its memory.
+// watch waits for the end of the process and kills it if ctx ends or the memory limit is exceeded. It reports whether
+// the limit was exceeded.
 func (p *process) watch(ctx context.Context, running *guard.Process) (over bool) {
 	look := time.NewTicker(pace)
 	defer look.Stop()

@@ -8,16 +8,16 @@ import (
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
-// tail keeps the end of what is written to it.
+// tail is a writer that keeps the end of its input.
 type tail struct {
 	most int
 
 	mu   sync.Mutex
-	kept []byte // guarded by mu; at most twice what is wanted
+	kept []byte // guarded by mu; at most twice the size of most
 	lost bool   // guarded by mu
 }
 
-// Write never fails: a command that says too much is not stopped by it.
+// Write never fails, so a command is not stopped by its amount of output.
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -32,8 +32,8 @@ func (t *tail) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// String returns the end as clean text without secrets. Of a line that was cut only the whole lines behind it are kept, because half
-// of a secret has no shape by which it could be known.
+// String returns the end as clean text without secrets. A line that was cut is dropped, because part of a secret cannot
+// be recognized.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -49,7 +49,7 @@ func (t *tail) String() string {
 	return redact.Text(text)
 }
 
-// last returns the end of a clean text, in whole lines if there are any.
+// last returns the end of a clean text, in whole lines if possible.
 func last(text string, most int) string {
 	if len(text) <= most {
 		return text
