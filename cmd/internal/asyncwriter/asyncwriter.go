@@ -14,7 +14,7 @@ type Writer struct {
 	limit  int
 	notice func(writes, bytes int) []byte
 
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the fields below
 	pending []byte
 	writes  int // dropped since the last notice
 	bytes   int // bytes of the queue
@@ -24,18 +24,19 @@ type Writer struct {
 	done    chan struct{} // closed when the goroutine has ended
 }
 
-// DefaultLimit is how many bytes wait at most: several thousand lines of a log.
+// DefaultLimit is the usual limit of queued bytes, enough for several thousand log lines.
 const DefaultLimit = 512 << 10
 
-// New returns a Writer that passes on to w. Notice makes the text that replaces dropped writes once w takes bytes again.
-// [Writer.Close] ends its goroutine.
+// New returns a Writer that copies to w and queues at most limit bytes. notice returns the text that replaces dropped
+// writes once w accepts bytes again. [Writer.Close] ends its goroutine.
 func New(w io.Writer, limit int, notice func(writes, bytes int) []byte) *Writer {
 	a := &Writer{to: w, limit: limit, notice: notice, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go a.run()
 	return a
 }
 
-// Write queues a copy of p, or drops it. The error is the first that the other writer returned; after it nothing is queued.
+// Write queues a copy of p, or drops it. It returns the first error of the underlying writer; after an error nothing is
+// queued.
 func (a *Writer) Write(p []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -61,13 +62,13 @@ func (a *Writer) signal() {
 	}
 }
 
-// run writes until the Writer is closed and nothing waits.
+// run writes queued bytes until the Writer is closed and the queue is empty.
 func (a *Writer) run() {
 	defer close(a.done)
 	var spare []byte
 	for {
 		text, last := a.take(spare)
-		spare = nil // it is pending now, and must not be handed out again
+		spare = nil // it is in use as the queue now and must not be reused
 		if len(text) == 0 {
 			if last {
 				return
@@ -83,7 +84,7 @@ func (a *Writer) run() {
 	}
 }
 
-// take returns what waits, with a notice behind it if writes were dropped, and whether the Writer is closed.
+// take returns the queued bytes, followed by a notice if writes were dropped, and whether the Writer is closed.
 func (a *Writer) take(spare []byte) (text []byte, last bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -101,8 +102,8 @@ func (a *Writer) fail(err error) {
 	a.err, a.pending = err, nil
 }
 
-// Close waits until everything has been passed on, but no longer than timeout, and reports whether it was. A write that hangs
-// keeps its goroutine.
+// Close waits up to timeout until all queued bytes are written, and reports whether they were. A write that hangs keeps
+// its goroutine alive.
 func (a *Writer) Close(timeout time.Duration) bool {
 	a.mu.Lock()
 	a.closed = true

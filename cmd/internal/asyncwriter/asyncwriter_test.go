@@ -37,7 +37,7 @@ func TestWritesPassInOrder(t *testing.T) {
 	}
 }
 
-// TestWriteDoesNotBlock: the reader of a pipe stalls, then reads on and finds a notice in place of what was dropped.
+// TestWriteDoesNotBlock stalls the reader of a pipe, then reads on and expects a notice instead of the dropped writes.
 func TestWriteDoesNotBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
@@ -64,7 +64,8 @@ func TestWriteDoesNotBlock(t *testing.T) {
 	})
 }
 
-// TestQueuedBytesAreNotOverwritten: what is written while an earlier write hangs must not land in the buffer that is being written.
+// TestQueuedBytesAreNotOverwritten checks that bytes written while an earlier write hangs do not overwrite the buffer
+// being written.
 func TestQueuedBytesAreNotOverwritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()
@@ -72,7 +73,7 @@ func TestQueuedBytesAreNotOverwritten(t *testing.T) {
 		var text []byte
 		for _, line := range []string{"first.", "second", "third.", "fourth"} {
 			fmt.Fprint(a, line)
-			synctest.Wait() // the goroutine hangs in the write, or waits for more
+			synctest.Wait() // the goroutine blocks in the write, or waits for more bytes
 			if line == "third." {
 				continue
 			}
@@ -104,7 +105,7 @@ func TestCloseIsBounded(t *testing.T) {
 		if a.Close(time.Second) {
 			t.Error("all was written, though nothing reads")
 		}
-		_ = r.Close() // lets go of the goroutine
+		_ = r.Close() // unblocks the goroutine
 	})
 }
 
