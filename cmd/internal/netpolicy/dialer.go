@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// DeniedError is the error of a connection that the policy does not allow. Nothing was sent.
+// DeniedError is the error for a connection that the policy does not allow. Nothing was sent.
 type DeniedError struct {
-	Host string // as asked for
+	Host string // as requested
 	Port uint16
 }
 
-// Error names the host as it was asked for, and not what it resolves to.
+// Error names the host as requested, not the addresses it resolves to.
 func (e *DeniedError) Error() string {
 	return fmt.Sprintf("connecting to %s: the address is not allowed", net.JoinHostPort(e.Host, strconv.Itoa(int(e.Port))))
 }
@@ -36,7 +36,7 @@ type Dialer struct {
 	Timeout  time.Duration // for one address; 0 is 10 s
 }
 
-// maxAddrs is how many addresses of a name are tried.
+// maxAddrs limits how many addresses of a name are tried.
 const maxAddrs = 8
 
 // DialContext connects to address, which is host:port, over "tcp", "tcp4" or "tcp6". It returns a [*DeniedError] if the policy allows

@@ -1,5 +1,6 @@
-// Package netpolicy decides which network addresses a server may connect to on behalf of a client. Without it a client could use the
-// server to reach what only the server can: services on loopback, the private network, the metadata service of a cloud.
+// Package netpolicy decides which network addresses a server may connect to on behalf of a client. Without it a client
+// could use the server to reach services that only the server can reach: on loopback, in the private network, or the
+// metadata service of a cloud.
 //
 // By default only global unicast addresses are allowed. An operator can allow more, see [Parse].
 package netpolicy
@@ -88,8 +89,8 @@ func (p *Policy) addAddr(addr netip.Addr, port uint16) error {
 	return nil
 }
 
-// Allowed reports whether a connection to the address is allowed. An IPv6 address that stands for an IPv4 address, as in an IPv4-mapped,
-// 6to4 or NAT64 address, is judged as that.
+// Allowed reports whether a connection to the address is allowed. An IPv6 address that embeds an IPv4 address, as
+// IPv4-mapped, 6to4 and NAT64 addresses do, is checked as the IPv4 address.
 func (p Policy) Allowed(addr netip.Addr, port uint16) bool {
 	if !addr.IsValid() || addr.Zone() != "" {
 		return false

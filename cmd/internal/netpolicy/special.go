@@ -35,7 +35,7 @@ var (
 	nat64   = netip.MustParsePrefix("64:ff9b::/96")
 	sixTo4  = netip.MustParsePrefix("2002::/16")
 	fromV4  = netip.MustParsePrefix("::/96") // IPv4-compatible, deprecated
-	minimum = netip.MustParseAddr("::2")     // of the compatible ones; ::1 and :: are their own
+	minimum = netip.MustParseAddr("::2")     // smallest compatible address; :: and ::1 have other meanings
 )
 
 func prefixes(list ...string) []netip.Prefix {
@@ -46,7 +46,7 @@ func prefixes(list ...string) []netip.Prefix {
 	return all
 }
 
-// isGlobal reports whether an address that is not IPv4-mapped can be reached by everyone on the internet.
+// isGlobal reports whether an address that is not IPv4-mapped is globally reachable.
 func isGlobal(addr netip.Addr) bool {
 	special := special4
 	if addr.Is6() {
