@@ -15,7 +15,7 @@ var (
 	ErrNoAccess    = errors.New("the file or its folder cannot be used")
 )
 
-// header begins every database that is not empty.
+// header is the first 16 bytes of every database that is not empty.
 const header = "SQLite format 3\x00"
 
 // CheckFile reports whether a file can be a database: it is one, is empty, or does not exist. It reads only the beginning.

@@ -28,7 +28,7 @@ func isWriteError(err error) bool {
 	return false
 }
 
-// probeBytes is how much diskFull tries to write: more than the largest page of SQLite.
+// probeBytes is the number of bytes that diskFull tries to write: more than the largest page of SQLite.
 const probeBytes = 128 << 10
 
 // diskFull tries to write to a folder. This finds a quota, too, which the number of free blocks does not show.

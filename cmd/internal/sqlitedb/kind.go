@@ -7,7 +7,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// Kind is what went wrong, as far as a caller treats it differently.
+// Kind classifies an error by how a caller handles it.
 type Kind int
 
 // The kinds of errors.

@@ -27,7 +27,7 @@ type Options struct {
 	BusyTimeout time.Duration // how long a statement waits for another connection; 0 is DefaultBusyTimeout
 	MaxMemory   int64         // bytes of memory of a connection made by Connect; 0 is the default of the library, 256 MiB
 
-	// Connected is called with every new connection after its settings were made, nil does nothing.
+	// Connected is called with every new connection after its settings are applied; nil does nothing.
 	Connected func(*sqlite3.Conn) error
 }
 
@@ -77,7 +77,7 @@ func RecoverNoMemory(err *error) {
 	}
 }
 
-// fileURL escapes a path so that question marks, percent signs and spaces in it have no meaning.
+// fileURL returns the file URL of a path. Question marks, percent signs and spaces in the path are escaped.
 func fileURL(path string, o Options) (string, error) {
 	if path == "" {
 		return "", errors.New("sqlitedb: no path")

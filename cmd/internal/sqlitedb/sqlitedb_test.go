@@ -33,7 +33,7 @@ func mustExec(t *testing.T, db *sql.DB, statement string) {
 }
 
 func TestOpenMakesSettings(t *testing.T) {
-	// The name has every character that means something in a URL.
+	// The name contains every character with a special meaning in a URL.
 	db := open(t, filepath.Join(t.TempDir(), "a b?mode=memory#c%41&.db"), sqlitedb.Options{})
 	for pragma, want := range map[string]string{
 		"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "busy_timeout": "5000", "trusted_schema": "0",
