@@ -12,7 +12,7 @@ import (
 
 var form = yamlfile.Form{MaxBytes: 64 << 10, Large: "write less", Quoted: "stars"}
 
-// read parses a text as a.yaml and returns its root, and what is wrong with it.
+// read parses a text as a.yaml and returns its root and its problems.
 func read(text string) (ast.Node, *yamlfile.Report, error) {
 	r := yamlfile.NewReport("a.yaml", []byte(text))
 	root, ok := r.Parse([]byte(text), form)
@@ -41,7 +41,7 @@ func TestProblemsHavePositionLineAndHint(t *testing.T) {
 	}
 }
 
-// TestOnlyNestingIsTooDeep has a text with more brackets than may nest, and a long list.
+// TestOnlyNestingIsTooDeep parses a text with more brackets than may nest, and a long list.
 func TestOnlyNestingIsTooDeep(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"a: '" + strings.Repeat("[{", 64) + "'\n", strings.Repeat("- a\n", 100), "[" + strings.Repeat("[], ", 100) + "]"} {
@@ -60,7 +60,7 @@ func TestEmptyFileHasNoRoot(t *testing.T) {
 	}
 }
 
-// TestMarkIsBelowThePosition has a line that begins with more than one byte for a character, and one that may be a secret.
+// TestMarkIsBelowThePosition has a line that begins with a multi-byte character, and one that may be a secret.
 func TestMarkIsBelowThePosition(t *testing.T) {
 	t.Parallel()
 	root, r, err := read("ä: {b: c}\nkey: hunter2\n")
