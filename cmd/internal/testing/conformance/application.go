@@ -16,53 +16,53 @@ import (
 //go:embed clients/look.mjs clients/v1.mjs clients/v2.mjs
 var clientScripts embed.FS
 
-// Client is an official TypeScript client, speaking one version of the protocol.
+// Client is an official TypeScript client for one protocol version.
 type Client struct {
 	Package Package
-	Version string // of the protocol
+	Version string // protocol version
 	script  string
-	pin     string // the version to insist on; without it the client negotiates one by a handshake
+	pin     string // the only version to accept; if empty, the client negotiates one in a handshake
 }
 
-// The clients. Only the second generation knows the protocol without a handshake.
+// The clients. Only the second generation supports the protocol without a handshake.
 var (
 	V1       = Client{Package: ClientV1, Version: "2025-11-25", script: "v1.mjs"}
 	V2Legacy = Client{Package: ClientV2, Version: "2025-11-25", script: "v2.mjs"}
 	V2Modern = Client{Package: ClientV2, Version: "2026-07-28", script: "v2.mjs", pin: "2026-07-28"}
 )
 
-// Door is where a client finds a server: behind an address, or as a command to start.
+// Door is how a client reaches a server: a URL, or a command to start.
 type Door struct {
 	URL     string
 	Command []string
-	Env     []string // of a command, besides that of this process
+	Env     []string // of the command, in addition to the environment of this process
 }
 
-// Call is one call that an application makes.
+// Call is one tool call of an application.
 type Call struct {
 	Name      string         `json:"name"`
 	Arguments map[string]any `json:"arguments"`
-	Echo      []string       `json:"echo,omitempty"` // arguments that repeat what an earlier structured result said
+	Echo      []string       `json:"echo,omitempty"` // arguments copied from an earlier structured result
 }
 
-// View is what an application sees of a server: its tools, and how each call ended.
+// View holds the tools of a server and the outcome of each call, as an application sees them.
 type View struct {
 	Tools []json.RawMessage `json:"tools"`
 	Calls []Sight           `json:"calls"`
 }
 
-// Sight is what it sees of one call: a result, or an exception that its client threw.
+// Sight is the outcome of one call: a result, or an exception that the client threw.
 type Sight struct {
 	Tool       string          `json:"tool"`
 	IsError    bool            `json:"isError"`
-	Text       string          `json:"text"` // of the first block
+	Text       string          `json:"text"` // text of the first block
 	Structured json.RawMessage `json:"structured"`
 	Thrown     *Thrown         `json:"thrown"`
-	Error      json.RawMessage `json:"error"`  // the canonical one, wherever it lay
-	Result     json.RawMessage `json:"result"` // the whole of it
+	Error      json.RawMessage `json:"error"`  // the canonical error, from any carrier
+	Result     json.RawMessage `json:"result"` // the whole result
 }
 
-// Thrown is an exception of a client. The code is that of JSON-RPC, 0 if it has none.
+// Thrown is an exception of a client. The code is the JSON-RPC code, 0 if there is none.
 type Thrown struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -74,13 +74,14 @@ type Application struct {
 	command []string
 }
 
-// Application puts the program into dir, which must be empty. The error is a [MissingError] if something is not installed.
+// Application writes the program to dir, which must be empty. The error is a [MissingError] if something is not
+// installed.
 func (b Toolbox) Application(ctx context.Context, c Client, dir string) (Application, error) {
 	command, err := b.stage(ctx, c.Package, dir, clientScripts.ReadFile, "clients/"+c.script, "clients/look.mjs")
 	return Application{c, command}, err
 }
 
-// Look has the application list the tools of the server and make the calls, one after the other.
+// Look makes the application list the tools of the server and then make the calls in order.
 func (a Application) Look(ctx context.Context, d Door, calls []Call) (View, error) {
 	wanted, err := json.Marshal(calls)
 	if err != nil {
@@ -110,7 +111,8 @@ func (a Application) Look(ctx context.Context, d Door, calls []Call) (View, erro
 	return seen, nil
 }
 
-// OkOrSkip ends a test that cannot go on: it is skipped if something is not installed, and has failed if err is anything else.
+// OkOrSkip stops a test if err is not nil: the test is skipped if something is not installed, and fails for any other
+// error.
 func OkOrSkip(t testing.TB, err error) {
 	t.Helper()
 	if missing := (*MissingError)(nil); errors.As(err, &missing) {

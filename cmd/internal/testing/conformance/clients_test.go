@@ -16,18 +16,19 @@ import (
 	"github.com/candor-mcp/candor/dialect"
 )
 
-// call is one call of a tool, and what its application must be able to read.
+// call is one tool call and the outcome that its application must see.
 type call struct {
 	conformance.Call
 
 	wantCode  string // "" is a success
 	wantRetry string
 	wantAfter int64
-	wantText  string // in the first block, besides code
-	thrown    int    // the JSON-RPC code, for what is no failure of a tool
+	wantText  string // in the first block, in addition to the code
+	thrown    int    // the JSON-RPC code, for errors other than tool failures
 }
 
-// calls are made by every client. A tool's failure must never be thrown; that no such tool exists must.
+// calls returns the calls that every client makes. A client must not throw for a tool's failure, and must throw for an
+// unknown tool.
 func calls() []call {
 	path := func(tool string, path any) conformance.Call {
 		return conformance.Call{Name: tool, Arguments: map[string]any{"path": path}}
@@ -47,7 +48,7 @@ func calls() []call {
 	return append(all, call{Call: path("no_such_tool", "a"), wantCode: "TOOL_NOT_FOUND", wantRetry: "not_retryable", thrown: jsonrpc.CodeInvalidParams})
 }
 
-// canonical is as much of the error as an application needs to decide what to do.
+// canonical has the fields of the error that an application needs to decide how to react.
 type canonical struct {
 	Code  string `json:"code"`
 	Retry struct {
@@ -134,8 +135,8 @@ func judgeOne(t *testing.T, want call, got conformance.Sight) {
 	judgeStructured(t, got)
 }
 
-// judgeStructured checks that an error leaves structuredContent empty: the first generation of the TypeScript client validates it against
-// the tool's outputSchema even then, and throws away the real error.
+// judgeStructured checks that an error has no structuredContent. The first generation of the TypeScript client
+// validates it against the tool's outputSchema even for errors, and discards the actual error.
 func judgeStructured(t *testing.T, got conformance.Sight) {
 	t.Helper()
 	if len(got.Structured) > 0 {
@@ -143,7 +144,7 @@ func judgeStructured(t *testing.T, got conformance.Sight) {
 	}
 }
 
-// toolOrSkip returns Node and the folder of a package, or says what is missing.
+// toolOrSkip returns Node and the directory of a package, or skips the test and names the missing tool.
 func toolOrSkip(t *testing.T, p conformance.Package) (node, modules string) {
 	t.Helper()
 	box, err := conformance.OpenToolbox()

@@ -11,18 +11,19 @@ import (
 	"strings"
 )
 
-// everything is the go-sdk's own server for the suite. It is built from the module cache; no copy of it is in our tree.
+// everything is the go-sdk's conformance server. It is built from the module cache; this repository has no copy of it.
 const everything = "github.com/modelcontextprotocol/go-sdk/conformance/everything-server"
 
-// edits put the boundary into that server, as its author would: one line after the server is made, one word where it is served.
+// edits add the boundary to that server, as its author would: one line after the server is created, one word where it
+// is served.
 var edits = []struct{ old, new string }{
 	{"import (\n", "import (\n\t\"github.com/candor-mcp/candor/boundary\"\n"},
 	{"\tregisterPrompts(server)\n", "\tregisterPrompts(server)\n\tguard := boundary.Install(server, boundary.Options{})\n"},
 	{"http.ListenAndServe(*httpAddr, handler)", "http.ListenAndServe(*httpAddr, guard.HTTP(handler))"},
 }
 
-// WithBoundary returns the server's source with the boundary put in. A place that is not there exactly once is an error: a
-// server without the boundary would give the same totals and prove nothing.
+// WithBoundary returns the server's source with the boundary added. It returns an error unless each edited text occurs
+// exactly once: a server without the boundary would give the same totals and prove nothing.
 func WithBoundary(source []byte) ([]byte, error) {
 	for _, e := range edits {
 		if n := bytes.Count(source, []byte(e.old)); n != 1 {
@@ -33,8 +34,8 @@ func WithBoundary(source []byte) ([]byte, error) {
 	return source, nil
 }
 
-// BuildSubjects builds into dir what a suite is run against: the bare server first, then all that must be judged as it is. The
-// working folder must be inside our module.
+// BuildSubjects builds the servers under test into dir: the bare server first, then the servers that must be judged
+// like it. The working directory must be inside this module.
 func BuildSubjects(ctx context.Context, dir string) ([]Subject, error) {
 	source, err := everythingSource(ctx)
 	if err != nil {
@@ -62,8 +63,8 @@ func BuildSubjects(ctx context.Context, dir string) ([]Subject, error) {
 	}, nil
 }
 
-// build compiles source as a package of our module that exists only for this one command: the go command refuses to see a file
-// of the module cache replaced, but is content with one of ours that is nowhere on the disk.
+// build compiles source as a package of this module that exists only for this command. The go command refuses to
+// overlay files of the module cache, but accepts an overlay file of the main module that does not exist on disk.
 func build(ctx context.Context, dir, program string, source []byte) error {
 	root, err := goCommand(ctx, "list", "-m", "-f", "{{.Dir}}", "github.com/candor-mcp/candor")
 	if err != nil {

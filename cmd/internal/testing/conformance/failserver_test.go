@@ -15,8 +15,8 @@ import (
 	"github.com/candor-mcp/candor/boundary"
 )
 
-// A small server whose tools fail in every way a handler can. Each tool is there twice: with an output schema, and without.
-// For standard input and output the test binary starts itself again as the server, so there is nothing to build.
+// This file has a small server whose tools fail in every way a handler can. Each tool exists twice: with and without an
+// output schema. For stdio, the test binary starts itself again as the server, so nothing has to be built.
 
 const serveVariable = "CANDOR_TEST_FAIL_SERVER"
 
@@ -30,18 +30,18 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// serveEnvironment makes the test binary, started again, the fail server. A program with the race detector in it waits for a second
-// before it ends; here that second says nothing.
+// serveEnvironment returns the environment that makes the test binary run as the fail server. It also disables the
+// second that a program with the race detector waits before it exits.
 func serveEnvironment() []string {
 	return []string{serveVariable + "=1", "GORACE=" + os.Getenv("GORACE") + " atexit_sleep_ms=0"}
 }
 
-// serveHTTP serves a fresh fail server over streamable HTTP, in both eras, until the test ends.
+// serveHTTP serves a new fail server over streamable HTTP, in both eras, until the test ends.
 func serveHTTP(t *testing.T) (url string) {
 	t.Helper()
 	listener := httptest.NewServer(boundary.Handler(failServer(), boundary.Options{}))
 	t.Cleanup(func() {
-		listener.CloseClientConnections() // a client may have left its stream open
+		listener.CloseClientConnections() // a client may still have an open stream
 		listener.Close()
 	})
 	return listener.URL
@@ -55,7 +55,7 @@ type output struct {
 	Count int `json:"count"`
 }
 
-// schemaSuffix ends the name of the tool that has an output schema.
+// schemaSuffix ends the names of the tools that have an output schema.
 const schemaSuffix = "_with_schema"
 
 func failServer() *mcp.Server {

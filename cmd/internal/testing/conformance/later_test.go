@@ -10,7 +10,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// laterVectors returns the inputs of the dialect candor by the names of their vectors, with whether a reader refuses them.
+// laterVectors returns the inputs of the dialect candor by vector name: those that a reader accepts, and those that it
+// refuses.
 func laterVectors(t *testing.T) (accepted, refused map[string]json.RawMessage) {
 	t.Helper()
 	raw, err := os.ReadFile("../../../../spec/vectors/dialect/candor.json")

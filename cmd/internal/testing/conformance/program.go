@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// Program is a command that works with other people's tools. With the flag -install it only fetches them.
+// Program is a command that works with third-party tools. With the flag -install it only installs them.
 type Program struct {
 	Name  string
-	Limit time.Duration // for tools and registries that hang
+	Limit time.Duration // time limit, in case a tool or registry hangs
 	Flags func(*flag.FlagSet)
-	// Fetch installs what is needed, and says what it does.
+	// Fetch installs the required tools and reports its progress through say.
 	Fetch func(ctx context.Context, box Toolbox, say func(format string, args ...any)) error
-	// Work may use the folder dir, which is removed afterwards.
+	// Work may use the directory dir, which is removed afterwards.
 	Work func(ctx context.Context, box Toolbox, dir string, out io.Writer) error
 }
 
@@ -33,7 +33,7 @@ func (p Program) Main() int {
 	return 0
 }
 
-// Run reads the arguments and does what they say.
+// Run parses the arguments and runs the program.
 func (p Program) Run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet(p.Name, flag.ContinueOnError)
 	install := flags.Bool("install", false, "fetch what is needed, and stop")

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// Stage copies the scripts into dir, beside the packages they import, and returns the command line that runs the first of them.
-// The error is a [MissingError] if something is not installed.
+// Stage copies the scripts into dir, beside the packages they import, and returns the command line that runs the first
+// script. The error is a [MissingError] if something is not installed.
 func (b Toolbox) Stage(ctx context.Context, p Package, dir string, scripts ...string) ([]string, error) {
 	return b.stage(ctx, p, dir, os.ReadFile, scripts...)
 }
@@ -36,8 +36,8 @@ func (b Toolbox) stage(ctx context.Context, p Package, dir string, read func(str
 	return []string{node, filepath.Join(dir, filepath.Base(scripts[0]))}, nil
 }
 
-// Inspector returns the command line of the inspector without a window, as npx would start it; its options come after. The error is
-// a [MissingError] if something is not installed.
+// Inspector returns the command line of the inspector without a window, as npx would start it; the caller appends
+// options. The error is a [MissingError] if something is not installed.
 func (b Toolbox) Inspector(ctx context.Context) ([]string, error) {
 	node, err := b.Node(ctx)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// Serve runs a program on a free port of this machine and waits until it listens there; the context bounds it. Somebody else may
-// take the port between asking and using it, so it is tried more than once. Stop kills the program and waits until it is gone.
+// Serve runs a program on a free local port and waits until it listens there or the context ends. It tries several
+// ports, because another process may take the port before the program does. stop kills the program and waits until it
+// has exited.
 func Serve(ctx context.Context, program func(address string) *exec.Cmd) (address string, stop func(), err error) {
 	for range 3 {
 		address, err = freeAddress(ctx)
@@ -27,7 +28,7 @@ func Serve(ctx context.Context, program func(address string) *exec.Cmd) (address
 		}
 		gone := make(chan struct{})
 		go func() {
-			_ = cmd.Wait() // how it ended does not matter: it is killed, or it has said why it stopped
+			_ = cmd.Wait() // the exit status does not matter: the program was killed, or has printed its error
 			close(gone)
 		}()
 		stop = func() {
@@ -43,8 +44,8 @@ func Serve(ctx context.Context, program func(address string) *exec.Cmd) (address
 	return "", nil, err
 }
 
-// ServeGateway runs our gateway in front of the server at url, as its user would, and returns the address to ask instead. What it
-// records goes below dir.
+// ServeGateway runs candor's gateway in front of the server at url, as a user would, and returns the gateway's URL. The
+// gateway records below dir.
 func ServeGateway(ctx context.Context, candor, url, dir string) (through string, stop func(), err error) {
 	address, stop, err := Serve(ctx, func(address string) *exec.Cmd {
 		return exec.CommandContext(ctx, candor, "gateway", "--listen", address, "--ledger", filepath.Join(dir, "ledger"), "--upstream", "judged="+url)
@@ -52,7 +53,8 @@ func ServeGateway(ctx context.Context, candor, url, dir string) (through string,
 	return "http://" + address + "/mcp", stop, err
 }
 
-// BuildCandor builds our own command into dir and returns its path. The working folder must be inside our module.
+// BuildCandor builds the candor command into dir and returns its path. The working directory must be inside this
+// module.
 func BuildCandor(ctx context.Context, dir string) (string, error) {
 	program := filepath.Join(dir, "candor")
 	_, err := goCommand(ctx, "build", "-o", program, "github.com/candor-mcp/candor/cmd/candor")
@@ -67,7 +69,7 @@ func freeAddress(ctx context.Context) (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// listening waits until a server answers at the address, the process has ended, or the context is done.
+// listening waits until a server listens at the address, the process has ended, or the context is done.
 func listening(ctx context.Context, address string, gone <-chan struct{}) error {
 	for {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)

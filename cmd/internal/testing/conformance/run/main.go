@@ -34,7 +34,7 @@ func main() {
 	}.Main())
 }
 
-// judge runs every form of the suite.
+// judge runs every configuration of the suite.
 func judge(ctx context.Context, box conformance.Toolbox, alpha bool, dir string, out io.Writer) error {
 	subjects, err := conformance.BuildSubjects(ctx, dir)
 	if err != nil {
@@ -50,7 +50,7 @@ func judge(ctx context.Context, box conformance.Toolbox, alpha bool, dir string,
 	return errors.Join(wrong...)
 }
 
-// compare runs one form of the suite against every subject; the first is the measure.
+// compare runs one configuration of the suite against every subject and compares the results with those of the first.
 func compare(ctx context.Context, box conformance.Toolbox, r conformance.Run, subjects []conformance.Subject, dir string, out io.Writer) error {
 	name := strings.Join(append([]string{r.Package.Version}, r.Args...), " ")
 	var direct conformance.Outcome
