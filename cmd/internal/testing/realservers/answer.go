@@ -9,13 +9,13 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Answer is what came back to one request.
+// Answer is the answer to one request.
 type Answer struct {
 	raw     []byte
 	message wire.Message
 }
 
-// Failed reports whether the answer says of itself that it is a failure.
+// Failed reports whether the answer is an error or a result with isError.
 func (a Answer) Failed() bool {
 	if a.message.Kind() == wire.KindError {
 		return true
@@ -25,7 +25,8 @@ func (a Answer) Failed() bool {
 	return ok && isBool && yes
 }
 
-// Text is what a reader sees first: the message of an error, the first text of a result, or else the result itself.
+// Text returns the text that a reader sees first: the message of an error, the first text of a result, or else the
+// whole result.
 func (a Answer) Text() string {
 	if text, ok := a.message.Error().Path("message").Str(); ok {
 		return text
@@ -36,7 +37,7 @@ func (a Answer) Text() string {
 	return string(a.message.Result().Raw())
 }
 
-// Envelope reads the canonical error that the answer carries.
+// Envelope returns the canonical error in the answer.
 func (a Answer) Envelope() (*candor.Error, error) {
 	v, ok := dialect.Embedded(a.message.Value())
 	if !ok {
@@ -45,16 +46,16 @@ func (a Answer) Envelope() (*candor.Error, error) {
 	return dialect.ReadCandor(v)
 }
 
-// bareURI reports an error whose data is exactly the address of what was not found. Clients know it by that shape alone, so the
-// gateway leaves it as it is.
+// bareURI reports whether the answer is an error whose data is only the URI that was not found. Clients recognize it by
+// that exact shape, so the gateway does not change it.
 func (a Answer) bareURI() bool {
 	data := a.message.Error().Path("data")
 	_, ok := data.Get("uri")
 	return ok && data.Len() == 1
 }
 
-// words decodes what the server itself says in a failure: the blocks of a result without the readable one that the gateway puts
-// before them, or code and message of an error.
+// words decodes the server's part of a failure: the blocks of a result without the readable block that the gateway
+// prepends, or the code and message of an error.
 func (a Answer) words(annotated bool) (any, error) {
 	var said struct {
 		Result struct{ Content []any }

@@ -14,21 +14,21 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Audit is what became of one server in probe, and which promises were broken.
+// Audit is the result of probing one server, with the broken promises.
 type Audit struct {
 	Name    string `json:"server"`
 	Version string `json:"version"`
 	Tools   int    `json:"tools"`
 	Cases   int    `json:"cases"`
-	Sealed  bool   `json:"sealed"` // it could write nowhere but in its own folder
+	Sealed  bool   `json:"sealed"` // it could write only in its own directory
 
 	Before    Standing   `json:"before"`
 	After     Standing   `json:"after"`
-	Held      bool       `json:"held"`      // the grade stays though the score rises: what is left cannot be mended outside
-	Profile   int        `json:"profile"`   // rules that were learnt
-	Successes int        `json:"successes"` // answers that arrived through the gateway as the server wrote them
-	Spared    int        `json:"spared"`    // recorded successes that pass a gateway with the profile unchanged
-	Seconds   [3]float64 `json:"seconds"`   // directly, wrapped, directly again
+	Held      bool       `json:"held"`      // the grade is unchanged although the score rises: the remaining findings cannot be fixed outside the server
+	Profile   int        `json:"profile"`   // number of learnt rules
+	Successes int        `json:"successes"` // answers that the gateway passed on unchanged
+	Spared    int        `json:"spared"`    // recorded successes that a gateway with the profile passes on unchanged
+	Seconds   [3]float64 `json:"seconds"`   // direct, wrapped, direct again
 
 	Compared  bool      `json:"compared"` // there were recordings to compare with
 	Agreement Agreement `json:"agreement"`
@@ -37,13 +37,13 @@ type Audit struct {
 	Absent   string   `json:"absent,omitempty"` // why it could not be probed
 }
 
-// Standing is how a server stands in one report.
+// Standing is the grade, score and findings of a server in one report.
 type Standing struct {
 	Grade    probe.Grade    `json:"grade"`
 	Score    int            `json:"score"`
 	Findings int            `json:"findings"`
-	Outside  int            `json:"outside"` // of these, what can be mended outside the server
-	Rules    map[string]int `json:"rules"`   // in how many places each rule is broken
+	Outside  int            `json:"outside"` // findings that can be fixed outside the server
+	Rules    map[string]int `json:"rules"`   // number of findings by rule
 }
 
 func standing(r *probe.Report) Standing {
@@ -57,7 +57,7 @@ func standing(r *probe.Report) Standing {
 	return s
 }
 
-// OK reports whether the server was probed and every promise held.
+// OK reports whether the server was probed and every promise was kept.
 func (a *Audit) OK() bool { return a.Absent == "" && len(a.Problems) == 0 }
 
 func (a *Audit) problem(format string, args ...any) {
@@ -69,7 +69,7 @@ func (a *Audit) describe(direct, wrapped look) {
 	a.Before, a.After = standing(direct.report), standing(wrapped.report)
 }
 
-// holdRun wants a run to be whole, quick and tidy.
+// holdRun checks that a run is complete, fast enough, and has left no processes.
 func (a *Audit) holdRun(how string, l look, leftovers []string) {
 	if l.run.Incomplete != "" {
 		a.problem("%s: the run is not complete: %s", how, shown(l.run.Incomplete))
@@ -82,7 +82,7 @@ func (a *Audit) holdRun(how string, l look, leftovers []string) {
 	}
 }
 
-// holdLife wants the gateway to stay alive: what ends or hangs behind it must do so without it as well.
+// holdLife checks that the gateway stays alive: a case that ends or hangs behind it must do so without it as well.
 func (a *Audit) holdLife(direct, wrapped *probe.Run) {
 	was := map[string]probe.Outcome{}
 	for i := range direct.Observations {
@@ -96,8 +96,9 @@ func (a *Audit) holdLife(direct, wrapped *probe.Run) {
 	}
 }
 
-// holdGrades wants no grade to fall behind the gateway, and that of a server which can be helped from outside to rise. Where what is left
-// keeps the grade down and cannot be mended outside, the score must rise and nothing that weighs and can be mended may be left.
+// holdGrades checks that the grade does not fall behind the gateway, and rises if findings can be fixed from outside.
+// If the remaining findings keep the grade down and cannot be fixed outside, the score must rise and no weighted
+// finding that can be fixed may remain.
 func (a *Audit) holdGrades(direct, wrapped *probe.Report) {
 	delta := report.Diff(direct, wrapped)
 	for _, step := range delta.Fell {
@@ -116,7 +117,7 @@ func (a *Audit) holdGrades(direct, wrapped *probe.Report) {
 	}
 }
 
-// mendable counts the findings that weigh and can be mended outside the server.
+// mendable counts the weighted findings that can be fixed outside the server.
 func mendable(r *probe.Report) (n int) {
 	for i := range r.Findings {
 		if r.Findings[i].Outside && r.Findings[i].Severity != probe.SeverityInfo {
@@ -133,7 +134,8 @@ func named(tool string) string {
 	return tool
 }
 
-// holdSuccesses wants every true success to be one behind the gateway as well, in the bytes that the server wrote.
+// holdSuccesses checks that every true success is also a success behind the gateway, in the bytes that the server
+// wrote.
 func (a *Audit) holdSuccesses(direct, wrapped *probe.Run, written map[string]Answer) {
 	through := map[string]*probe.Observation{}
 	for i := range wrapped.Observations {
@@ -142,7 +144,7 @@ func (a *Audit) holdSuccesses(direct, wrapped *probe.Run, written map[string]Ans
 	}
 	for i := range direct.Observations {
 		o := &direct.Observations[i]
-		// Staying alive is not compared: the gateway refuses two requests with one id.
+		// Liveness cases are not compared: the gateway refuses two requests with the same id.
 		if o.Case.Group == probe.GroupLiveness || o.Outcome != probe.OutcomeAnswered || !strings.HasPrefix(judge.Label(o, direct.Tool(o.Case.Tool)), "ok_") {
 			continue
 		}
@@ -165,10 +167,10 @@ func (a *Audit) holdSuccesses(direct, wrapped *probe.Run, written map[string]Ans
 	}
 }
 
-// scratchName is a folder of probe's, whose random part is left out of what it records.
+// scratchName matches the name of a scratch directory of probe. Its random part is removed before comparing.
 var scratchName = regexp.MustCompile(`(candor-probe-)[0-9]+`)
 
-// holdFindings wants the second run with the same seed to find the same.
+// holdFindings checks that the second run with the same seed has the same findings.
 func (a *Audit) holdFindings(first, second *probe.Report) {
 	was, is := counts(first), counts(second)
 	for _, key := range slices.Sorted(maps.Keys(was)) {

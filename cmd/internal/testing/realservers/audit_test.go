@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// broken are the words of the problem that an audit must have, "" for none.
+// broken checks that the audit has a problem that contains want, or none if want is "".
 func broken(t *testing.T, a *Audit, want string) {
 	t.Helper()
 	got := strings.Join(a.Problems, "\n")

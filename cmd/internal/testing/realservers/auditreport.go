@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// leastAgreement is the share of calls in common whose label must be that of the corpus, in percent.
+// leastAgreement is the percentage of common calls whose label must agree with the corpus.
 const leastAgreement = 97
 
-// Audits is all that was seen in one run of probe over the servers.
+// Audits holds the results of one run of probe over the servers.
 type Audits struct {
 	Date    string  `json:"date"`
 	Candor  string  `json:"candor"`
@@ -20,7 +20,7 @@ type Audits struct {
 	Servers []Audit `json:"servers"`
 }
 
-// Agreement is that of all servers together; ok is false if nothing was compared.
+// Agreement returns the agreement of all servers together; ok is false if nothing was compared.
 func (r Audits) Agreement() (sum Agreement, ok bool) {
 	for _, a := range r.Servers {
 		sum.add(a.Agreement)
@@ -29,7 +29,7 @@ func (r Audits) Agreement() (sum Agreement, ok bool) {
 	return sum, ok
 }
 
-// Broken names the promises that were broken, each in one line.
+// Broken returns the broken promises, one per line.
 func (r Audits) Broken() []string {
 	var all []string
 	for _, a := range r.Servers {
@@ -46,7 +46,7 @@ func (r Audits) Broken() []string {
 	return all
 }
 
-// WriteJSON writes the audits for programs.
+// WriteJSON writes the audits as JSON.
 func (r Audits) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -54,7 +54,7 @@ func (r Audits) WriteJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// probeIntro says what was done and what the columns mean; ¬ stands for a back quote.
+// probeIntro describes the run and the columns of the report; ¬ is replaced by a back quote.
 const probeIntro = `# Real servers, probed
 
 Published MCP servers, put through ¬candor probe¬ directly, behind ¬candor wrap¬ with the profile that the first run had learnt, and directly
@@ -78,7 +78,7 @@ A second run with the same seed must find the same, as often. No process may be 
 
 `
 
-// WriteMarkdown writes the audits for people.
+// WriteMarkdown writes the audits as Markdown.
 func (r Audits) WriteMarkdown(w io.Writer) error {
 	var out strings.Builder
 	fmt.Fprintf(&out, strings.ReplaceAll(probeIntro, "¬", "`"), r.Date, r.Candor, r.Node, probeSeed, probePerCall)
@@ -134,7 +134,7 @@ func (a *Audit) agreed() string {
 	return fmt.Sprintf("%d of %d", a.Agreement.Agreed, a.Agreement.Common)
 }
 
-// rules lists the rules that are broken.
+// rules lists the broken rules.
 func (s Standing) rules() string {
 	var all []string
 	for _, id := range slices.Sorted(maps.Keys(s.Rules)) {

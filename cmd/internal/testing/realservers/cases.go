@@ -11,17 +11,17 @@ import (
 
 // Case is one request to a server.
 type Case struct {
-	Name   string // in words
-	Tool   string // "" for a request that calls none
+	Name   string // description
+	Tool   string // "" for a request that is not a tool call
 	Method string
 	Params json.RawMessage
-	Field  string // the JSON Pointer of the argument that breaks the tool's own schema, "" if none does
+	Field  string // JSON Pointer of the argument that violates the tool's schema, "" if none does
 }
 
-// maxTools bounds how many of a server's tools are called with bad arguments: enough to see its manners, not a list of them all.
+// maxTools limits how many tools of a server are called with bad arguments.
 const maxTools = 4
 
-// protocolCases are what any server can be asked.
+// protocolCases returns requests that any server can be sent.
 func protocolCases() []Case {
 	return []Case{
 		callCase("unknown tool", "zz_no_such_tool", json.RawMessage(`{}`), ""),
@@ -31,7 +31,7 @@ func protocolCases() []Case {
 	}
 }
 
-// badArguments derives calls that break the schemas of the first tools that have one to break.
+// badArguments derives calls that violate the schemas of the first tools whose schemas can be violated.
 func badArguments(tools []tool, careful bool) []Case {
 	var all []Case
 	asked := 0
@@ -48,7 +48,7 @@ func badArguments(tools []tool, careful bool) []Case {
 	return all
 }
 
-// tool is as much of a tool as is needed to call it badly.
+// tool has the fields of a tool that are needed to derive bad calls.
 type tool struct {
 	Name        string
 	InputSchema json.RawMessage
@@ -73,7 +73,7 @@ func (t tool) badArguments(careful bool) []Case {
 	if careful {
 		return cases
 	}
-	// An argument that is required is asked for first: one that is not may be forgotten by the server, which would then do its work.
+	// Required arguments come first: the server may ignore a bad optional argument and carry out the call.
 	good := []byte(compiled.Explain(nil).Template.String())
 	for _, name := range known.Required {
 		if p := known.Properties[name]; p.wrong() != "" {
@@ -94,7 +94,7 @@ func (t tool) badArguments(careful bool) []Case {
 	return cases
 }
 
-// property is one argument as the tool's schema describes it.
+// property is one argument in the tool's schema.
 type property struct {
 	Type any
 	Enum []any
@@ -114,7 +114,7 @@ func (p property) wrong() string {
 func callCase(name, tool string, arguments json.RawMessage, field string) Case {
 	params, err := json.Marshal(map[string]any{"name": tool, "arguments": arguments})
 	if err != nil {
-		params = fmt.Appendf(nil, `{"name":%q}`, tool) // never: what is here is JSON
+		params = fmt.Appendf(nil, `{"name":%q}`, tool) // cannot happen: the arguments are JSON
 	}
 	return Case{Name: name, Tool: tool, Method: "tools/call", Params: params, Field: field}
 }

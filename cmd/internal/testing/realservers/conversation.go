@@ -13,16 +13,17 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// answerTime bounds the wait for one answer; a server that starts is slow, one that runs is not.
+// answerTime is the maximum wait for one answer. It is long because a starting server is slow.
 const answerTime = 20 * time.Second
 
-// conversation is one connection to a server, as raw bytes.
+// conversation is a connection to a server that exchanges raw bytes.
 type conversation struct {
 	conn candortest.Conn
-	last int // the id of the last request
+	last int // id of the last request
 }
 
-// converse starts the command, asks what it offers and then every case, and ends it. The cases may depend on the tools.
+// converse starts the command, lists its tools, sends every case, and ends the command. The cases may depend on the
+// tools.
 func converse(ctx context.Context, command *exec.Cmd, cases func([]tool) []Case) (asked []Case, answers []Answer, err error) {
 	conn, err := candortest.StdioFunc(func() *exec.Cmd { return command }).Open(ctx)
 	if err != nil {
@@ -45,7 +46,7 @@ func converse(ctx context.Context, command *exec.Cmd, cases func([]tool) []Case)
 	return asked, answers, nil
 }
 
-// begin shakes hands and lists the tools.
+// begin makes the handshake and lists the tools.
 func (c *conversation) begin(ctx context.Context) ([]tool, error) {
 	answer, err := c.ask(ctx, "initialize", json.RawMessage(
 		`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"realservers","version":"1"}}`))
@@ -69,7 +70,8 @@ func (c *conversation) begin(ctx context.Context) ([]tool, error) {
 	return listed.Result.Tools, nil
 }
 
-// ask sends a request and returns its answer. What the server says meanwhile is read and left alone; what it asks is refused.
+// ask sends a request and returns its answer. Meanwhile it ignores notifications of the server and refuses its
+// requests.
 func (c *conversation) ask(ctx context.Context, method string, params json.RawMessage) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
@@ -92,7 +94,7 @@ func (c *conversation) ask(ctx context.Context, method string, params json.RawMe
 			if string(m.ID()) == fmt.Sprint(c.last) {
 				return Answer{raw: frame.Data, message: m}, nil
 			}
-		case wire.KindNotification, wire.KindMalformed: // a log, or noise
+		case wire.KindNotification, wire.KindMalformed: // a log message, or noise
 		case wire.KindRequest:
 			refusal := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"Method not found"}}`, m.ID())
 			if err := c.conn.Send(ctx, refusal, nil); err != nil {
@@ -102,7 +104,7 @@ func (c *conversation) ask(ctx context.Context, method string, params json.RawMe
 	}
 }
 
-// readAnswers reads the answers in a copy of what a server wrote, by id.
+// readAnswers reads the answers in a copy of a server's output, by id.
 func readAnswers(name string) (map[string]Answer, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// The official everything server uses all that the protocol has. The official clients must see the same of it through the gateway
-// as directly, in every step; failures besides carry the envelope.
+// The official everything server uses all features of the protocol. The official clients must see the same through the
+// gateway as directly, in every step; failures also carry the envelope.
 
 func TestEverythingServerIsSeenThroughWrapAsItIs(t *testing.T) {
 	b := newBench(t)
@@ -75,7 +75,7 @@ var clients = []officialClient{
 	{"v2", conformance.ClientV2, "everything-v2.mjs"},
 }
 
-// sight is what the application saw of one step.
+// sight is the outcome of one step for the application.
 type sight struct {
 	Value  json.RawMessage `json:"value"`
 	Thrown *struct {
@@ -85,8 +85,8 @@ type sight struct {
 	} `json:"thrown"`
 }
 
-// additions names the steps that fail, with the code that the gateway gives them. What is refused never reached the server, so
-// that there are no words of the server to compare.
+// additions lists the steps that fail, with the code that the gateway adds. Refused calls never reach the server, so
+// there is no server text to compare.
 var additions = map[string]struct {
 	code    string
 	refused bool
@@ -121,7 +121,7 @@ func sameSights(t *testing.T, direct, through map[string]sight) {
 	}
 }
 
-// takeEnvelope takes what the gateway adds out of a failure, and returns the code in it.
+// takeEnvelope removes the parts that the gateway adds to a failure and returns the error code.
 func takeEnvelope(t *testing.T, s *sight) string {
 	t.Helper()
 	if s.Thrown != nil {
@@ -171,7 +171,7 @@ var (
 	random = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 )
 
-// plain is a sight without what is another each time, as decoded JSON in its one spelling.
+// plain returns a sight as normalized JSON, without the parts that differ in every run.
 func plain(t *testing.T, s sight) string {
 	t.Helper()
 	text, err := json.Marshal(s)
@@ -189,13 +189,13 @@ func plain(t *testing.T, s sight) string {
 	return string(text)
 }
 
-// bench is what these tests need, found or built once.
+// bench has the programs that these tests need, found or built once.
 type bench struct {
 	box    conformance.Toolbox
 	candor string
 }
 
-// newBench skips the test where something is not installed, and says what.
+// newBench skips the test if something is not installed, and names it.
 func newBench(t *testing.T) bench {
 	t.Helper()
 	if testing.Short() {
@@ -213,7 +213,7 @@ func newBench(t *testing.T) bench {
 	return bench{box: box, candor: candor}
 }
 
-// buildDir is where our command is built, once for all tests.
+// buildDir is the directory in which the candor command is built, once for all tests.
 var buildDir string
 
 var candorOnce = sync.OnceValues(func() (string, error) { return conformance.BuildCandor(context.Background(), buildDir) })
@@ -225,13 +225,13 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	_ = os.RemoveAll(buildDir) // a folder that stays in the temporary folder is harmless
+	_ = os.RemoveAll(buildDir) // a directory left in the temporary directory does no damage
 	os.Exit(code)
 }
 
 func everythingServer() realservers.Server { return realservers.Servers[0] }
 
-// everything is the command line of the server.
+// everything returns the command line of the server.
 func (b bench) everything(t *testing.T) []string {
 	t.Helper()
 	line, err := everythingServer().Command(t.Context(), b.box, t.TempDir())
@@ -239,7 +239,7 @@ func (b bench) everything(t *testing.T) []string {
 	return line
 }
 
-// observer prepares a client and returns what runs it.
+// observer prepares a client and returns the function that runs it.
 func (b bench) observer(t *testing.T, c officialClient) func(t *testing.T, args ...string) map[string]sight {
 	t.Helper()
 	command, err := b.box.Stage(t.Context(), c.from, t.TempDir(), filepath.Join("clients", c.script), filepath.Join("clients", "everything.mjs"))

@@ -9,20 +9,21 @@ import (
 	"strings"
 )
 
-// Ground is the folder in which servers run: the same content at the same path for every conversation, so that what a server
-// says of it can be compared.
+// Ground is the directory in which servers run. It has the same path and content for every conversation, so that
+// answers about it can be compared.
 type Ground struct {
 	dir string
-	// Marker is a variable in the environment of every process that was started on this ground: how [Ground.Leftovers] knows them.
+	// Marker is an environment variable of every process that was started on this ground; [Ground.Leftovers] finds them
+	// by it.
 	Marker string
 }
 
-// NewGround lays out ground in dir, which is emptied for every conversation.
+// NewGround returns a ground in dir, which is emptied for every conversation.
 func NewGround(dir string) Ground {
 	return Ground{dir: filepath.Join(dir, "ground"), Marker: fmt.Sprintf("CANDOR_REAL_SERVER=%d-%s", os.Getpid(), filepath.Base(dir))}
 }
 
-// prepare puts the folder back to how it was at the beginning.
+// prepare resets the directory to its initial content.
 func (g Ground) prepare() error {
 	if err := os.RemoveAll(g.dir); err != nil {
 		return err
@@ -44,7 +45,8 @@ func (g Ground) prepare() error {
 	return nil
 }
 
-// command prepares a process that sees the ground and little else. The environment of the user, and so credentials, are not passed on.
+// command prepares a process with access to the ground and a minimal environment. The user's environment, and so any
+// credentials in it, are not passed on.
 func (g Ground) command(line, env []string) *exec.Cmd {
 	cmd := exec.Command(line[0], line[1:]...) //nolint:noctx // its end is that of the connection, which kills the whole group
 	cmd.Dir = g.dir
@@ -58,7 +60,7 @@ func (g Ground) command(line, env []string) *exec.Cmd {
 	return cmd
 }
 
-// hide replaces this machine's folders by words, in a text that is shown.
+// hide replaces the directories of this machine by words in a text to be shown.
 func (g Ground) hide(text string) string {
 	words := []string{g.dir, groundWord}
 	if home, err := os.UserHomeDir(); err == nil {
@@ -67,7 +69,7 @@ func (g Ground) hide(text string) string {
 	return strings.NewReplacer(words...).Replace(text)
 }
 
-// Offline returns the command line that runs another one without a network, nil where the machine has no such means.
+// Offline returns the command line prefix that runs a command without a network, nil if this machine cannot do that.
 func Offline() []string {
 	if exec.Command(offline[0], append(offline[1:], "true")...).Run() != nil { //nolint:noctx // it does nothing
 		return nil

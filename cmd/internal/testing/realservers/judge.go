@@ -10,27 +10,27 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Verdict is what became of one answer on its way through the gateway.
+// Verdict classifies how the gateway changed one answer.
 type Verdict string
 
 // The verdicts.
 const (
-	Identical Verdict = "same bytes"             // a success, as the server wrote it
-	Fitting   Verdict = "same bytes, which vary" // a success of a server that never says the same twice, as it wrote it this time
-	Refused   Verdict = "refused"                // a call that breaks the tool's schema, or names none, never reached the server
-	Enveloped Verdict = "envelope added"         // a failure of the server, its own words kept
-	LeftAlone Verdict = "left alone"             // a failure that clients know by its exact shape
-	Wrong     Verdict = "WRONG"                  // none of these; the problem says what
+	Identical Verdict = "same bytes"             // a success, unchanged
+	Fitting   Verdict = "same bytes, which vary" // a success of a server whose answers vary, unchanged this time
+	Refused   Verdict = "refused"                // a call that violates the tool's schema, or names an unknown tool, and was not forwarded
+	Enveloped Verdict = "envelope added"         // a failure of the server, with its text kept
+	LeftAlone Verdict = "left alone"             // a failure that clients recognize by its exact shape
+	Wrong     Verdict = "WRONG"                  // none of these; the problem describes it
 )
 
-// Exchange is one case with all that was answered to it: twice directly, once through the gateway, and what the server wrote
-// behind the gateway that time; nothing if it was not asked.
+// Exchange is one case with all its answers: two direct ones, one through the gateway, and the server's output behind
+// the gateway, which is empty if the server was not asked.
 type Exchange struct {
 	Case
 	Direct, Again, Through, Written Answer
 }
 
-// Judge says what became of the answer, and what is wrong with that.
+// Judge returns the verdict on the answer, and the problem with it if there is one.
 func (x Exchange) Judge() (Verdict, string) {
 	switch {
 	case !x.Through.Failed():
@@ -55,7 +55,8 @@ func (x Exchange) Judge() (Verdict, string) {
 	return x.addition()
 }
 
-// success wants the bytes that came directly. A server that never says the same twice is held to what it wrote this time.
+// success requires the bytes of the direct answer. If the server's answers vary, it requires the bytes that the server
+// wrote this time.
 func (x Exchange) success() (Verdict, string) {
 	switch {
 	case x.Direct.Failed():
@@ -71,8 +72,8 @@ func (x Exchange) success() (Verdict, string) {
 	return Fitting, ""
 }
 
-// refusal is about arguments that break the tool's own schema. The gateway refuses those that cannot work and forwards the rest; either way
-// the failing argument is named, and the words of a server that was asked are kept.
+// refusal checks arguments that violate the tool's schema. The gateway refuses those that cannot work and forwards the
+// rest; either way the wrong argument must be named, and the text of a server that was asked must be kept.
 func (x Exchange) refusal(e *candor.Error) (Verdict, string) {
 	if e.Code() != candor.CodeInvalidArguments {
 		return Wrong, fmt.Sprintf("bad arguments came back as %s by %s", e.Code(), e.Origin().By)
@@ -86,7 +87,7 @@ func (x Exchange) refusal(e *candor.Error) (Verdict, string) {
 	return x.addition()
 }
 
-// addition wants the server's own words kept.
+// addition requires that the server's text is kept.
 func (x Exchange) addition() (Verdict, string) {
 	if !x.Direct.Failed() {
 		return Wrong, "a success became a failure"
@@ -105,7 +106,7 @@ func (x Exchange) addition() (Verdict, string) {
 	return Enveloped, ""
 }
 
-// unchanged wants a failure that is to be left alone to be the same bytes.
+// unchanged requires that a failure that must not be changed has the same bytes.
 func (x Exchange) unchanged() (Verdict, string) {
 	if !bytes.Equal(x.Through.raw, x.Direct.raw) {
 		return Wrong, "an answer that clients know by its shape was changed"
@@ -113,7 +114,7 @@ func (x Exchange) unchanged() (Verdict, string) {
 	return LeftAlone, ""
 }
 
-// difference shows where two answers part.
+// difference shows the first difference between two answers.
 func difference(a, b []byte) string {
 	at := 0
 	for at < len(a) && at < len(b) && a[at] == b[at] {

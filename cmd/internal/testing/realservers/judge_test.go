@@ -20,7 +20,7 @@ const (
 	noURI     = `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"gone","data":{"uri":"a:b"}}}`
 )
 
-// enveloped is a failure as the gateway sends it: its own block, then the words of the server.
+// enveloped returns a failure as the gateway sends it: the gateway's block, then the text of the server.
 func enveloped(words string, code candor.Code, by candor.Party, options ...candor.Option) string {
 	e := candor.New(code, "", append(options, candor.WithOrigin(by, false), candor.WithRef("r1"))...)
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"_meta":{%q:%s},"content":[{"type":"text","text":"CODE"}%s],"isError":true}}`,

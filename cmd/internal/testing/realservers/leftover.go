@@ -11,11 +11,12 @@ import (
 	"time"
 )
 
-// patience is how long a process may take to end after its connection was closed.
+// patience is how long a process may take to exit after its connection was closed.
 const patience = 2 * time.Second
 
-// Leftovers waits until every process that was started on this ground is gone, and names those that are not, by what they run.
-// They are found by their environment, which a process keeps when it leaves its group or loses its parent, and are killed.
+// Leftovers waits until every process that was started on this ground has exited. It kills those that have not and
+// returns their command lines. It finds them by their environment, which a process keeps when it changes its process
+// group or loses its parent.
 func (g Ground) Leftovers() []string {
 	deadline := time.Now().Add(patience)
 	for {
@@ -26,7 +27,7 @@ func (g Ground) Leftovers() []string {
 		if time.Now().After(deadline) {
 			var names []string
 			for pid, line := range left {
-				_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended by itself just now
+				_ = syscall.Kill(pid, syscall.SIGKILL) // it may have exited meanwhile
 				names = append(names, fmt.Sprintf("%d: %s", pid, line))
 			}
 			return names
@@ -45,7 +46,7 @@ func (g Ground) processes() map[int]string {
 	for _, folder := range folders {
 		environment, err := os.ReadFile(filepath.Join(folder, "environ"))
 		if err != nil || !bytes.Contains(environment, []byte(g.Marker+"\x00")) {
-			continue // it has ended, or belongs to another user
+			continue // it has exited, or belongs to another user
 		}
 		line, err := os.ReadFile(filepath.Join(folder, "cmdline"))
 		if err != nil || len(line) == 0 {

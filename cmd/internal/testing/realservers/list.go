@@ -2,8 +2,8 @@ package realservers
 
 import "github.com/candor-mcp/candor/cmd/internal/testing/conformance"
 
-// Servers are all that are asked, at the versions that were recorded in the corpus. A new version is a new expectation: change
-// it here and see what the run says.
+// Servers lists all servers, at the versions that were recorded in the corpus. A new version has new expected results:
+// change it here and check the run.
 var Servers = []Server{
 	{Package: npm("@modelcontextprotocol/server-everything", "2026.8.31"), Entry: "dist/index.js", Quick: true, Ask: []Ask{
 		{"echo", `{"message":"hello"}`},
@@ -59,7 +59,7 @@ var Servers = []Server{
 		{"list_directory", `{"path":"GROUND"}`},
 		{"read_file", `{"path":"GROUND/no-such-file.txt"}`},
 		{"read_file", `{"path":"/etc/hostname"}`},
-		{"read_file", `{}`}, // it advertises an empty schema, so that the server itself has to refuse
+		{"read_file", `{}`}, // its advertised schema is empty, so the server itself has to refuse
 	}},
 	{Package: npm("mcp-sequentialthinking-tools", "0.0.3"), Entry: "dist/index.js", Ask: []Ask{
 		{"sequentialthinking_tools", `{"thought":"first","next_thought_needed":false,"thought_number":1,"total_thoughts":1,"available_mcp_tools":[]}`},

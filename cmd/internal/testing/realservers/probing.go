@@ -21,15 +21,15 @@ import (
 const (
 	probeLimit   = 60 * time.Second // for one run
 	probeSeed    = "1"
-	probePerCall = "4s" // a call may take; a tool that waits on purpose costs this each time
+	probePerCall = "4s" // for one call; a tool that waits on purpose takes this long each time
 )
 
-// Probing is what it takes to put servers through `candor probe`.
+// Probing has the programs and recordings needed to run `candor probe` on servers.
 type Probing struct {
 	Box        conformance.Toolbox
-	Candor     string     // the path of our command
+	Candor     string     // path of the candor command
 	Recordings Recordings // nil without recordings
-	Successes  Recordings // as well
+	Successes  Recordings // nil without recordings
 }
 
 // look is one run of probe.
@@ -39,9 +39,9 @@ type look struct {
 	took   time.Duration
 }
 
-// Probe puts one server through probe directly, behind `candor wrap` with the profile that was learnt, and directly again. It works in dir,
-// which must be empty. The error is about the trial: a server that is not there, or a probe that could not be run. What is wrong
-// with what was seen is in the audit.
+// Probe probes one server directly, then behind `candor wrap` with the learnt profile, then directly again. It works in
+// dir, which must be empty. It returns an error if the server is missing or probe could not be run. Problems with the
+// results are in the audit.
 func (p Probing) Probe(ctx context.Context, s Server, dir string) (Audit, error) {
 	audit := Audit{Name: s.Name, Version: s.Version}
 	g := probeGround{Ground: NewGround(dir), dir: dir, server: s, seal: NewSeal(dir), candor: p.Candor}
@@ -89,7 +89,7 @@ func (p Probing) Probe(ctx context.Context, s Server, dir string) (Audit, error)
 	return audit, err
 }
 
-// probeGround is where one server is probed.
+// probeGround is the directory in which one server is probed.
 type probeGround struct {
 	Ground
 	dir    string
@@ -106,7 +106,7 @@ func (g probeGround) look(ctx context.Context, name string, line, flags []string
 	runFile, reportFile := filepath.Join(g.dir, name+".run"), filepath.Join(g.dir, name+".json")
 	args := []string{"probe", "--quiet", "--seed", probeSeed, "--timeout", probePerCall, "--fail-on", "never", "--format", "json",
 		"--out", reportFile, "--record", runFile, "--env", g.Marker, "--env", "TZ=UTC"}
-	// Tools that may do harm are called only where they can reach nothing.
+	// Tools with dangerous effects are called only in a closed seal.
 	if !g.server.Careful || g.seal.Closed {
 		args = append(args, "--yes")
 	}
@@ -114,7 +114,7 @@ func (g probeGround) look(ctx context.Context, name string, line, flags []string
 		args = append(args, "--env", strings.ReplaceAll(variable, groundWord, g.Ground.dir))
 	}
 	cmd := exec.CommandContext(ctx, g.candor, slices.Concat(args, flags, []string{"--"}, line)...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // so that it ends the server
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // so that probe stops the server
 	cmd.WaitDelay = 10 * time.Second
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.dir, "TMPDIR=" + g.dir, "LANG=C.UTF-8"}
 	var said bytes.Buffer

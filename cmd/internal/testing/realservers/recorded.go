@@ -13,24 +13,24 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/corpus"
 )
 
-// Agreement is how often what probe sees now is called what the corpus called it then.
+// Agreement counts how often the label of a call is the label in the corpus.
 type Agreement struct {
-	Common int    `json:"common"` // calls in common that are compared
+	Common int    `json:"common"` // common calls that are compared
 	Agreed int    `json:"agreed"`
-	Aside  int    `json:"aside"` // calls in common that are listed, with evidence, as mislabelled or as impossible to compare
+	Aside  int    `json:"aside"` // common calls that are listed, with evidence, as mislabelled or as impossible to compare
 	Misses []Miss `json:"misses,omitempty"`
 }
 
-// Miss is a call that is called something else.
+// Miss is a call whose label differs from the corpus.
 type Miss struct {
 	Tool     string `json:"tool,omitempty"`
 	Case     string `json:"case"`
 	Recorded string `json:"recorded"`
 	Now      string `json:"now"`
-	Response string `json:"response"` // now; redacted and cut
+	Response string `json:"response"` // the current answer, redacted and truncated
 }
 
-// Percent is the share that agrees; all of nothing agrees.
+// Percent returns the percentage of calls that agree, 100 if there are none.
 func (a Agreement) Percent() float64 {
 	if a.Common == 0 {
 		return 100
@@ -77,8 +77,9 @@ func readAside() ([]aside, error) {
 	return all, nil
 }
 
-// compare holds a run against what was recorded of the server. A call is in common if tool, case, method and params are the same, and the
-// case is about the arguments, about things that do not exist, or about the protocol: what an upstream does depends on where it was.
+// compare compares a run with the recordings of the server. A call is common if tool, case, method and params are the
+// same, and the case is about the arguments, about things that do not exist, or about the protocol. Upstream cases are
+// not compared, because they depend on where the server ran.
 func (all Recordings) compare(server string, run *probe.Run, hide func(string) string) (Agreement, error) {
 	var sum Agreement
 	apart, err := readAside()

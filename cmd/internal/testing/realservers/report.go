@@ -10,17 +10,17 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
-// Account is what was seen of one server.
+// Account is the result for one server.
 type Account struct {
 	Name     string        `json:"server"`
 	Version  string        `json:"version"`
 	Tools    int           `json:"tools"`
 	Cases    []CaseAccount `json:"cases"`
-	Problems []string      `json:"problems,omitempty"` // beside those of a case
+	Problems []string      `json:"problems,omitempty"` // besides those of single cases
 	Absent   string        `json:"absent,omitempty"`   // why it could not be asked
 }
 
-// CaseAccount is one case before and after. What the server said is bounded and redacted.
+// CaseAccount is one case before and after. The server's texts are truncated and redacted.
 type CaseAccount struct {
 	Case    string  `json:"case"`
 	Tool    string  `json:"tool,omitempty"`
@@ -36,7 +36,7 @@ type CaseAccount struct {
 	ref string
 }
 
-// maxShown bounds a text in the account, in characters.
+// maxShown is the maximum length of a text in the account, in characters.
 const maxShown = 110
 
 func (a *Account) add(x Exchange, hide func(string) string) {
@@ -49,7 +49,7 @@ func (a *Account) add(x Exchange, hide func(string) string) {
 	a.Cases = append(a.Cases, c)
 }
 
-// shown makes a text safe to print in one line.
+// shown returns a text that is safe to print on one line.
 func shown(text string) string {
 	text = strings.Join(strings.Fields(contract.Redact(text)), " ")
 	text = strings.Map(func(r rune) rune {
@@ -75,12 +75,12 @@ func (a Account) Sum(v Verdict) int {
 	return n
 }
 
-// OK reports whether the server was asked and nothing was wrong.
+// OK reports whether the server was asked and has no problems.
 func (a Account) OK() bool {
 	return a.Absent == "" && len(a.Problems) == 0 && a.Sum(Wrong) == 0 && len(a.Cases) > 0
 }
 
-// Report is all that was seen in one run.
+// Report is the result of one run.
 type Report struct {
 	Date    string    `json:"date"`
 	Candor  string    `json:"candor"`
@@ -89,7 +89,7 @@ type Report struct {
 	Servers []Account `json:"servers"`
 }
 
-// WriteJSON writes the report for programs.
+// WriteJSON writes the report as JSON.
 func (r Report) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -97,7 +97,7 @@ func (r Report) WriteJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// intro says what was done and what the words mean; ¬ stands for a back quote.
+// intro describes the run and its terms; ¬ is replaced by a back quote.
 const intro = `# Real servers, before and after
 
 Published MCP servers, asked the same questions directly and through ¬candor wrap¬. Written by ¬make realservers¬; do not edit.
@@ -119,7 +119,7 @@ A failure that a server dresses as a success stays as it is: only a rule for tha
 
 `
 
-// WriteMarkdown writes the report for people.
+// WriteMarkdown writes the report as Markdown.
 func (r Report) WriteMarkdown(w io.Writer) error {
 	var out strings.Builder
 	network := "had no network"
@@ -202,7 +202,7 @@ func (a Account) Print(w io.Writer) error {
 	return err
 }
 
-// code shows a text of a server's: as it is, and as nothing but text.
+// code formats a text of a server as inline code, so that Markdown does not interpret it.
 func code(text string) string {
 	if text == "" {
 		return "(nothing)"

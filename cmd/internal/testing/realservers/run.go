@@ -12,16 +12,16 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// Trial holds what is needed to drive servers: our command, the installed packages and a scratch folder.
+// Trial has the programs and directories needed to ask servers.
 type Trial struct {
 	Box     conformance.Toolbox
-	Candor  string   // the path of our command
-	Dir     string   // where grounds and ledgers lie
+	Candor  string   // path of the candor command
+	Dir     string   // directory for grounds and ledgers
 	Offline []string // from [Offline]
 }
 
-// Ask asks one server directly, through the gateway, and directly again. The error is about the trial: a server that is not there or does
-// not start. What is wrong with an answer, or what was left behind, is in the account.
+// Ask asks one server directly, through the gateway, and directly again. It returns an error if the server is missing
+// or does not start. Problems with answers and leftover processes are in the account.
 func (t Trial) Ask(ctx context.Context, s Server) (Account, error) {
 	account := Account{Name: s.Name, Version: s.Version}
 	ground := NewGround(t.Dir)
@@ -34,12 +34,12 @@ func (t Trial) Ask(ctx context.Context, s Server) (Account, error) {
 	if err != nil {
 		return account, err
 	}
-	// Behind the gateway a copy is made of what the server writes.
+	// Behind the gateway, the server's output is copied to a file.
 	written := filepath.Join(trail, "written")
 	wrapped := slices.Concat([]string{t.Candor, "wrap", "--quiet", "--ledger", filepath.Join(trail, "ledger"), "--",
 		"sh", "-c", `"$@" | tee "$0"`, written}, line)
 
-	// The gateway's turn is between the two direct ones: what a clock says in both of them, it says in between too.
+	// The gateway's turn is between the two direct ones, so that a time that is equal in both is equal in it too.
 	turns := []struct {
 		how  string
 		line []string
@@ -75,7 +75,7 @@ func (t Trial) Ask(ctx context.Context, s Server) (Account, error) {
 	return account, account.holdAgainst(ctx, filepath.Join(trail, "ledger"))
 }
 
-// holdAgainst wants every failure that was answered to stand in the ledger, once.
+// holdAgainst checks that every failure that was answered is in the ledger exactly once.
 func (a *Account) holdAgainst(ctx context.Context, trail string) error {
 	reader, err := ledger.OpenReader(trail)
 	if err != nil {

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// Seal runs commands where they can reach nothing and write almost nowhere: without a network, and with the file system around their own
-// folder read-only. The zero Seal runs them as they are.
+// Seal runs commands without a network and with the file system outside their own directory read-only. The zero Seal
+// runs them without restrictions.
 type Seal struct {
 	Offline bool // no network
-	Closed  bool // nothing can be written outside the folder; other file systems that are mounted stay as they are
+	Closed  bool // nothing can be written outside the directory, except on other mounted file systems
 	dir     string
 }
 
-// closing makes everything read-only but the folder, and becomes the command.
+// closing makes everything except the directory read-only and then executes the command.
 const closing = `mount --bind "$0" "$0" && mount -o remount,bind,ro / && exec "$@"`
 
-// NewSeal returns the tightest seal around dir that this machine allows. Servers that are called for real need it: one of them may be
-// asked to write a file that does not exist, and do so.
+// NewSeal returns the strictest seal around dir that this machine allows. Servers whose tools are really called need
+// it, because a call may create a file.
 func NewSeal(dir string) Seal {
 	for _, s := range []Seal{{Offline: true, Closed: true, dir: dir}, {Offline: true, dir: dir}} {
 		line := s.Line([]string{"true"})
@@ -28,7 +28,7 @@ func NewSeal(dir string) Seal {
 	return Seal{}
 }
 
-// Line is the command line that runs the given one behind the seal.
+// Line returns the command line that runs the given one in the seal.
 func (s Seal) Line(line []string) []string {
 	switch {
 	case s.Closed:

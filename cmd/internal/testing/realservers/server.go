@@ -1,8 +1,9 @@
-// Package realservers holds our gateway against servers that other people have written and published. Each is asked the same
-// questions directly and through the gateway: a failure must gain the envelope, a success must arrive as the same bytes.
+// Package realservers tests the gateway with third-party servers. Each server is asked the same questions directly and
+// through the gateway: a failure must gain the envelope, a success must arrive unchanged.
 //
-// The servers are packages of npm, chosen because they run without credentials and without a network. They are asked only what
-// is safe: what breaks their own schemas, what does not exist, and a few things to read in a folder made for the purpose.
+// The servers are npm packages that run without credentials and without a network. They are sent only safe requests:
+// calls that violate their own schemas, requests for things that do not exist, and a few reads in a directory made for
+// this test.
 package realservers
 
 import (
@@ -14,30 +15,30 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/conformance"
 )
 
-// Server is one published server and what it may be asked.
+// Server is one published server and the calls that it may be sent.
 type Server struct {
 	conformance.Package
 
 	Entry string   // the script to run, inside the package
-	Args  []string // after the script; GROUND stands for the folder it may use
-	Env   []string // beside the few variables that every server gets
-	Ask   []Ask    // beside what is derived from its tools
-	Quick bool     // asked in every run, not only in the long one
-	// Careful says that a tool can do harm if it is called with arguments that the server forgets to check. Only calls without
-	// any argument are derived.
+	Args  []string // after the script; GROUND is replaced by the directory it may use
+	Env   []string // in addition to the few variables that every server gets
+	Ask   []Ask    // in addition to the calls derived from its tools
+	Quick bool     // asked in every run, not only with -all
+	// Careful is set if a tool has dangerous effects when it is called with arguments that the server does not check.
+	// Only calls without arguments are then derived.
 	Careful bool
 }
 
-// Ask is a call of a tool with arguments that fit its schema. It may succeed or fail, but not harm.
+// Ask is a call of a tool with valid arguments. It may succeed or fail, but must be safe.
 type Ask struct {
 	Tool      string
-	Arguments string // a JSON object; GROUND stands for the folder that the server may use
+	Arguments string // a JSON object; GROUND is replaced by the directory that the server may use
 }
 
-// groundWord stands for the folder that a server may use, in arguments and in reports.
+// groundWord is the placeholder for the server's directory in arguments and reports.
 const groundWord = "GROUND"
 
-// Packages are the packages of the servers, to be installed.
+// Packages returns the npm packages of the servers.
 func Packages(servers []Server) []conformance.Package {
 	var all []conformance.Package
 	for _, s := range servers {
@@ -57,7 +58,8 @@ func Quick() []Server {
 	return few
 }
 
-// Command is the command line that runs the server in that folder. The error is a [conformance.MissingError] if it is not there.
+// Command returns the command line that runs the server in that directory. The error is a [conformance.MissingError] if
+// the server is not installed.
 func (s Server) Command(ctx context.Context, box conformance.Toolbox, ground string) ([]string, error) {
 	node, err := box.Node(ctx)
 	if err != nil {
@@ -74,7 +76,7 @@ func (s Server) Command(ctx context.Context, box conformance.Toolbox, ground str
 	return line, nil
 }
 
-// cases turns what the server may be asked into requests.
+// cases returns the requests for the calls in Ask.
 func (s Server) cases(ground string) []Case {
 	var all []Case
 	for _, ask := range s.Ask {

@@ -10,8 +10,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// holdRecordedSuccesses sends the true successes that were recorded of the server through a gateway with the profile. None may change: a rule
-// that was learnt from a few failures must not take for one what the tool says when it does well.
+// holdRecordedSuccesses sends the true successes that were recorded of the server through a gateway with the profile.
+// None may change: a rule learnt from a few failures must not match a success.
 func (a *Audit) holdRecordedSuccesses(ctx context.Context, profile string, recorded []corpus.Record) error {
 	p, err := config.ReadProfile(profile, config.Source{})
 	if err != nil {

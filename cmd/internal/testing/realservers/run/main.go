@@ -1,12 +1,13 @@
-// Run asks published MCP servers the same questions directly and through `candor wrap`, prints what became of each answer and
-// fails if one of them is not as it must be.
+// Run asks published MCP servers the same questions directly and through `candor wrap`, prints the verdict on each
+// answer and fails if one of them is wrong.
 //
 //	go run ./internal/realservers/run                      the few servers of every run
 //	go run ./internal/realservers/run -all                 all of them
 //	go run ./internal/realservers/run -all -install        only fetch what is needed
 //	go run ./internal/realservers/run -all -markdown FILE  and write the report; -json FILE for programs
 //
-// With -probe it puts them through `candor probe` instead: directly, behind `candor wrap` with the profile that was learnt, and directly again.
+// With -probe it runs `candor probe` on them instead: directly, behind `candor wrap` with the learnt profile, and
+// directly again.
 package main
 
 import (
@@ -33,7 +34,7 @@ func main() {
 	}.Main())
 }
 
-// choice is what the flags say.
+// choice holds the flags.
 type choice struct {
 	all, probing             bool
 	only, markdown, programs string
@@ -92,7 +93,7 @@ func (c *choice) work(ctx context.Context, box conformance.Toolbox, dir string, 
 	return err
 }
 
-// ask asks every server in turn, and prints each account as soon as it is there.
+// ask asks every server in turn and prints each account when it is complete.
 func ask(ctx context.Context, box conformance.Toolbox, servers []realservers.Server, dir string, out io.Writer) (realservers.Report, error) {
 	candor, versions, err := prepared(ctx, box, dir)
 	if err != nil {
@@ -115,7 +116,7 @@ func ask(ctx context.Context, box conformance.Toolbox, servers []realservers.Ser
 
 type versions struct{ candor, node string }
 
-// prepared builds our command in dir, and says what is used.
+// prepared builds the candor command in dir and returns its path and the versions in use.
 func prepared(ctx context.Context, box conformance.Toolbox, dir string) (candor string, v versions, err error) {
 	if candor, err = conformance.BuildCandor(ctx, dir); err != nil {
 		return candor, v, err
@@ -137,7 +138,7 @@ func firstLine(ctx context.Context, command ...string) (string, error) {
 	return line, err
 }
 
-// write writes a report to a file, if one is named.
+// write writes a report to a file; an empty name writes nothing.
 func write(name string, report func(io.Writer) error) error {
 	if name == "" {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/corpus"
 )
 
-// probe puts every server through `candor probe`, and prints each audit as soon as it is there.
+// probe runs `candor probe` on every server and prints each audit when it is complete.
 func (c *choice) probe(ctx context.Context, box conformance.Toolbox, servers []realservers.Server, dir string, out io.Writer) error {
 	candor, versions, err := prepared(ctx, box, dir)
 	if err != nil {
@@ -44,7 +44,8 @@ func (c *choice) probe(ctx context.Context, box conformance.Toolbox, servers []r
 	return err
 }
 
-// atOnce is how many servers are probed at the same time: most of the time is waiting for answers that do not come.
+// atOnce is the number of servers probed concurrently. Most of the time is spent waiting for answers that do not
+// arrive.
 const atOnce = 3
 
 func audits(ctx context.Context, work realservers.Probing, servers []realservers.Server, dir string, out io.Writer) ([]realservers.Audit, error) {
