@@ -19,16 +19,17 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/tree"
 )
 
-// Chain is the chain this process writes. It is guarded by the writer's lock.
+// chain is the chain that this process writes. It is guarded by the writer's lock.
 //
-// Its position is that of the last acknowledged entry; a batch works on a copy that takes its place once the batch is durable.
+// at is the position after the last acknowledged entry. A batch works on a copy, which replaces at once the batch is
+// durable.
 type chain struct {
 	name    string
 	storage storage.Storage
 	unlock  func() error
 	lock    storage.Watch
 	leaves  tree.RecordHasher
-	lines   []byte // the batch being composed; kept for its space
+	lines   []byte // the batch being composed; kept to reuse its memory
 
 	at      position
 	segment *segmentWriter // nil between two segments, if the next could not be begun yet
@@ -38,7 +39,7 @@ type chain struct {
 	open    map[uint64]reservation // by seq: reserved and not completed
 }
 
-// newChainName makes a name that no chain has had. The time is there for people, the random part for certainty.
+// newChainName returns a new unique chain name. The time makes it readable; the random part makes it unique.
 func newChainName(instance string, now time.Time) string {
 	var random [4]byte
 	_, _ = rand.Read(random[:]) // never fails, see crypto/rand
@@ -46,8 +47,9 @@ func newChainName(instance string, now time.Time) string {
 	return instance + "-" + stamp + "-" + hex.EncodeToString(random[:])
 }
 
-// beginChain makes the folder and the files of a new chain. The caller holds the folder's lock, so that no other process takes a chain that is not locked
-// yet for an abandoned one. A crash leaves a chain without entries, which recovery closes.
+// beginChain creates the folder and the files of a new chain. The caller holds the folder's lock, so that no other
+// process mistakes a chain that is not locked yet for an abandoned one. A crash leaves a chain without entries, which
+// recovery closes.
 func beginChain(s storage.Storage, name string, now time.Time) (_ *chain, err error) {
 	c := &chain{name: name, storage: s, leaves: tree.NewRecordHasher(), open: map[uint64]reservation{}}
 	c.at.last = format.Genesis(name)
@@ -72,7 +74,7 @@ func beginChain(s storage.Storage, name string, now time.Time) (_ *chain, err er
 	return c, nil
 }
 
-// beginSegment makes the active file. Its name is durable when it returns; it is empty.
+// beginSegment creates the active file, which is empty. Its name is durable when beginSegment returns.
 func (c *chain) beginSegment(now time.Time) error {
 	name := c.name + "/" + format.ActiveSegment
 	f, err := c.storage.Create(name, 0o600)
@@ -90,13 +92,13 @@ func (c *chain) beginSegment(now time.Time) error {
 	return nil
 }
 
-// Abandon closes all files and releases the lock, without a closing checkpoint.
+// abandon closes all files and releases the lock, without a closing checkpoint.
 func (c *chain) abandon() error {
 	err := c.stop()
 	return errors.Join(err, c.unlock())
 }
 
-// stop closes the files and keeps the lock.
+// stop closes the files but keeps the lock.
 func (c *chain) stop() error {
 	var err error
 	if c.segment != nil {
@@ -110,11 +112,12 @@ func (c *chain) stop() error {
 	return err
 }
 
-// uncovered is how many entries stand behind the last checkpoint.
+// uncovered returns the number of entries after the last checkpoint.
 func (c *chain) uncovered() int { return int(c.at.seq() - c.covered) } //nolint:gosec // at most maxUncovered
 
-// commit numbers, links and hashes the bodies, writes them with one write and makes them durable with one sync. It fills in the results. After
-// an error nothing of the batch counts, and the chain goes on only if it is sound.
+// commit numbers, links and hashes the bodies, writes them with one write and makes them durable with one sync. It
+// fills in results. After an error no entry of the batch is recorded, and the chain may be written again only if
+// sound is true.
 func (c *chain) commit(bodies [][]byte, results []result, now time.Time) (sound bool, err error) {
 	at := c.at
 	at.time = max(format.FormatTime(now), at.time)
@@ -127,18 +130,18 @@ func (c *chain) commit(bodies [][]byte, results []result, now time.Time) (sound 
 		return sound, err
 	}
 	if err := c.present(); err != nil {
-		c.segment.size -= int64(len(c.lines)) // nothing of the batch counts
+		c.segment.size -= int64(len(c.lines)) // no entry of the batch is recorded
 		return false, err
 	}
-	c.at = at // durable from here on
+	c.at = at // durable from this point on
 	c.segment.entries += len(bodies)
-	if cap(c.lines) > format.MaxLine { // a batch of long texts; not every one will be
+	if cap(c.lines) > format.MaxLine { // do not keep the memory of an unusually large batch
 		c.lines = nil
 	}
 	return true, nil
 }
 
-// appendLine adds one line to the batch and moves at behind it.
+// appendLine adds one line to the batch and advances at past it.
 func (c *chain) appendLine(at *position, body []byte) {
 	start := len(c.lines)
 	b := append(append(c.lines, format.LineStart...), c.name...)
@@ -153,12 +156,12 @@ func (c *chain) appendLine(at *position, body []byte) {
 	c.lines = append(b, '\n')
 }
 
-// Checkpoint is the one over all that is acknowledged.
+// checkpoint returns the tree head over all acknowledged entries.
 func (c *chain) checkpoint() treeHead {
 	return treeHead{chain: c.name, size: c.at.seq(), root: c.at.tree.Root(), last: c.at.last, time: c.at.time}
 }
 
-// unfinished lists the open reservations, oldest first, as an entry holds them.
+// unfinished returns the open reservations, oldest first, in the form in which entries record them.
 func (c *chain) unfinished() []reservation { return listOpen(c.open) }
 
 func listOpen(open map[uint64]reservation) []reservation {
@@ -172,31 +175,31 @@ func listOpen(open map[uint64]reservation) []reservation {
 	return list
 }
 
-// position is where a chain stands after some entry. It is a plain value, as the tree is.
+// position is the state of a chain after an entry. It can be copied by assignment, as the tree can.
 type position struct {
 	tree tree.Tree
 	last format.Digest // hash of the last entry, or genesis
-	time string        // of the last entry, in its wire form; those sort as text
+	time string        // of the last entry, in its wire form, which sorts as text
 }
 
 func (p *position) seq() uint64 { return p.tree.Size }
 
 // micros returns the time of the last entry in microseconds.
 func (p *position) micros() int64 {
-	at, _ := format.ReadTime([]byte(p.time)) // formatTime wrote it
+	at, _ := format.ReadTime([]byte(p.time)) // format.FormatTime wrote it
 	return at.UnixMicro()
 }
 
-// advance takes in an entry that is known to fit.
+// advance adds an entry that the caller has checked.
 func (p *position) advance(line []byte, own format.Digest, leaves tree.RecordHasher) {
 	p.tree.Push(leaves.Sum(line))
 	p.last = own
 }
 
-// errTaken says that a file of the chain is not where the writer has put it, or not as it left it.
+// errTaken means that a file of the chain is not at its path, or was changed by another process.
 var errTaken = errors.New("a file of the chain was removed or changed by another process")
 
-// watchFiles remembers the lock and the file of checkpoints. The segment has its own watch.
+// watchFiles starts watching the lock and the file of checkpoints. The segment has a separate watch.
 func (c *chain) watchFiles() (err error) {
 	if c.lock, err = c.storage.Watch(c.name + "/" + chainLock); err != nil {
 		return fmt.Errorf("looking at the lock: %w", err)
@@ -207,8 +210,9 @@ func (c *chain) watchFiles() (err error) {
 	return nil
 }
 
-// present checks that the chain's files are still at their paths and that this writer alone has written to them. A file that was
-// unlinked or moved takes every write without an error, so that writing and syncing prove nothing about what a reader will find.
+// present checks that the chain's files are still at their paths and that only this writer has written to them.
+// Writes to a file that was unlinked or moved succeed, so a successful write and sync do not show that readers will
+// find the entries.
 func (c *chain) present() error {
 	size, err := c.segment.watch()
 	c.segment.taken = errors.Is(err, storage.ErrReplaced) || errors.Is(err, fs.ErrNotExist) || err == nil && size != c.segment.size
@@ -224,13 +228,14 @@ func (c *chain) present() error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errTaken, err)
 	}
-	if _, err = c.lock(); err != nil { // without it another writer takes this chain for abandoned
+	if _, err = c.lock(); err != nil { // without the lock another writer would treat this chain as abandoned
 		return fmt.Errorf("%w: %w", errTaken, err)
 	}
 	return nil
 }
 
-// endNote says how a chain ended, so that the next opener need not read it. It proves nothing: a verifier reads the chain.
+// endNote records how a chain ended, so that the next process that opens the folder need not read the chain. It
+// proves nothing: a verifier reads the chain itself.
 type endNote struct {
 	How   string `json:"how"`
 	Size  uint64 `json:"size"`
@@ -238,7 +243,7 @@ type endNote struct {
 	Named string `json:"named,omitempty"` // the chain whose first entries name this one with its final size
 }
 
-// How a chain can end.
+// The values of endNote.How.
 const (
 	endClosed    = "closed"
 	endRecovered = "recovered"
@@ -249,7 +254,7 @@ func writeEnd(s storage.Storage, chain string, n endNote) error {
 	return s.WriteFile(chain+"/"+format.EndFile, append(format.MustJSON(n), '\n'), 0o600)
 }
 
-// readEnd returns the note, or false if there is none that can be read: then the chain is looked at again.
+// readEnd returns the note, or false if there is no valid note. The chain is then examined again.
 func readEnd(s storage.Storage, chain string) (endNote, bool) {
 	b, err := storage.ReadSmall(s, chain+"/"+format.EndFile, format.MaxKeyFile)
 	var n endNote

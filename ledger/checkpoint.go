@@ -14,13 +14,13 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// How far the signatures may lag behind the entries.
+// Limits on the entries that are not covered by a signed checkpoint.
 const (
 	maxUncovered     = 256
 	checkpointWithin = time.Second
 )
 
-// Checkpoint is what is signed: all entries of a chain up to some size.
+// treeHead is the signed content of a checkpoint: it covers the first size entries of a chain.
 type treeHead struct {
 	chain string
 	size  uint64
@@ -29,7 +29,7 @@ type treeHead struct {
 	time  string
 }
 
-// Text is the C2SP checkpoint, without signatures.
+// text returns the C2SP checkpoint without signatures.
 func (c treeHead) text() string {
 	return fmt.Sprintf("%s%s\n%d\n%s\nlast %s\ntime %s\n", format.Origin, c.chain, c.size, c.root, c.last, c.time)
 }
@@ -43,7 +43,7 @@ func (c treeHead) sign(signer note.Signer) ([]byte, error) {
 	return signed, nil
 }
 
-// parseCheckpoint reads the text of a checkpoint, with or without signatures, which it does not look at.
+// parseCheckpoint parses the text of a checkpoint, with or without signatures. It does not check the signatures.
 func parseCheckpoint(text string) (treeHead, error) {
 	text, _, _ = strings.Cut(text, "\n\n")
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
@@ -67,7 +67,7 @@ func parseCheckpoint(text string) (treeHead, error) {
 	return c, nil
 }
 
-// Notes is a file of signed checkpoints. It is guarded by the writer's lock.
+// notes is a file of signed checkpoints. It is guarded by the writer's lock.
 type notes struct {
 	file  storage.File
 	watch storage.Watch
@@ -75,7 +75,8 @@ type notes struct {
 	dirty bool  // written since the last sync
 }
 
-// append adds a block, or nothing: what was written of a block that failed is taken back. If that fails too the file is not sound.
+// append adds a block. If the write fails, append truncates the file to its previous size; if that fails too, sound
+// is false.
 func (n *notes) append(signed []byte) (sound bool, err error) {
 	block := append(signed[:len(signed):len(signed)], format.BlockEnd...)
 	n.dirty = true
@@ -98,20 +99,20 @@ func (n *notes) sync() error {
 	return nil
 }
 
-// lastCheckpoint returns the newest whole block of a chain's file, or a zero one. Its signature is not checked: what it is used for here
-// errs on the side of taking it at its word.
+// lastCheckpoint returns the newest whole checkpoint in a chain's file, or the zero treeHead. It does not check the
+// signature: its callers are on the safe side if they trust it.
 func lastCheckpoint(s storage.Storage, chain string) treeHead {
 	name := chain + "/" + format.CheckpointsFile
 	size, _, err := s.Stat(name)
 	if err != nil || size == 0 {
 		return treeHead{}
 	}
-	b := make([]byte, min(size, 8<<10)) // several blocks
+	b := make([]byte, min(size, 8<<10)) // enough for several blocks
 	if n, _ := s.ReadAt(name, b, size-int64(len(b))); n < len(b) {
 		return treeHead{}
 	}
 	blocks := strings.Split(string(b), "\n"+format.BlockEnd)
-	for i := len(blocks) - 2; i >= 0; i-- { // behind the last end stands nothing, or what a crash left
+	for i := len(blocks) - 2; i >= 0; i-- { // after the last block end the file holds nothing, or the remains of a crash
 		if c, err := parseCheckpoint(blocks[i] + "\n"); err == nil && c.chain == chain {
 			return c
 		}

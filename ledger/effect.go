@@ -10,16 +10,16 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// reservation is an effect that was announced: what an entry says of one that has not ended.
+// reservation identifies a reserve entry, in the form in which other entries refer to it.
 type reservation struct {
-	Chain string `json:"chain,omitempty"` // only where it is not the chain of the entry
+	Chain string `json:"chain,omitempty"` // empty if it is the chain of the entry that refers to it
 	Seq   uint64 `json:"seq"`
 	Ref   string `json:"ref,omitempty"`
 	Call  string `json:"call,omitempty"`
 	Tool  string `json:"tool,omitempty"`
 }
 
-// Effect is something that was announced and is about to happen. It is safe for concurrent use.
+// Effect is an effect that was reserved with [Ledger.Reserve] and not completed yet. It is safe for concurrent use.
 type Effect struct {
 	ledger  *Ledger
 	receipt Receipt
@@ -29,9 +29,10 @@ type Effect struct {
 	done bool // guarded by mu: the completion is durable
 }
 
-// Reserve records that an effect is about to happen. When it returns without an error that is durable, and the effect may be performed; with one it
-// must not be. The kind of e is set, and its call too if it is empty. Between Reserve and [Effect.Complete] a crash leaves the reservation open,
-// and the next process that opens the folder records that.
+// Reserve records that an effect is about to happen. When it returns a nil error the reservation is durable and the
+// caller may perform the effect; otherwise the caller must not. Reserve sets e.Kind, and e.Call if it is empty. If
+// the process crashes between Reserve and [Effect.Complete], the next process that opens the folder records the
+// reservation as unfinished.
 func (l *Ledger) Reserve(ctx context.Context, e Entry) (*Effect, error) {
 	e.Kind = KindReserve
 	if e.Call == "" {
@@ -48,14 +49,15 @@ func (l *Ledger) Reserve(ctx context.Context, e Entry) (*Effect, error) {
 	return &Effect{ledger: l, receipt: receipt, opened: *opened}, nil
 }
 
-// Receipt names the reservation.
+// Receipt returns the receipt of the reservation.
 func (f *Effect) Receipt() Receipt { return f.receipt }
 
-// Call returns the id that joins the reservation and its completion.
+// Call returns the id that the reservation and its completion share.
 func (f *Effect) Call() string { return f.opened.Call }
 
-// Complete records how the effect ended. The effect has happened, so a cancelled ctx does not stop it from being recorded. After an error it may
-// be tried again; after a success it is refused. What e has as Data stands in the entry as data.value, beside data.reserve.
+// Complete records how the effect ended. It does so even if ctx is cancelled, because the effect has already
+// happened. After an error Complete may be called again; after a success it returns an error. The entry holds e.Data
+// as data.value, beside data.reserve.
 func (f *Effect) Complete(ctx context.Context, e Entry) (Receipt, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -71,7 +73,7 @@ func (f *Effect) Complete(ctx context.Context, e Entry) (Receipt, error) {
 	return receipt, err
 }
 
-// completionData puts the reservation's name before what the caller wants to say.
+// completionData returns the data of a completion: the reservation, followed by the caller's data as value.
 func completionData(e *Entry, r Receipt) []byte {
 	data := struct {
 		Reserve reservation `json:"reserve"`

@@ -17,7 +17,8 @@ import (
 	"github.com/candor-mcp/candor/internal/truncate"
 )
 
-// encoder turns entries into the part of a line that needs neither number nor link. Callers use it side by side, before they queue.
+// encoder encodes the part of a line that does not depend on its number or on the entry before it. Callers use it
+// concurrently, before they queue the entry.
 type encoder struct {
 	macs sync.Pool // of hash.Hash, keyed
 }
@@ -89,7 +90,7 @@ func appendContext(dst []byte, e *Entry) []byte {
 	return appendLabel(dst, "invariant_id", e.InvariantID)
 }
 
-// argsDigestSize is how many bytes of the keyed digest of arguments are kept: enough to know equal arguments by.
+// argsDigestSize is how many bytes of the keyed digest of arguments are kept: enough to recognise equal arguments.
 const argsDigestSize = 16
 
 func (c *encoder) appendArgs(dst, args []byte) []byte {
@@ -106,12 +107,12 @@ func (c *encoder) appendArgs(dst, args []byte) []byte {
 	return append(dst, '}')
 }
 
-// asSent is the policy for what was sent. Its sender has cleaned it already, and paths in it were shown to the client, so that nearly
-// every envelope is kept as it was sent; a secret that slipped through is still taken out.
+// asSent is the redaction policy for sent envelopes. The sender has already redacted them and the client has seen
+// their paths, so paths are kept; a secret that the sender missed is still removed.
 var asSent = redact.Policy{KeepPaths: true}
 
-// appendText appends what was said or sent, cleaned under a policy. Its size is written only if it was cut, and is that of the whole; else
-// size and digest follow from the text, see [RecordText.UnmarshalJSON].
+// appendText appends a received or sent text, redacted with policy. The size of the whole text is written only if the
+// text was cut; otherwise readers compute size and digest from the text, see [RecordText.UnmarshalJSON].
 func appendText(dst []byte, name string, b []byte, policy redact.Policy) []byte {
 	if b == nil {
 		return dst
@@ -151,7 +152,7 @@ func appendLabel(dst []byte, name, value string) []byte {
 	return jsontext.AppendString(dst, label(value))
 }
 
-// label is a short text as it stands in an entry.
+// label returns s as entries store it: redacted, and cut to maxLabel bytes.
 func label(s string) string {
 	s = redact.Text(cutRunes(s, 4*maxLabel))
 	if len(s) > maxLabel {
@@ -163,15 +164,15 @@ func label(s string) string {
 // cutMark ends a text that was cut.
 const cutMark = "…"
 
-// boundText redacts, then cuts, and reports which of the two changed the text. Twice the bound is looked at, so that a secret across
-// the cut is still known as one.
+// boundText redacts s, then cuts it, and reports which of the two changed the text. It redacts twice the limit, so
+// that a secret across the cut is still recognised.
 func boundText(s []byte, policy redact.Policy) (text []byte, cut, redacted bool) {
 	const scan = 2 * maxText
 	if len(s) > scan {
 		s, cut = cutRunes(s, scan), true
 	}
 	text = policy.Bytes(s)
-	if !utf8.Valid(text) { // unreachable as long as redact keeps its promise; the digest depends on it
+	if !utf8.Valid(text) { // redact returns valid UTF-8; this guards the digest, which depends on it
 		text = []byte(string([]rune(string(text))))
 	}
 	redacted = !bytes.Equal(text, s)
@@ -182,7 +183,7 @@ func boundText(s []byte, policy redact.Policy) (text []byte, cut, redacted bool)
 	return text, cut, redacted
 }
 
-// cutRunes shortens s to at most n bytes without splitting a rune. The result does not share memory with s.
+// cutRunes returns s cut to at most n bytes without splitting a rune. A cut result does not share memory with s.
 func cutRunes[T string | []byte](s T, n int) T {
 	if len(s) <= n {
 		return s

@@ -9,21 +9,21 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Kind says what an entry records. It is a closed set; only failures are counted as such.
+// Kind is the kind of an entry. The kinds are a closed set; only entries of KindFailure count as failures.
 type Kind string
 
-// The kinds. Callers write the first seven; the ledger writes the rest itself.
+// The kinds of entries. Callers write the first seven; the ledger writes the others.
 const (
-	KindFailure    Kind = "failure"    // an error that was sent, or suppressed
-	KindSuccess    Kind = "success"    // a call that went well, where those are wanted
+	KindFailure    Kind = "failure"    // an error that was sent or suppressed
+	KindSuccess    Kind = "success"    // a call that succeeded, if successes are recorded
 	KindEnter      Kind = "enter"      // a call began
 	KindExit       Kind = "exit"       // a call ended
 	KindReserve    Kind = "reserve"    // an effect is about to happen; see [Ledger.Reserve]
 	KindComplete   Kind = "complete"   // a reserved effect has ended
-	KindAttempt    Kind = "attempt"    // one of several tries
+	KindAttempt    Kind = "attempt"    // one of several attempts of a call
 	KindCheckpoint Kind = "checkpoint" // the tree was signed
-	KindRecovered  Kind = "recovered"  // what was found of a chain whose writer is gone
-	KindSetting    Kind = "setting"    // how the ledger is set up, and what it could not record
+	KindRecovered  Kind = "recovered"  // the state in which a chain was found whose writer has exited
+	KindSetting    Kind = "setting"    // the ledger's configuration, and entries that it could not record
 )
 
 // Valid reports whether k is one of the kinds.
@@ -37,16 +37,16 @@ func (k Kind) Valid() bool {
 	}
 }
 
-// Outcome says how a call ended.
+// Outcome is how a call ended.
 type Outcome string
 
-// The outcomes.
+// The outcomes of a call.
 const (
 	OutcomeOK         Outcome = "ok"
 	OutcomeError      Outcome = "error"
 	OutcomeDenied     Outcome = "denied"
-	OutcomeSuppressed Outcome = "suppressed" // failed, and nobody was told
-	OutcomeSuspected  Outcome = "suspected"  // looks like a failure
+	OutcomeSuppressed Outcome = "suppressed" // failed, but no error was sent
+	OutcomeSuspected  Outcome = "suspected"  // looks like a failure, but was reported as a success
 	OutcomeUnknown    Outcome = "unknown"
 )
 
@@ -60,24 +60,25 @@ func (o Outcome) valid() bool {
 	}
 }
 
-// Bounds of what one entry holds, in bytes of UTF-8 as given. Longer text is cut on a rune border.
+// Limits on the texts of one entry, in bytes of UTF-8. Longer text is cut between runes.
 const (
 	maxText  = 64 << 10           // upstream, envelope and cause
 	maxLabel = candor.MaxCallInfo // every other text
 )
 
-// Entry is what a caller wants recorded. The ledger adds chain, number, time and hashes. An empty field is left out.
+// Entry is an entry to append. The ledger adds chain, number, time and hashes, and omits empty fields.
 //
-// All text is redacted and bounded on the way in; the caller's bytes are only read, and only until Append returns.
+// All text is redacted and limited in length. The ledger only reads the caller's byte slices, and not after Append
+// has returned.
 type Entry struct {
 	Kind Kind
 	Ref  string // correlation id of the error
-	Call string // joins the entries of one call
+	Call string // shared by the entries of one call
 
 	Tool   string
-	Code   candor.Code // with it go domain, number and class
+	Code   candor.Code // also determines domain, number and class
 	Origin candor.Origin
-	Retry  candor.Retry // written only where there is a code
+	Retry  candor.Retry // written only if Code is set
 
 	SessionID     string
 	Role          string
@@ -86,19 +87,20 @@ type Entry struct {
 	PhaseID       string
 	InvariantID   string
 
-	Args     []byte // the arguments as received; recorded as a keyed digest and a length, never themselves
-	Cause    string // what lay behind it, in full
+	Args     []byte // the arguments as received; recorded only as a keyed digest and a length
+	Cause    string // the full text of the underlying error
 	Outcome  Outcome
-	Attempt  int // from 1; 0 is unknown
+	Attempt  int // from 1; 0 if unknown
 	Latency  time.Duration
-	Upstream []byte // what the upstream said
-	Envelope []byte // what was sent
+	Upstream []byte // the message received from the upstream
+	Envelope []byte // the envelope that was sent
 	Data     candor.Details
 
-	raw []byte // data of the ledger's own entries: a JSON object that needs no redaction
+	raw []byte // data of the entries that the ledger writes itself: a JSON object that needs no redaction
 }
 
-// EntryOf returns a failure entry with all that err says. The caller adds call, arguments, texts and times.
+// EntryOf returns a failure entry with the information in err. The caller adds Call, Args, Upstream, Envelope,
+// Attempt and Latency.
 func EntryOf(err *candor.Error) Entry {
 	context := err.CallInfo()
 	e := Entry{
@@ -111,18 +113,20 @@ func EntryOf(err *candor.Error) Entry {
 		e.Code = candor.CodeUncodedError // as on the wire
 	}
 	if full := err.Unwrap(); full != nil {
-		e.Cause = fmt.Sprint(full) // which survives a method that panics
+		e.Cause = fmt.Sprint(full) // fmt recovers if the Error method panics
 	}
 	return e
 }
 
-// Receipt names the durable place of an entry. It may be given to others: with it and the public key anybody can ask for a proof.
+// Receipt identifies a durable entry. With a receipt and the public key, any reader of the ledger can make and check
+// a proof of the entry.
 type Receipt struct {
 	Chain string
 	Seq   uint64
 	Hash  string // in hex
 	Time  time.Time
-	// Unrecorded is set, and all else empty, if the ledger could not record and its policy is [Options.FailOpen].
+	// Unrecorded is set, and all other fields are empty, if the entry could not be recorded and [Options.FailOpen] is
+	// set.
 	Unrecorded bool
 }
 
@@ -132,7 +136,7 @@ func (l *Ledger) RecordFailure(ctx context.Context, f candor.Failure) error {
 	return err
 }
 
-// FailureEntry returns the entry that [Ledger.RecordFailure] appends, for a caller that adds to it.
+// FailureEntry returns the entry that [Ledger.RecordFailure] appends, for callers that add to it.
 func FailureEntry(f candor.Failure) Entry {
 	e := EntryOf(f.Error)
 	e.Args, e.Upstream, e.Envelope = f.Arguments, f.Received, f.Sent
@@ -141,7 +145,7 @@ func FailureEntry(f candor.Failure) Entry {
 	if f.Upstream != "" {
 		data["upstream"] = f.Upstream
 	} else if stack := f.Error.Stack(); stack != "" {
-		data["stack"] = strings.Split(stack, "\n") // a single string would be cut sooner
+		data["stack"] = strings.Split(stack, "\n") // a single string would be cut earlier
 	}
 	e.Data = candor.DetailsOf(data)
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// PublicKeys returns the verifier lines of a ledger folder, the current one first, then those it replaced.
+// PublicKeys returns the verifier lines of a ledger folder: the current key first, then the keys that it replaced.
 func PublicKeys(dir string) ([]string, error) {
 	s, err := storage.Open(dir)
 	if err != nil {
@@ -17,8 +17,9 @@ func PublicKeys(dir string) ([]string, error) {
 	return lines, errors.Join(err, s.Close())
 }
 
-// RotateKey replaces the signing key of a ledger folder and returns the new public key. The old public key stays, in keys/old; the old
-// secret is gone. Writers that are open go on with the key they have until they are opened again.
+// RotateKey replaces the signing key of a ledger folder and returns the new public key. The old public key is kept in
+// keys/old; the old private key is deleted. Open ledgers continue to sign with the old key until they are opened
+// again.
 func RotateKey(dir string) (string, error) {
 	s, err := storage.Open(dir)
 	if err != nil {
@@ -32,7 +33,8 @@ func RotateKey(dir string) (string, error) {
 	return public, errors.Join(err, unlock(), s.Close())
 }
 
-// openKeys reads or makes the keys under the folder's lock, so that two first users do not make two.
+// openKeys reads or creates the keys under the folder's lock, so that two processes that open a new folder do not
+// create different keys.
 func openKeys(o *Options) (keys.Keys, error) {
 	unlock, err := lockFolder(o.storage, o.LockWait)
 	if err != nil {

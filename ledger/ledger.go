@@ -23,13 +23,13 @@ import (
 
 // Ledger is an open ledger. All its methods are safe for concurrent use.
 type Ledger struct {
-	options  Options                // as given, with defaults; never changed
-	encoder  *encoder               // its own synchronisation
-	queue    *queue                 // its own lock
-	writer   *writer                // its own lock
-	upkeep   *upkeep                // its own goroutine
-	warner   *warner                // its own goroutine
-	public   string                 // never changed
+	options  Options                // as given, with defaults; read-only
+	encoder  *encoder               // synchronises itself
+	queue    *queue                 // has its own lock
+	writer   *writer                // has its own lock
+	upkeep   *upkeep                // runs its own goroutine
+	warner   *warner                // runs its own goroutine
+	public   string                 // read-only
 	counters counters               // atomics
 	writing  atomic.Pointer[string] // the name of the chain being written; set by the writer
 
@@ -41,10 +41,11 @@ type Ledger struct {
 	closeErr error // set by closing
 }
 
-// Open opens the ledger in dir, which is created if needed, and begins a new chain. Chains whose writers have exited without closing
-// are recovered first. Several processes may have the same folder open.
+// Open opens the ledger in dir, which is created if needed, and begins a new chain. Open first recovers chains whose
+// writers have exited without closing them. Several processes may have the same folder open.
 //
-// The error is AUDIT_LOCK_FAILED if another process held the folder for longer than [Options.LockWait], AUDIT_LOG_FAILED for anything else.
+// The error is AUDIT_LOCK_FAILED if another process held the folder for longer than [Options.LockWait], and
+// AUDIT_LOG_FAILED otherwise.
 func Open(dir string, o Options) (*Ledger, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -92,11 +93,13 @@ func open(o Options) (*Ledger, error) {
 	return l, nil
 }
 
-// Append records an entry. When it returns without an error the entry is on the disk. If ctx is cancelled before the entry is
-// taken up, it is not recorded and the error says so; after that Append waits for the outcome, which is near.
+// Append records an entry. When it returns a nil error the entry is on the disk. If ctx is cancelled before the
+// writer takes the entry, the entry is not recorded and Append returns an error; after that Append waits for the
+// result.
 //
-// The error is AUDIT_LOG_FAILED or AUDIT_LOCK_FAILED: then the entry is not recorded, or after a failing disk at least nothing may rely on it,
-// and what it was about must not go out. Under [Options.FailOpen] there is a receipt marked unrecorded instead.
+// The error is AUDIT_LOG_FAILED or AUDIT_LOCK_FAILED. The entry is then not recorded, or, if the disk failed, may not
+// be relied on, and the caller must not send the reply or perform the effect. With [Options.FailOpen] Append returns
+// a receipt marked Unrecorded instead.
 func (l *Ledger) Append(ctx context.Context, e Entry) (Receipt, error) {
 	return l.append(ctx, &e, nil, nil)
 }
@@ -121,7 +124,7 @@ func (l *Ledger) append(ctx context.Context, e *Entry, reserve, settles *reserva
 	return l.receipt(r)
 }
 
-// wait returns when the request was answered, or false if the caller gave up before the writer took it.
+// wait returns true when the request was answered, or false if the caller gave up before the writer took it.
 func (r *request) wait(cancelled <-chan struct{}) bool {
 	if cancelled == nil {
 		<-r.done
@@ -135,7 +138,7 @@ func (r *request) wait(cancelled <-chan struct{}) bool {
 	if r.drop() {
 		return false
 	}
-	<-r.done // it is being written: what becomes of it is known soon
+	<-r.done // the writer has taken it and will answer soon
 	return true
 }
 
@@ -144,7 +147,7 @@ func (l *Ledger) cancelled(ctx context.Context) error {
 	return logFailed(fmt.Errorf("appending: the caller gave up: %w", context.Cause(ctx)))
 }
 
-// receipt turns an answer into what the caller gets. The request is not to be used after it.
+// receipt converts the result of a request and recycles the request, which must not be used afterwards.
 func (l *Ledger) receipt(r *request) (Receipt, error) {
 	res := r.result
 	l.queue.free(r)
@@ -158,9 +161,9 @@ func (l *Ledger) receipt(r *request) (Receipt, error) {
 // PublicKey returns the verifier line of the key that signs this ledger's checkpoints.
 func (l *Ledger) PublicKey() string { return l.public }
 
-// Close waits for the entries that are on their way, signs and closes the chain, and releases all files and locks. Later entries are refused. A
-// second Close waits for the first and returns the same. After an error, which is AUDIT_LOG_FAILED, what was acknowledged is still on the disk, and
-// the next opener closes the chain.
+// Close waits for queued entries, signs and closes the chain, and releases all files and locks. Later calls of Append
+// fail. A second Close waits for the first and returns the same error. After an error, which is AUDIT_LOG_FAILED,
+// acknowledged entries are still on the disk, and the next process that opens the folder closes the chain.
 func (l *Ledger) Close() error {
 	l.closing.Do(func() {
 		l.upkeep.stop()
@@ -173,26 +176,26 @@ func (l *Ledger) Close() error {
 	return l.closeErr
 }
 
-// Counts is what a ledger has done since it was opened. Its own entries count as appended too.
+// Counts holds counters of a ledger since it was opened. Entries that the ledger writes itself count as appended too.
 type Counts struct {
 	Appended    uint64 // entries that are durable
 	Failed      uint64 // entries that were refused
-	Unrecorded  uint64 // entries that were let go under [Options.FailOpen]
+	Unrecorded  uint64 // entries that were not recorded, under [Options.FailOpen]
 	Cancelled   uint64 // entries whose caller gave up before they were written
-	Batches     uint64 // writes that were synced; Appended divided by it is how many share a sync
+	Batches     uint64 // writes that were synced; Appended / Batches is the mean batch size
 	Bytes       uint64 // written to segments
 	Checkpoints uint64
-	Segments    uint64 // that were begun
-	Chains      uint64 // that were begun; above 1 the disk has failed
-	Warnings    uint64 // that OnWarning missed because it was busy
+	Segments    uint64 // segments begun
+	Chains      uint64 // chains begun; more than 1 if the disk has failed
+	Warnings    uint64 // warnings that were dropped because OnWarning was busy
 }
 
-// counters are Counts while they grow.
+// counters are the counters behind [Counts].
 type counters struct {
 	appended, failed, unrecorded, cancelled, batches, bytes, checkpoints, segments, chains atomic.Uint64
 }
 
-// Stats returns the counts as they are now. It is cheap and may be called at any time.
+// Stats returns the current counts. It is cheap and may be called at any time.
 func (l *Ledger) Stats() Counts {
 	c := &l.counters
 	return Counts{
@@ -202,10 +205,11 @@ func (l *Ledger) Stats() Counts {
 	}
 }
 
-// logFailed says that an entry could not be recorded. An error of the contract that err holds already stands for all of it. nil stays nil.
+// logFailed returns err as an AUDIT_LOG_FAILED error. If err already wraps a [candor.Error], it returns that one; nil
+// stays nil.
 func logFailed(err error) error { return fault(candor.CodeLedgerFailed, err) }
 
-// lockFailed says that a lock did not come in time.
+// lockFailed returns err as an AUDIT_LOCK_FAILED error, for a lock that was not acquired in time.
 func lockFailed(err error) error { return fault(candor.CodeLedgerLocked, err) }
 
 func fault(code candor.Code, err error) error {

@@ -8,31 +8,31 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// Line is an entry as it stands on the disk, looked at without decoding it. It shares the bytes it was parsed from: they must not
-// change while it is used.
+// Line is an entry as stored on the disk, of which only the head is decoded. It refers to the bytes it was parsed
+// from, which must not change while the Line is used.
 type Line struct {
 	Seq  uint64
 	Time time.Time
-	Prev [sha256.Size]byte // hash of the entry before
-	Hash [sha256.Size]byte // its own, already checked
+	Prev [sha256.Size]byte // hash of the previous entry
+	Hash [sha256.Size]byte // hash of this entry, already checked
 	Kind Kind
 
 	chain []byte
 	raw   []byte
 }
 
-// Chain returns the name of the chain that the line says it belongs to.
+// Chain returns the chain name in the line.
 func (l *Line) Chain() string { return string(l.chain) }
 
-// In reports whether the line says that it belongs to that chain. It does not allocate.
+// In reports whether the line names the given chain. It does not allocate.
 func (l *Line) In(chain string) bool { return string(l.chain) == chain }
 
-// Raw returns the bytes of the line without its line feed: the record that the tree is built over.
+// Raw returns the bytes of the line without its line feed, which are the record in the tree.
 func (l *Line) Raw() []byte { return l.raw }
 
-// ParseLine reads one line without its line feed. It checks the shape of all that stands before kind, that the line ends in its hash,
-// and that this is the hash of its bytes; then the line is exactly what some writer wrote. The rest is JSON, see [Line.Record].
-// Neither links nor numbers are compared: that takes the line before.
+// ParseLine parses one line, given without its line feed. It checks the format of all members before kind, that the
+// line ends in a hash, and that the hash is that of the line's bytes. The remaining members are JSON, see
+// [Line.Record]. ParseLine does not check links and numbers, which requires the previous line.
 func ParseLine(b []byte) (Line, error) {
 	l := Line{raw: b}
 	body := len(b) - format.LineTail
@@ -51,7 +51,7 @@ func ParseLine(b []byte) (Line, error) {
 	return l, nil
 }
 
-// parseHead reads the members that a chain is checked by.
+// parseHead parses the members before kind.
 func (l *Line) parseHead(b []byte) error {
 	p := headParser{rest: b}
 	p.expect(format.LineStart)
@@ -70,7 +70,7 @@ func (l *Line) parseHead(b []byte) error {
 	return nil
 }
 
-// headParser goes through the fixed head of a line; after the first thing that is not as expected it is bad for good.
+// headParser parses the fixed head of a line. After the first mismatch bad is true.
 type headParser struct {
 	rest []byte
 	bad  bool
@@ -84,7 +84,7 @@ func (p *headParser) expect(text string) {
 	p.rest = p.rest[len(text):]
 }
 
-// until returns what stands before the byte c, which stays.
+// until returns the bytes before the next c and leaves c in rest.
 func (p *headParser) until(c byte) []byte {
 	i := bytes.IndexByte(p.rest, c)
 	if i < 0 {

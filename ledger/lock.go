@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// lockNote is what a lock's file says about its holder. Only the lock itself counts: a note without a lock is history.
+// lockNote is the content of a lock file. It describes the holder only while the lock is held.
 type lockNote struct {
 	Owner   string `json:"owner"`
 	PID     int    `json:"pid"`
@@ -27,13 +27,13 @@ func newLockNote(owner string, now time.Time) []byte {
 	return append(format.MustJSON(lockNote{Owner: owner, PID: os.Getpid(), Started: format.FormatTime(now), Host: host}), '\n')
 }
 
-// The names of locks. The folder's is held for short acts, a chain's for the life of its writer.
+// The names of the lock files. The folder's lock is held briefly; a chain's lock is held as long as its writer runs.
 const (
 	folderLock = "lock"
 	chainLock  = "lock"
 )
 
-// lockFolder waits for the folder's lock, at most for wait. The holder is named if it does not come.
+// lockFolder acquires the folder's lock and waits for at most wait. If it times out, the error names the holder.
 func lockFolder(s storage.Storage, wait time.Duration) (unlock func() error, err error) {
 	deadline := time.Now().Add(wait)
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
@@ -52,7 +52,7 @@ func lockFolder(s storage.Storage, wait time.Duration) (unlock func() error, err
 	}
 }
 
-// holder reads who holds a lock, for people.
+// holder describes the holder of a lock for an error message, or returns "".
 func holder(s storage.Storage, name string) string {
 	b, err := storage.ReadSmall(s, name, format.MaxKeyFile)
 	var n lockNote

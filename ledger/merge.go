@@ -14,33 +14,33 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/segment"
 )
 
-// merge reads several chains side by side, one line of each in memory. A chain is opened when its first entry is due and closed at its
-// end, so that memory and files are those of the chains that were written at the same time.
+// merge reads several chains in parallel and keeps one line of each in memory. A chain is opened when its first entry
+// is due and closed at its end, so that only chains that were written at the same time are open together.
 type merge struct {
 	reader  *Reader
 	options ReadOptions
-	waiting []*cursor // not begun yet, by their start
+	waiting []*cursor // not opened yet, ordered by start
 	open    []*cursor
 	known   map[string]bool
 	tails   bool // begin at the active segment of each chain
-	clipped bool // by tails, something was passed over
+	clipped bool // tails skipped at least one segment
 }
 
-// cursor stands in one chain.
+// cursor is a position in one chain.
 type cursor struct {
 	chain string
-	start time.Time // no entry is older
+	start time.Time // no entry is older than start
 	lines *segment.Stream
 	line  Line
 	ready bool
-	ended bool // it will get no more
+	ended bool // no more lines will be read
 }
 
 func newMerge(r *Reader, options ReadOptions) *merge {
 	return &merge{reader: r, options: options, known: map[string]bool{}}
 }
 
-// find looks for chains that are new.
+// find adds chains that are not known yet.
 func (m *merge) find() error {
 	chains := []string{m.options.Chain}
 	if m.options.Chain == "" {
@@ -64,7 +64,7 @@ func (m *merge) find() error {
 	return nil
 }
 
-// rewind decides in which segment to begin.
+// rewind sets the segment to begin with.
 func (m *merge) rewind(c *cursor) error {
 	if !m.tails {
 		return nil
@@ -78,7 +78,7 @@ func (m *merge) rewind(c *cursor) error {
 	return nil
 }
 
-// chainStart reads the start from a chain's name; a name without one has always been there.
+// chainStart parses the start time from a chain's name. It returns the zero time if the name has none.
 func chainStart(name string) time.Time {
 	parts := strings.Split(name, "-")
 	if len(parts) < 3 {
@@ -95,7 +95,7 @@ func chainStart(name string) time.Time {
 	return t
 }
 
-// Next returns the cursor with the earliest line, or nil if there are no lines now.
+// next returns the cursor with the earliest line, or nil if there are currently no more lines.
 func (m *merge) next() (*cursor, error) {
 	for {
 		first, err := m.earliest()
@@ -133,7 +133,7 @@ func before(a, b *Line) bool {
 	return string(a.chain) < string(b.chain)
 }
 
-// advance reads the next sound line of a chain.
+// advance reads the next valid line of a chain.
 func (m *merge) advance(c *cursor) error {
 	for {
 		raw, err := c.lines.Next()
@@ -178,7 +178,8 @@ func (m *merge) wanted(l *Line) bool {
 		(m.options.Keep == nil || m.options.Keep(l))
 }
 
-// inSession reports whether an entry is bound to a session. The search for the bytes comes first because most entries are not.
+// inSession reports whether an entry is bound to a session. It searches for the bytes first because most entries are
+// not.
 func inSession(l *Line, id string) bool {
 	if !bytes.Contains(l.raw, []byte(`"session_id":`)) {
 		return false
@@ -187,7 +188,7 @@ func inSession(l *Line, id string) bool {
 	return err == nil && record.SessionID == id
 }
 
-// drain yields all lines there are now. It reports whether the caller wants to go on.
+// drain yields all lines that exist now. It reports whether the caller wants to continue.
 func (m *merge) drain(ctx context.Context, yield func(*Line, error) bool) bool {
 	if err := m.find(); err != nil {
 		yield(nil, err)
@@ -210,8 +211,8 @@ func (m *merge) drain(ctx context.Context, yield func(*Line, error) bool) bool {
 	return false
 }
 
-// lastOf yields the last lines, which it keeps until the end is seen. It begins with the active segments, and reads all
-// only if those do not hold enough.
+// lastOf yields the last lines, which it collects until the end is reached. It begins with the active segments, and
+// reads all segments only if those hold too few lines.
 func lastOf(ctx context.Context, m *merge, yield func(*Line, error) bool) (*merge, bool) {
 	m.tails = true
 	kept, failed := m.gather(ctx, yield)
@@ -245,7 +246,7 @@ func (m *merge) gather(ctx context.Context, yield func(*Line, error) bool) (kept
 	return kept, !ok
 }
 
-// follow looks for more until the context ends.
+// follow polls for more lines until the context ends.
 func (m *merge) follow(ctx context.Context, yield func(*Line, error) bool) {
 	poll := m.options.Poll
 	if poll <= 0 {

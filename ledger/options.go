@@ -10,47 +10,54 @@ import (
 
 // Options configures a ledger. The zero value is safe.
 type Options struct {
-	// Instance begins the name of the chains this process writes: letters, digits and hyphens, at most 64. Empty is "candor".
+	// Instance is the prefix of the names of the chains that this process writes: at most 64 letters, digits and
+	// hyphens. Empty means "candor".
 	Instance string
-	// SecondPlace is the path of the witness copy, a file that every signed checkpoint is also appended to. Put it where a person who can
-	// change the ledger cannot write: another disk, another machine. A write that fails or takes more than two seconds is reported to
-	// OnWarning and in the checkpoint's entry, and the next checkpoint tries again. The path is recorded in the first entry of each chain,
-	// where package verify finds it. Empty means no copy.
+	// SecondPlace is the path of the witness copy, a file that every signed checkpoint is also appended to. Choose a
+	// location that a person who can change the ledger cannot write to: another disk or another machine. A write that
+	// fails or takes more than two seconds is reported to OnWarning and in the checkpoint's entry, and the next
+	// checkpoint tries again. The path is recorded in the first entry of each chain, where package verify finds it.
+	// Empty means no copy.
 	SecondPlace string
-	// OwnSecondPlace says that no other ledger uses SecondPlace. The file is then rewritten with the newest checkpoint of each chain
-	// when it reaches 4 MiB. A shared file is only appended to.
+	// OwnSecondPlace declares that no other ledger uses SecondPlace. The file is then rewritten with the newest
+	// checkpoint of each chain when it reaches 4 MiB. A shared file is only appended to.
 	OwnSecondPlace bool
-	// FailOpen lets calls go on when an entry cannot be recorded: Append returns a receipt marked Unrecorded instead of an error. The first
-	// entry of every chain records this choice, and the first entry after a failure says how many are missing.
+	// FailOpen lets calls continue when an entry cannot be recorded: Append returns a receipt marked Unrecorded
+	// instead of an error. The first entry of every chain records this choice, and the first entry after a failure
+	// records how many are missing.
 	FailOpen bool
 
-	// MaxSegmentBytes is the size at which a segment is closed and the next begins. 0 is 64 MiB.
+	// MaxSegmentBytes is the size at which a segment is closed and the next begins. 0 means 64 MiB.
 	MaxSegmentBytes int64
-	// MaxSegmentAge is the age at which a segment is closed. 0 means that age does not matter.
+	// MaxSegmentAge is the age at which a segment is closed. 0 means no limit.
 	MaxSegmentAge time.Duration
-	// RetainAge is the age at which closed segments may be removed, counted from their last write. 0 keeps them. Checkpoints are always
-	// kept, so that the rest can still be verified, and the segment that is being written is never removed.
+	// RetainAge is the age at which closed segments may be removed, counted from their last write. 0 keeps them.
+	// Checkpoints are always kept, so that the remaining entries can still be verified, and the segment that is being
+	// written is never removed.
 	RetainAge time.Duration
 	// RetainBytes is the total size of segments above which the oldest closed ones are removed. 0 keeps them.
 	RetainBytes int64
-	// Compress has closed segments compressed in the background.
+	// Compress enables compression of closed segments in the background.
 	Compress bool
 
-	// ReserveBytes is disk space set aside, so that the ledger can record that the disk is full. 0 is 64 KiB, less than 0 none.
+	// ReserveBytes is the disk space to reserve, so that the ledger can record that the disk is full. 0 means 64 KiB;
+	// a negative value reserves nothing.
 	ReserveBytes int64
-	// LowSpaceBytes is the free space below which OnWarning is called. 0 is 64 MiB, less than 0 never.
+	// LowSpaceBytes is the free space below which OnWarning is called. 0 means 64 MiB; a negative value disables the
+	// warning.
 	LowSpaceBytes int64
-	// OnWarning is called with problems that an operator should know and that are not the failure of a call. Calls come one at a time from a
-	// separate goroutine. OnWarning must not call [Ledger.Close]. nil discards warnings.
+	// OnWarning is called with problems that an operator should know about and that do not make a call fail. Calls
+	// are made one at a time from a separate goroutine. OnWarning must not call [Ledger.Close]. nil discards
+	// warnings.
 	OnWarning func(Warning)
 
-	// LockWait limits the wait for another process that is opening the folder. 0 is 5 s.
+	// LockWait limits the wait for another process that is opening the folder. 0 means 5 s.
 	LockWait time.Duration
-	// Clock returns the time for entries. nil is [time.Now].
+	// Clock returns the time for entries. nil means [time.Now].
 	Clock func() time.Time
 
-	storage storage.Storage // instead of the operating system's; for tests
-	second  storage.Storage // where SecondPlace is a name, instead of its folder; for tests
+	storage storage.Storage // replaces the operating system's in tests
+	second  storage.Storage // storage in which SecondPlace is a name; replaces its folder in tests
 }
 
 const (
@@ -78,7 +85,7 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// firstOf returns the first value, or if it is zero the second.
+// firstOf returns a, or b if a is zero.
 func firstOf[T comparable](a, b T) T {
 	var zero T
 	if a == zero {
@@ -90,7 +97,7 @@ func firstOf[T comparable](a, b T) T {
 // keepsAll reports whether no segment is ever removed.
 func (o *Options) keepsAll() bool { return o.RetainAge == 0 && o.RetainBytes == 0 }
 
-// policyName returns the word for FailOpen in entries.
+// policyName returns the word that entries record for FailOpen.
 func policyName(failOpen bool) string {
 	if failOpen {
 		return "open"

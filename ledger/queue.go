@@ -7,18 +7,18 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// request is one entry on its way. The caller fills it and waits; from claim to answer it belongs to the writer.
+// request is one entry to append. The caller fills it and waits; between claim and answer the writer owns it.
 type request struct {
-	body    []byte        // what the caller encoded; the writer only reads it
-	reserve *reservation  // set if the entry opens one
-	settles *reservation  // set if the entry completes one
-	state   atomic.Uint32 // queued, then claimed or dropped, whichever comes first
+	body    []byte        // encoded by the caller; the writer only reads it
+	reserve *reservation  // set if the entry opens a reservation
+	settles *reservation  // set if the entry completes a reservation
+	state   atomic.Uint32 // stateQueued, then either stateClaimed or stateDropped
 
-	done   chan struct{} // one token when answered
-	result result        // the writer's until done
+	done   chan struct{} // receives one value when the request is answered
+	result result        // owned by the writer until done receives
 }
 
-// result is what became of a request.
+// result is the outcome of a request.
 type result struct {
 	chain string
 	seq   uint64
@@ -26,7 +26,7 @@ type result struct {
 	time  string
 	err   error
 
-	unrecorded bool // let go, as the policy wants
+	unrecorded bool // not recorded, but accepted under FailOpen
 }
 
 // The states of a request.
@@ -44,8 +44,9 @@ func (r *request) answer(res result) {
 	r.done <- struct{}{}
 }
 
-// request returns an empty one. They are used again, because each has a channel and a buffer; one that was dropped is not, for the queue
-// still holds it. Each ledger has its own: under testing/synctest a channel must not leave the bubble it was made in.
+// request returns an empty request. Requests are reused because each has a channel and a buffer, except dropped ones,
+// which the queue still holds. Each ledger has a separate pool: under testing/synctest a channel must not be used
+// outside the bubble it was created in.
 func (q *queue) request() *request {
 	r, ok := q.spare.Get().(*request)
 	if !ok {
@@ -62,18 +63,19 @@ func (q *queue) free(r *request) {
 	}
 }
 
-// queue holds what waits for the writer. It needs no limit: each request is a caller that waits.
+// queue holds the requests that wait for the writer. It needs no limit, because each request has a waiting caller.
 type queue struct {
 	mu      sync.Mutex
 	waiting []*request // guarded by mu; oldest first
 	closed  bool       // guarded by mu
 	wake    chan struct{}
-	spare   sync.Pool // of requests
+	spare   sync.Pool // of *request
 }
 
 func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
 
-// put adds a request; it refuses if the ledger is closed. The caller then calls [writer.lead].
+// put adds a request and reports whether it did; it does not if the ledger is closed. The caller then calls
+// [writer.lead].
 func (q *queue) put(r *request) bool {
 	q.mu.Lock()
 	if q.closed {
@@ -85,7 +87,7 @@ func (q *queue) put(r *request) bool {
 	return true
 }
 
-// ring wakes the writer's goroutine. It has been woken already if there is a token.
+// ring wakes the writer's goroutine. It does nothing if a wake-up is already pending.
 func (q *queue) ring() {
 	select {
 	case q.wake <- struct{}{}:
@@ -93,7 +95,7 @@ func (q *queue) ring() {
 	}
 }
 
-// take claims up to n requests into dst. Those whose callers have given up are passed over.
+// take claims up to n requests into dst. It skips requests whose callers have given up.
 func (q *queue) take(dst []*request, n int) []*request {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -109,14 +111,14 @@ func (q *queue) take(dst []*request, n int) []*request {
 	return dst
 }
 
-// len returns how many wait.
+// len returns the number of waiting requests.
 func (q *queue) len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.waiting)
 }
 
-// Close lets nothing more in. It reports whether this call did it.
+// close stops put from accepting requests. It reports whether this call closed the queue.
 func (q *queue) close() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -11,8 +11,9 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/segment"
 )
 
-// Reader reads the entries of a ledger folder. It takes no lock, changes nothing and never holds up a writer, and its memory does not
-// depend on the size of the ledger. A line that is not sound is passed over and counted: [Verify] says what is wrong with it.
+// Reader reads the entries of a ledger folder. It takes no lock, changes nothing and never blocks a writer, and its
+// memory use does not depend on the size of the ledger. It skips malformed lines and reports them to
+// [ReadOptions.Skipped]; package verify finds out what is wrong with them.
 //
 // A Reader is safe for concurrent use; a sequence that it returned is not.
 type Reader struct {
@@ -32,7 +33,7 @@ func OpenReader(dir string) (*Reader, error) {
 // Close closes the folder.
 func (r *Reader) Close() error { return r.root.Close() }
 
-// Chains lists the chains by name, which for one instance is the order in which they began.
+// Chains returns the names of the chains, sorted. For one instance this is the order in which they began.
 func (r *Reader) Chains() ([]string, error) { return segment.Chains(r.fsys) }
 
 // ReadOptions selects entries. The zero value selects all.
@@ -40,19 +41,19 @@ type ReadOptions struct {
 	Chain   string    // only this chain
 	Since   time.Time // only entries of this time or later
 	Session string    // only entries bound to this session
-	Last    int       // only the last n that Keep accepts; 0 is all
+	Last    int       // only the last n that Keep accepts; 0 means all
 	// Keep reports whether an entry is wanted; nil accepts all. It must not retain the line.
 	Keep func(*Line) bool
-	// Follow waits for more at the end, until the context ends.
+	// Follow waits for more entries at the end, until the context ends.
 	Follow bool
-	// Poll is how often a follower looks. 0 is 200 ms.
+	// Poll is the interval at which Follow looks for entries. 0 means 200 ms.
 	Poll time.Duration
 	// Skipped, if not nil, is called for each malformed line.
 	Skipped func(file string, offset int64)
 }
 
-// Entries returns the entries of all chains in the order of time, then chain, then number. Each line is good until the next one is asked
-// for. An error ends the sequence; a context that ends ends it without one.
+// Entries returns the entries of all chains ordered by time, then chain, then number. Each line is valid until the
+// next iteration. An error ends the sequence; when the context ends, the sequence ends without an error.
 func (r *Reader) Entries(ctx context.Context, options ReadOptions) iter.Seq2[*Line, error] {
 	return func(yield func(*Line, error) bool) {
 		m := newMerge(r, options)

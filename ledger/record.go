@@ -10,8 +10,8 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Record is a whole entry as read from a line. Codes, classes and the like are plain text here: a ledger outlives the catalogue that
-// wrote it. The order of its fields is the order of the members.
+// Record is a whole entry as decoded from a line. Codes and classes are plain text, because the catalogue may have
+// changed since the entry was written. The fields are in the order of the members.
 type Record struct {
 	V     int       `json:"v"`
 	Chain string    `json:"chain"`
@@ -48,28 +48,28 @@ type Record struct {
 	Hash      string          `json:"hash"`
 }
 
-// RecordOrigin says who failed, and whether that was said or inferred.
+// RecordOrigin is the party that failed, and whether this was stated or inferred.
 type RecordOrigin struct {
 	By       candor.Party `json:"by"`
 	Inferred bool         `json:"inferred"`
 }
 
-// RecordArgs stands for the arguments of a call.
+// RecordArgs represents the arguments of a call.
 type RecordArgs struct {
-	Digest string `json:"digest"` // hmac-sha256: and the first 16 bytes in hex; earlier versions wrote all 32
+	Digest string `json:"digest"` // "hmac-sha256:" and the first 16 bytes in hex; earlier versions wrote all 32
 	Bytes  int64  `json:"bytes"`
 }
 
-// RecordText is what was said or sent, redacted and bounded.
+// RecordText is a received or sent text, redacted and limited in length.
 type RecordText struct {
 	Text     string `json:"text"`
-	Bytes    int64  `json:"bytes"` // the size of Text; if it was cut, of the whole
+	Bytes    int64  `json:"bytes"` // the size of Text, or of the whole text if it was cut
 	Cut      bool   `json:"cut,omitempty"`
-	Redacted bool   `json:"redacted,omitempty"` // something was taken out
+	Redacted bool   `json:"redacted,omitempty"` // part of the text was removed
 	Digest   string `json:"digest"`             // of Text
 }
 
-// UnmarshalJSON fills in the size and the digest where they are not written because they follow from the text.
+// UnmarshalJSON decodes a text and computes the size and the digest if they are not written.
 func (t *RecordText) UnmarshalJSON(data []byte) error {
 	type plain RecordText
 	if err := json.Unmarshal(data, (*plain)(t)); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// recoveredChain is what was found of a chain whose writer is gone, as the entry about it says.
+// recoveredChain is the state in which a chain was found whose writer has exited, in the form of its entry.
 type recoveredChain struct {
 	Chain    string           `json:"chain"`
 	Size     uint64           `json:"size"`
@@ -25,7 +25,7 @@ type recoveredChain struct {
 	Harm     *recoveredDamage `json:"harm,omitempty"`
 	Poisoned bool             `json:"poisoned,omitempty"`
 
-	closed bool // it was closed properly; there is nothing to record
+	closed bool // it was closed properly, so there is nothing to record
 }
 
 type recoveredDamage struct {
@@ -33,9 +33,9 @@ type recoveredDamage struct {
 	Kind string `json:"kind"`
 }
 
-// recoverChain reads the last segment of a chain whose lock the caller holds, cuts off what a crash left behind its end, and makes what
-// remains durable, so that it may be written down elsewhere. Earlier segments were closed under a signed checkpoint and are left to
-// the verifier: the time this takes does not grow with the length of the chain.
+// recoverChain reads the last segment of a chain whose lock the caller holds, cuts off the remains of a crash, and
+// makes the rest durable, so that other chains may record it. Earlier segments were closed under a signed checkpoint
+// and are left to the verifier, so that the time recovery takes does not depend on the length of the chain.
 func recoverChain(s storage.Storage, chain string) (recoveredChain, error) {
 	found, err := listSegments(s, chain)
 	if err != nil {
@@ -49,7 +49,7 @@ func recoverChain(s storage.Storage, chain string) (recoveredChain, error) {
 	}
 	covered := lastCheckpoint(s, chain).size
 	if bad != nil && (bad.proved || bad.seq <= covered) {
-		r.Harm = firstDamage(r.Harm, bad) // a damaged chain is left as it is
+		r.Harm = firstDamage(r.Harm, bad) // a damaged chain is not changed
 	} else if found.active {
 		if err := r.cutTail(s, bad); err != nil {
 			return recoveredChain{}, err
@@ -67,8 +67,8 @@ func recoverChain(s storage.Storage, chain string) (recoveredChain, error) {
 	return r, nil
 }
 
-// lastSegment goes through the active segment, up to its first bad line. If that has no good line, or there is none because the crash came
-// while it was begun, the chain ends in the last closed one.
+// lastSegment reads the active segment up to its first bad line. If it has no good line, or does not exist because
+// the crash happened while it was created, the chain ends in the last closed segment.
 func (w *walk) lastSegment(s storage.Storage, r *recoveredChain, found segments) (bad *badLine, err error) {
 	if found.active {
 		bad, err = w.segment(s, w.chain+"/"+format.ActiveSegment)
@@ -78,7 +78,7 @@ func (w *walk) lastSegment(s storage.Storage, r *recoveredChain, found segments)
 	}
 	n := found.last()
 	inside, err := w.segment(s, w.chain+"/"+found.name(n))
-	if inside != nil { // it was durable before it was closed, so no crash did this
+	if inside != nil { // it was durable before it was closed, so a crash cannot have caused this
 		r.Harm = firstDamage(nil, inside)
 	}
 	if bad != nil {
@@ -94,7 +94,7 @@ func firstDamage(known *recoveredDamage, bad *badLine) *recoveredDamage {
 	return &recoveredDamage{Seq: bad.seq, Kind: bad.kind}
 }
 
-// cutTail moves what a crash left behind the last good line to the evidence, and makes what stays durable.
+// cutTail moves the remains of a crash after the last good line to the evidence, and makes the rest durable.
 func (r *recoveredChain) cutTail(s storage.Storage, bad *badLine) error {
 	name := r.Chain + "/" + format.ActiveSegment
 	f, err := s.OpenAppend(name)
@@ -103,11 +103,11 @@ func (r *recoveredChain) cutTail(s storage.Storage, bad *badLine) error {
 	}
 	if bad != nil {
 		if err = r.keepEvidence(s, name, bad.off, bad.seq); err == nil {
-			err = f.Truncate(bad.off) // what is cut is durable elsewhere
+			err = f.Truncate(bad.off) // the evidence is already durable
 		}
 	}
 	if err == nil {
-		err = f.Trim() // the writer could not give back what it had reserved
+		err = f.Trim() // the writer could not release the space it had reserved
 	}
 	if err == nil {
 		err = f.Sync()
@@ -118,7 +118,7 @@ func (r *recoveredChain) cutTail(s storage.Storage, bad *badLine) error {
 	return nil
 }
 
-// keepEvidence copies what is about to be cut into a separate file, durably.
+// keepEvidence durably copies the bytes that will be cut to a separate file.
 func (r *recoveredChain) keepEvidence(s storage.Storage, name string, from int64, seq uint64) error {
 	dir := r.Chain + "/" + format.EvidenceDir
 	if err := s.MkdirAll(dir, 0o700); err != nil {

@@ -13,16 +13,16 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// heldChain is a chain whose closed segments this process may look after: its own, or one whose writer is gone.
+// heldChain is a chain whose closed segments this process may compress and remove: its own, or one that has ended.
 type heldChain struct {
 	name   string
-	end    endNote // of a chain that has ended
+	end    endNote // valid if ended
 	ended  bool
 	files  []heldFile // oldest first
-	remove int        // how many of files go
+	remove int        // how many of files to remove
 }
 
-// heldFile is a segment that is not written any more.
+// heldFile is a segment that is no longer written.
 type heldFile struct {
 	name     string
 	number   int
@@ -30,17 +30,17 @@ type heldFile struct {
 	modified time.Time
 }
 
-// pruned says in an entry which segments go.
+// pruned is the record of removed segments in an entry.
 type pruned struct {
 	Chain   string `json:"chain"`
-	Segment int    `json:"segment"` // and all before it
+	Segment int    `json:"segment"` // the newest removed segment; all before it are removed too
 	Size    uint64 `json:"size"`    // seq of its last entry
-	Last    string `json:"last"`    // and its hash
+	Last    string `json:"last"`    // hash of its last entry
 }
 
-// work is one round: first what is too old or too much, then what is left to compress.
+// work does one round: it removes segments that exceed the limits, then compresses the others.
 func (u *upkeep) work() error {
-	own := *u.ledger.writing.Load() // once it is given up it is merely locked
+	own := *u.ledger.writing.Load() // if the writer gives this chain up meanwhile, it still holds the chain's lock
 	err := u.underLock(func() error { return u.retain(own) })
 	if u.ledger.options.Compress {
 		err = errors.Join(err, u.compress(own))
@@ -51,7 +51,8 @@ func (u *upkeep) work() error {
 	return err
 }
 
-// underLock runs f while no other process begins a chain or removes segments. A folder that is busy is left for the next round.
+// underLock runs f while no other process begins a chain or removes segments. If the folder is locked, it does
+// nothing; the next round tries again.
 func (u *upkeep) underLock(f func() error) error {
 	if u.ledger.options.keepsAll() || u.stopping() {
 		return nil
@@ -66,7 +67,7 @@ func (u *upkeep) underLock(f func() error) error {
 	return errors.Join(f(), unlock())
 }
 
-// held lists the chains this process may look after.
+// held lists the chains whose segments this process may compress and remove.
 func (u *upkeep) held(own string) ([]*heldChain, error) {
 	s := u.ledger.options.storage
 	names, err := listChains(s)
@@ -78,7 +79,7 @@ func (u *upkeep) held(own string) ([]*heldChain, error) {
 		c := &heldChain{name: name}
 		c.end, c.ended = readEnd(s, name)
 		if name != own && !c.ended {
-			continue // another process writes it, or it waits for recovery
+			continue // another process writes it, or it has not been recovered yet
 		}
 		found, err := listSegments(s, name)
 		if err != nil {
@@ -101,7 +102,7 @@ func (c *heldChain) add(s storage.Storage, name string, number int) {
 	}
 }
 
-// retain removes what may go. The order is what makes it safe: what goes is on record before it goes.
+// retain removes segments that exceed the limits. Each removal is recorded before it happens.
 func (u *upkeep) retain(own string) error {
 	all, err := u.held(own)
 	if err != nil {
@@ -119,7 +120,7 @@ func (u *upkeep) retain(own string) error {
 	return nil
 }
 
-// choose marks what goes: the oldest first, over all chains, until the rest fits.
+// choose marks the segments to remove: the oldest first, over all chains, until the others are within the limits.
 func choose(all []*heldChain, o *Options) {
 	now := o.Clock()
 	var total int64
@@ -148,11 +149,11 @@ func choose(all []*heldChain, o *Options) {
 	}
 }
 
-// Next is the oldest file that is not marked yet.
+// next returns the oldest file that is not marked yet.
 func (c *heldChain) next() heldFile { return c.files[c.remove] }
 
-// prune records that the marked segments of a chain go, then removes them, oldest first. A crash in between leaves segments that are on record as
-// removed, which is not damage; the next round removes them.
+// prune records that the marked segments of a chain are removed, then removes them, oldest first. A crash in between
+// leaves segments that are recorded as removed, which is not damage; the next round removes them.
 func (u *upkeep) prune(c *heldChain, all []*heldChain) error {
 	s := u.ledger.options.storage
 	last, err := c.lastRemoved(s)
@@ -176,20 +177,22 @@ func (u *upkeep) prune(c *heldChain, all []*heldChain) error {
 		return err
 	}
 	if !u.signed(receipt) {
-		return nil // the segments stay for the next round
+		return nil // the segments are kept for the next round
 	}
 	for _, o := range orphans {
 		o.end.Named = receipt.Chain
 		err = errors.Join(err, writeEnd(s, o.name, o.end))
 	}
 	for _, f := range c.files[:c.remove] {
-		// A crash while compressing leaves both forms; the packed one goes first, so that what is left is what was listed.
+		// A crash during compression leaves both forms. The compressed one is removed first, so that a crash here
+		// leaves the form that was listed.
 		err = errors.Join(err, storage.Remove(s, c.name+"/"+f.name+format.GzipSuffix), storage.Remove(s, c.name+"/"+f.name))
 	}
 	return errors.Join(err, s.SyncDir(c.name))
 }
 
-// lastRemoved describes the newest segment that goes. How it ends says the first line of the next one, or how the chain ended.
+// lastRemoved describes the newest segment to remove. The number and hash of its last entry are in the first line of
+// the next segment, or in the chain's end note.
 func (c *heldChain) lastRemoved(s storage.Storage) (pruned, error) {
 	p := pruned{Chain: c.name, Segment: c.files[c.remove-1].number}
 	next := format.ActiveSegment
@@ -215,8 +218,8 @@ func (c *heldChain) lastRemoved(s storage.Storage) (pruned, error) {
 	return p, nil
 }
 
-// compress packs the closed segments of all chains that are held. Those of chains that have ended are locked meanwhile, so that two processes do
-// not pack the same one.
+// compress compresses the closed segments of all held chains. It locks each chain that has ended meanwhile, so that
+// two processes do not compress the same segment.
 func (u *upkeep) compress(own string) error {
 	s := u.ledger.options.storage
 	all, err := u.held(own)
@@ -254,8 +257,8 @@ func (u *upkeep) compressChain(name string) error {
 	return nil
 }
 
-// signed waits until a durable checkpoint covers an entry, which takes as long as the writer may leave entries unsigned: a verifier believes no
-// record of removed segments that is not signed. It gives up after twice that long, and when the ledger is being closed.
+// signed waits until a durable checkpoint covers an entry, which takes up to checkpointWithin: a verifier accepts
+// only signed records of removed segments. It gives up after twice that time, and when the ledger is being closed.
 func (u *upkeep) signed(receipt Receipt) bool {
 	tick := time.NewTicker(checkpointWithin / 50)
 	defer tick.Stop()
@@ -272,8 +275,8 @@ func (u *upkeep) signed(receipt Receipt) bool {
 	return false
 }
 
-// carried returns what the marked segments say of others that went before them. It must not go with them: a chain of which nothing is left has no
-// other proof that retention took it.
+// carried returns the records of earlier removals in the marked segments. They must be recorded again: for a chain
+// that was removed completely they are the only proof that retention removed it.
 func (c *heldChain) carried(s storage.Storage) ([]pruned, error) {
 	var all []pruned
 	for _, f := range c.files[:c.remove] {
@@ -296,7 +299,7 @@ func (c *heldChain) carried(s storage.Storage) ([]pruned, error) {
 	return all, nil
 }
 
-// addPrunings adds what a line says, if it says anything. Of each chain only the newest word counts.
+// addPrunings adds the removals that a line records, if any. For each chain only the newest record is kept.
 func addPrunings(all []pruned, line []byte) []pruned {
 	if !bytes.Contains(line, []byte(`"pruned":`)) {
 		return all
@@ -330,7 +333,8 @@ func replacePruning(all []pruned, p pruned) []pruned {
 	return append(all, p)
 }
 
-// recordPruned makes durable what goes, and what the chains that lose their mention were like. Many take several entries.
+// recordPruned durably records the removed segments and the chains whose only mention is removed with them. It splits
+// long lists into several entries.
 func (l *Ledger) recordPruned(gone []pruned, orphans []namedChain) (Receipt, error) {
 	const most = 1000
 	for {

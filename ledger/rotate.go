@@ -10,7 +10,8 @@ import (
 // errFolderSync means that a folder could not be synced, so that its names may not be on the disk.
 var errFolderSync = errors.New("syncing the chain's folder")
 
-// rotationDue reports whether the segment has become too large or too old. One that holds nothing but its first line never has.
+// rotationDue reports whether the segment is too large or too old. A segment that holds only its first line is not
+// rotated.
 func (w *writer) rotationDue() bool {
 	g, o := w.chain.segment, &w.ledger.options
 	if g == nil || g.entries < 2 {
@@ -19,8 +20,8 @@ func (w *writer) rotationDue() bool {
 	return g.size >= o.MaxSegmentBytes || o.MaxSegmentAge > 0 && w.now().Unix()-g.started >= int64(o.MaxSegmentAge.Seconds())
 }
 
-// Rotate closes the segment under a checkpoint of exactly its end. The new one is begun by prepare. As long as the old one has its name it
-// can go on: then OnWarning is called and the next batch tries again.
+// rotate signs a checkpoint at the end of the segment and closes the segment; prepare begins the next one. If the
+// segment cannot be renamed, the writer continues with it: rotate reports a warning and the next batch tries again.
 func (w *writer) rotate() error {
 	c := w.chain
 	err := w.sign()
@@ -42,8 +43,8 @@ func (w *writer) rotate() error {
 	return w.rotated()
 }
 
-// rotated releases a segment that was renamed. The new name must be durable before another file takes the old one, or a crash could leave
-// the new file in its place.
+// rotated releases a segment that was renamed. The new name must be durable before another file gets the old one;
+// otherwise a crash could leave the new file under the old name.
 func (w *writer) rotated() error {
 	c := w.chain
 	if err := c.storage.SyncDir(c.name); err != nil {

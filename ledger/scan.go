@@ -13,12 +13,12 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/tree"
 )
 
-// lineScanner reads a segment line by line, in memory for one line, whatever is in it.
+// lineScanner reads a segment line by line. It holds at most one line in memory, whatever the segment contains.
 type lineScanner struct {
 	in   *bufio.Reader
 	line []byte // without its line feed
-	off  int64  // where line begins
-	next int64  // where the next one does
+	off  int64  // offset of line
+	next int64  // offset of the next line
 }
 
 func newLineScanner(s storage.Storage, name string) (*lineScanner, error) {
@@ -34,8 +34,8 @@ func newLineScanner(s storage.Storage, name string) (*lineScanner, error) {
 	return &lineScanner{in: bufio.NewReaderSize(in, chunk)}, nil
 }
 
-// scan moves to the next line. At the end it returns io.EOF; a line without its line feed, or longer than any line may be, is ErrShape, and
-// the scanner stands behind it.
+// scan reads the next line. At the end it returns io.EOF. For a line that lacks its line feed or is too long it
+// returns ErrShape and continues after that line.
 func (l *lineScanner) scan() error {
 	l.line, l.off = l.line[:0], l.next
 	for long := false; ; {
@@ -59,13 +59,13 @@ func (l *lineScanner) scan() error {
 	}
 }
 
-// walk is a chain being read: where it stands, and what is open there.
+// walk is a chain being read: its position, and the reservations that are open there.
 type walk struct {
 	chain  string
 	at     position
 	leaves tree.RecordHasher
 	open   map[uint64]reservation
-	closed bool // the last line was the closing one
+	closed bool // the last line closed the chain
 }
 
 func newWalk(chain string) *walk {
@@ -78,7 +78,8 @@ type badLine struct {
 	seq  uint64
 	kind string
 	err  error
-	// proved says that a whole checkpoint stands behind it: then it was durable once, and was not left by a crash.
+	// proved is true if a whole checkpoint follows the line. Then the line was durable once, and a crash cannot have
+	// damaged it.
 	proved bool
 }
 
@@ -94,8 +95,8 @@ const (
 	damageRootMismatch = "root-mismatch"
 )
 
-// segmentWriter goes through one segment up to its first bad line. A segment that is not the first of its chain brings its own starting point;
-// those before it may have been pruned.
+// segment reads one segment up to its first bad line. A segment that is not the first of its chain states its
+// starting point, because earlier segments may have been pruned.
 func (w *walk) segment(s storage.Storage, name string) (*badLine, error) {
 	lines, err := newLineScanner(s, name)
 	if err != nil {
@@ -121,7 +122,7 @@ func (w *walk) segment(s storage.Storage, name string) (*badLine, error) {
 	}
 }
 
-// take moves behind one line if it is the next one. start says that it is the first of its segment.
+// take checks that a line is the next one and advances past it. start is true for the first line of a segment.
 func (w *walk) take(line []byte, start bool) (damage string, err error) {
 	l, err := ParseLine(line)
 	if errors.Is(err, format.ErrHash) {
@@ -152,7 +153,8 @@ func (w *walk) take(line []byte, start bool) (damage string, err error) {
 	return damageBadLine, w.follow(&l)
 }
 
-// start takes the starting point from the first line of a segment: the edge of the tree must give the root that the note has.
+// start reads the starting point from the first line of a segment: the edge of the tree must produce the root in the
+// note.
 func (w *walk) start(l *Line) error {
 	var data pendingNote
 	if err := format.DecodeData(l.Raw(), &data); err != nil {
@@ -177,7 +179,7 @@ func (w *walk) start(l *Line) error {
 	return nil
 }
 
-// follow keeps the list of open reservations and sees whether the chain is closed here.
+// follow updates the open reservations and notes whether the line closes the chain.
 func (w *walk) follow(l *Line) error {
 	w.closed = false
 	switch l.Kind {
@@ -203,7 +205,8 @@ func (w *walk) follow(l *Line) error {
 	return nil
 }
 
-// provedLater looks behind a bad line for a whole checkpoint of this chain. One is written only when all before it is durable.
+// provedLater looks for a whole checkpoint of this chain after a bad line. A checkpoint is written only when all
+// entries before it are durable.
 func (w *walk) provedLater(lines *lineScanner) (bool, error) {
 	for {
 		err := lines.scan()

@@ -9,22 +9,22 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// How much space is asked for at a time: as much again as the segment has, so that the file system rarely has to find some within a sync
-// and a short session does not hold megabytes that it never fills.
+// Limits on the space to reserve at a time. The writer reserves as much as the segment already holds, so that the
+// file system rarely has to allocate during a sync and a short session does not hold megabytes that it never uses.
 const (
 	minPreallocate = 64 << 10
 	maxPreallocate = 4 << 20
 )
 
-// Segments is what a chain's folder holds.
+// segments lists the segments in a chain's folder.
 type segments struct {
-	closed []int        // sorted; may have been pruned at the beginning
-	plain  map[int]bool // not compressed, or not only
+	closed []int        // sorted; the first ones may have been pruned
+	plain  map[int]bool // has a plain file, possibly besides a compressed one
 	gzip   map[int]bool
 	active bool
 }
 
-// Last is the highest closed number, or 0.
+// last returns the highest closed number, or 0.
 func (s segments) last() int {
 	if len(s.closed) == 0 {
 		return 0
@@ -32,7 +32,7 @@ func (s segments) last() int {
 	return s.closed[len(s.closed)-1]
 }
 
-// Name is the file of a closed segment; the plain one if there are both.
+// name returns the file of a closed segment; the plain one if both exist.
 func (s segments) name(n int) string {
 	if s.plain[n] {
 		return format.ClosedSegment(n)
@@ -71,18 +71,18 @@ func listSegments(s storage.Storage, chain string) (segments, error) {
 type segmentWriter struct {
 	file     storage.File
 	watch    storage.Watch
-	taken    bool  // it is not at its path, or not as it was written
+	taken    bool  // it is not at its path, or another process changed it
 	size     int64 // bytes that were acknowledged
-	reserved int64 // end of the space that was asked for
+	reserved int64 // end of the reserved space
 	started  int64 // Unix seconds of the first entry
 	entries  int
 }
 
-// write appends lines and makes them durable. After an error it says whether the segment is still sound: its visible end is where it was and
-// that is durable. If not it must never be written again.
+// write appends lines and makes them durable. After an error sound reports whether the segment has durably its
+// previous size. If it has not, it must never be written again.
 func (g *segmentWriter) write(lines []byte) (sound bool, err error) {
 	if end := g.size + int64(len(lines)); end > g.reserved {
-		// A hint only: if there is no space, the write fails.
+		// An error is ignored: if there is no space, the write fails.
 		more := min(max(g.size, minPreallocate), maxPreallocate)
 		if g.file.Reserve(int64(len(lines))+more) == nil {
 			g.reserved = end + more
@@ -96,21 +96,21 @@ func (g *segmentWriter) write(lines []byte) (sound bool, err error) {
 		return g.undo(), fmt.Errorf("writing: %w", err)
 	}
 	if err := g.file.Sync(); err != nil {
-		return false, fmt.Errorf("syncing: %w", err) // the content of the disk is unknown now
+		return false, fmt.Errorf("syncing: %w", err) // the content of the disk is now unknown
 	}
 	g.size += int64(len(lines))
 	return true, nil
 }
 
-// undo takes a half written batch back. Nothing of it was synced, and all before it was.
+// undo removes a partly written batch. None of it was synced, and all before it was.
 func (g *segmentWriter) undo() bool {
 	g.reserved = 0
 	return g.file.Truncate(g.size) == nil && g.file.Sync() == nil
 }
 
-// release gives back space that was asked for and not used, and closes the file.
+// release releases reserved space that was not used, and closes the file.
 func (g *segmentWriter) release() error {
-	if g.taken { // what was done to it is evidence
+	if g.taken { // the changes are evidence and are kept
 		return errors.Join(g.file.Trim(), g.file.Close())
 	}
 	return errors.Join(g.file.Truncate(g.size), g.file.Close())

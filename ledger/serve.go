@@ -2,14 +2,16 @@ package ledger
 
 import "runtime"
 
-// Only the holder of the writer's lock writes. A caller that finds the lock free writes its own entry and all that were queued meanwhile, which
-// saves two changes of goroutine where there is only one caller. The writer's own goroutine does the rest: it goes on where a caller has left
-// others waiting, and does what is due when nobody calls.
+// Only the holder of the writer's lock writes. A caller that finds the lock free writes its own entry and all entries
+// that were queued meanwhile, which saves two goroutine switches if there is only one caller. The writer's goroutine
+// does the remaining work: it writes entries that a caller left in the queue, and does what is due while there are no
+// calls.
 //
-// Nobody is forgotten: a caller who does not get the lock has queued before it asked, and whoever holds the lock looks at the queue after giving
-// it back. The lock is a channel because it is held while the disk is waited for.
+// No request is missed: a caller queues its request before it tries to get the lock, and the holder of the lock looks
+// at the queue after releasing it. The lock is a channel because it is held during disk operations.
 
-// lead writes one batch if nobody else is writing. The caller's own request is in it, or already taken.
+// lead writes one batch unless another goroutine is writing. The batch contains the caller's request, unless that was
+// already taken.
 func (w *writer) lead() {
 	select {
 	case w.turn <- struct{}{}:
@@ -24,10 +26,10 @@ func (w *writer) lead() {
 	}
 }
 
-// pass gives the lock back.
+// pass releases the lock.
 func (w *writer) pass() { <-w.turn }
 
-// serve handles one batch and returns how many were in it. The lock is held.
+// serve handles one batch and returns its size. The caller holds the lock.
 func (w *writer) serve() int {
 	w.batch = w.ledger.queue.take(w.batch[:0], maxBatch)
 	if len(w.batch) > 0 {
@@ -37,7 +39,7 @@ func (w *writer) serve() int {
 	return len(w.batch)
 }
 
-// run goes on until the queue is closed and empty, then closes the chain.
+// run writes batches until the queue is closed and empty, then closes the chain.
 func (w *writer) run() error {
 	for {
 		closing := w.ledger.queue.isClosed()
@@ -57,8 +59,8 @@ func (w *writer) run() error {
 	}
 }
 
-// gather lets those who were just answered speak again before the next batch is taken, so that they are in it and not in the one after it. It
-// waits for nobody: it ends as soon as a turn of the scheduler brings nothing new.
+// gather yields to the callers that were just answered before the next batch is taken, so that their next entries are
+// part of it. It does not block: it ends as soon as yielding once adds no request.
 func (w *writer) gather() {
 	const turns = 8
 	waiting := w.ledger.queue.len()
@@ -72,7 +74,7 @@ func (w *writer) gather() {
 	}
 }
 
-// wait returns when there is something to do.
+// wait returns when there is work to do.
 func (w *writer) wait() {
 	if w.ledger.queue.len() > 0 {
 		return

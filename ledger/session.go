@@ -24,36 +24,37 @@ type Appender interface {
 	Append(ctx context.Context, e Entry) (Receipt, error)
 }
 
-// Sessions attests what belongs to a session: it is begun, entries are bound to it by [Entry.SessionID], and finalising it fixes their
-// number, their order and their content in one root.
+// Sessions begins and finalises sessions. Entries are bound to a session by [Entry.SessionID]; finalising it fixes
+// their number, order and content in one root.
 //
-// Beginning and finalising are one entry each, so that a crash leaves either the state before or the state after. A lock in the folder keeps two
-// processes from doing it at once. It is safe for concurrent use.
+// Begin and Finalise each write a single entry, so that a crash leaves either the state before or the state after. A
+// lock in the folder excludes other processes meanwhile. Sessions is safe for concurrent use.
 type Sessions struct {
 	to     Appender
 	store  *storage.Dir
 	reader *Reader
 
-	mu    sync.Mutex // guards what follows
+	mu    sync.Mutex // guards the fields below
 	walk  *merge
 	known map[string]*session
 }
 
-// session is where a session stands.
+// session is the state of a session.
 type session struct {
 	state format.Session
 	begun time.Time
-	chain string // of the entry that finalised it
+	chain string // chain of the entry that finalised it
 	seq   uint64
 }
 
 const (
 	sessionLock  = "sessions.lock"
 	sessionWait  = 5 * time.Second
-	sessionSlack = time.Minute // how far the clocks of two writers may be apart
+	sessionSlack = time.Minute // maximum difference between the clocks of two writers
 )
 
-// OpenSessions attests sessions of the ledger in dir through to, which writes into it. Nothing is read before the first call.
+// OpenSessions returns the sessions of the ledger in dir. It appends entries through to, which must write to that
+// ledger. Nothing is read before the first call.
 func OpenSessions(dir string, to Appender) (*Sessions, error) {
 	reader, err := OpenReader(dir)
 	if err != nil {
@@ -68,7 +69,7 @@ func OpenSessions(dir string, to Appender) (*Sessions, error) {
 	return s, nil
 }
 
-// Close closes the folder. The ledger stays open.
+// Close closes the folder. It does not close the ledger.
 func (s *Sessions) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +77,7 @@ func (s *Sessions) Close() error {
 	return errors.Join(s.reader.Close(), s.store.Close())
 }
 
-// Begin begins a session. A session that exists already is refused with ERR_SESSION_EXISTS.
+// Begin begins a session. It returns ERR_SESSION_EXISTS if the session already exists.
 func (s *Sessions) Begin(ctx context.Context, id string) error {
 	if id == "" || len(id) > maxLabel {
 		return sessionError(dual.InvalidParams, id)
@@ -90,8 +91,9 @@ func (s *Sessions) Begin(ctx context.Context, id string) error {
 	})
 }
 
-// Finalise fixes a session and returns its root and how many entries it holds. Of callers at the same time, in any process, one
-// succeeds. The others get ERR_ALREADY_FINALIZED; other refusals are ERR_SESSION_NOT_FOUND and ERR_NO_RECORDS.
+// Finalise finalises a session and returns its root and its number of entries. If several callers, in any processes,
+// finalise a session at the same time, one succeeds and the others get ERR_ALREADY_FINALIZED. Other errors are
+// ERR_SESSION_NOT_FOUND and ERR_NO_RECORDS.
 func (s *Sessions) Finalise(ctx context.Context, id string) (root tlog.Hash, count int64, err error) {
 	err = s.exclusively(ctx, func() error {
 		found := s.known[id]
@@ -115,8 +117,8 @@ func (s *Sessions) Finalise(ctx context.Context, id string) (root tlog.Hash, cou
 	return root, count, nil
 }
 
-// Root returns what a session was finalised to. The error is ERR_SESSION_NOT_FOUND for an unknown session, and for one that is still open
-// ERR_NOT_FINALIZED.
+// Root returns the root and the number of entries of a finalised session. The error is ERR_SESSION_NOT_FOUND for an
+// unknown session, and ERR_NOT_FINALIZED for one that is still open.
 func (s *Sessions) Root(ctx context.Context, id string) (root tlog.Hash, count int64, err error) {
 	found, err := s.finalised(ctx, id)
 	if err != nil {
@@ -157,7 +159,7 @@ func (s *Sessions) exclusively(ctx context.Context, act func() error) error {
 	return errors.Join(err, release())
 }
 
-// lock waits for the folder's session lock, but not for ever.
+// lock waits for the folder's session lock, for at most sessionWait.
 func (s *Sessions) lock(ctx context.Context) (release func() error, err error) {
 	ctx, cancel := context.WithTimeout(ctx, sessionWait)
 	defer cancel()
@@ -174,7 +176,7 @@ func (s *Sessions) lock(ctx context.Context) (release func() error, err error) {
 	}
 }
 
-// refresh reads what was written since the last time.
+// refresh reads the entries that were written since the last refresh.
 func (s *Sessions) refresh(ctx context.Context) (err error) {
 	s.walk.drain(ctx, func(l *Line, bad error) bool {
 		if bad != nil {
@@ -189,7 +191,7 @@ func (s *Sessions) refresh(ctx context.Context) (err error) {
 	return errors.Join(err, ctx.Err())
 }
 
-// learn takes in a begun or finalised entry. The first of each counts.
+// learn records the state of a session from a begun or finalised entry. The first entry of each kind counts.
 func (s *Sessions) learn(l *Line) {
 	var data json.RawMessage
 	if format.DecodeData(l.Raw(), &data) != nil {
@@ -208,7 +210,7 @@ func (s *Sessions) learn(l *Line) {
 	}
 }
 
-// record appends one setting.
+// record appends a setting entry with the state of a session.
 func (s *Sessions) record(ctx context.Context, state format.Session) (Receipt, error) {
 	raw, err := json.Marshal(map[string]format.Session{"session": state})
 	if err != nil {
@@ -221,7 +223,7 @@ func (s *Sessions) record(ctx context.Context, state format.Session) (Receipt, e
 	return receipt, err
 }
 
-// Sum builds the tree over the entries that are bound to a session now.
+// sum builds the tree over the entries that are currently bound to a session.
 func (s *Sessions) sum(ctx context.Context, id string, begun time.Time) (format.Session, tlog.Hash, error) {
 	state := format.Session{ID: id, State: format.SessionFinalised}
 	parts := map[string]*format.SessionPart{}
@@ -252,7 +254,8 @@ func (s *Sessions) sum(ctx context.Context, id string, begun time.Time) (format.
 	return state, nodes.Root(), nil
 }
 
-// isSessionMember reports whether a line that names a session belongs to it. The entries that begin and finalise it do not.
+// isSessionMember reports whether a line that names a session belongs to it. The entries that begin and finalise the
+// session do not.
 func isSessionMember(l *Line) bool { return l.Kind != KindSetting && l.Kind != KindCheckpoint }
 
 func sessionError(code candor.Code, id string) error {

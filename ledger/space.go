@@ -8,19 +8,20 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// space is what the writer knows of the room on the disk. It is guarded by the writer's lock.
+// space is what the writer knows about free disk space. It is guarded by the writer's lock.
 //
-// A file of zeros is kept beside the segment. When the disk is full it is removed, which makes room for one entry that says so; as long as it
-// cannot be made again the disk counts as full, and entries are refused without touching the segment.
+// A reserve file of zeros is kept beside the segment. When the disk is full, the file is removed, which frees space
+// for one entry that records the full disk. Until the file can be created again, the disk counts as full and entries
+// are refused without touching the segment.
 type space struct {
 	full    bool
-	back    bool   // there is room again, and no entry says so yet
-	refused uint64 // entries since it was full
+	back    bool   // space is available again, but no entry records it yet
+	refused uint64 // entries refused since the disk was full
 	low     bool   // the operator has been warned
 	checked time.Time
 }
 
-// body is the entry about it.
+// body returns the body of an entry about disk space.
 func (s *space) body(disk string) []byte {
 	return ownBody(KindSetting, struct {
 		Disk    string `json:"disk"`
@@ -28,14 +29,15 @@ func (s *space) body(disk string) []byte {
 	}{disk, s.refused})
 }
 
-// told notes that the entry about regained room is durable.
+// told records that the entry about available space is durable.
 func (s *space) told() {
 	if s.back {
 		s.back, s.refused = false, 0
 	}
 }
 
-// fill notes that n entries were refused for want of room; the first time it says so in the ledger, with the room that was kept back.
+// fill counts n entries that were refused for lack of space. The first time, it records the full disk in the ledger,
+// using the reserved space.
 func (w *writer) fill(n int) {
 	w.space.refused += uint64(n) //nolint:gosec // a length
 	w.space.back = false
@@ -54,14 +56,15 @@ func (w *writer) fill(n int) {
 	if w.mustSign(1) && w.sign() != nil {
 		return
 	}
-	// Without this entry nothing is lost but the explanation: the next that can be written tells how many were refused.
+	// This entry only explains the gap, so an error is ignored: the next entry that can be written records how many
+	// were refused.
 	bodies := append(w.ownBodies(nil), w.space.body("full"))
 	if err := w.write(bodies); err == nil {
 		w.recorded(len(bodies), 0)
 	}
 }
 
-// regainSpace looks, while the disk is full, whether there is room again.
+// regainSpace checks, while the disk is full, whether space is available again.
 func (w *writer) regainSpace() error {
 	if !w.space.full {
 		return nil
@@ -74,7 +77,7 @@ func (w *writer) regainSpace() error {
 	return nil
 }
 
-// keepBack makes the file of zeros. It need not be durable: after a crash the next chain has its own.
+// keepBack creates the reserve file. It need not be durable: after a crash the next chain has its own.
 func (w *writer) keepBack() error {
 	size := w.ledger.options.ReserveBytes
 	if size == 0 {
@@ -95,7 +98,7 @@ func (w *writer) keepBack() error {
 	return nil
 }
 
-// checkSpace warns once when room becomes scarce, and again only after there was plenty.
+// checkSpace warns once when space becomes low, and again only after it was sufficient.
 func (w *writer) checkSpace() {
 	limit := uint64(w.ledger.options.LowSpaceBytes) //nolint:gosec // not negative, see withDefaults
 	if limit == 0 || time.Since(w.space.checked) < time.Second {

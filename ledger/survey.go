@@ -16,13 +16,14 @@ type found struct {
 	name     string
 	end      endNote
 	live     bool
-	named    bool // by another chain that is still there
-	gone     bool // its folder was removed under this writer
+	named    bool // a chain that still exists names it
+	gone     bool // its folder was removed while this process wrote it
 	recovery *recoveredChain
-	unlock   func() error // of a chain that was recovered; nil for others
+	unlock   func() error // releases the lock of a recovered chain; nil for others
 }
 
-// survey looks at all chains of the folder and recovers those whose writer is gone. The caller holds the folder's lock.
+// survey examines all chains of the folder and recovers those whose writer has exited. The caller holds the folder's
+// lock.
 func (w *writer) survey() ([]*found, error) {
 	names, err := listChains(w.storage)
 	if err != nil {
@@ -66,7 +67,7 @@ func listChains(s storage.Storage) ([]string, error) {
 	return chains, nil
 }
 
-// look finds out how a chain ended. The ends of most are noted; only what has crashed since is read.
+// look finds out how a chain ended. It reads the chain only if it has no end note.
 func (w *writer) look(name string) (*found, error) {
 	f := &found{name: name}
 	for _, c := range w.poisoned {
@@ -81,7 +82,7 @@ func (w *writer) look(name string) (*found, error) {
 	}
 	unlock, err := w.storage.Lock(name+"/"+chainLock, nil)
 	if errors.Is(err, storage.ErrLocked) {
-		c := lastCheckpoint(w.storage, name) // all that it covers is durable; more may not be
+		c := lastCheckpoint(w.storage, name) // the entries that it covers are durable; later ones may not be
 		f.live, f.end.Size, f.end.Last = true, c.size, c.last.String()
 		if c.size == 0 {
 			f.end.Last = format.Genesis(name).String()
@@ -105,14 +106,14 @@ func (w *writer) look(name string) (*found, error) {
 	return f, nil
 }
 
-// givenUp describes a chain that this process has poisoned: as far as it was acknowledged.
+// givenUp describes a chain that this process has poisoned, up to its last acknowledged entry.
 func (f *found) givenUp(c *chain) {
 	root := c.at.tree.Root()
 	f.end = endNote{How: endPoisoned, Size: c.at.seq(), Last: c.at.last.String()}
 	f.recovery = &recoveredChain{Chain: c.name, Size: c.at.seq(), Last: f.end.Last, Root: root.String(), Open: c.unfinished(), Poisoned: true}
 }
 
-// begin starts a chain, and records in it what became of the others. It takes the folder's lock for the time this takes.
+// begin starts a chain and records in it the state of the other chains. It holds the folder's lock while it does so.
 func (w *writer) begin() error {
 	moved, err := w.storage.Reopen()
 	if err != nil {
@@ -147,7 +148,8 @@ func (w *writer) beginLocked() error {
 	return err
 }
 
-// beginAfter makes the new chain. If that fails nothing of it stays: a disk that fails for long must not fill with attempts.
+// beginAfter creates the new chain. If that fails it removes the chain again, so that a disk that keeps failing does
+// not fill with attempts.
 func (w *writer) beginAfter(all []*found) error {
 	now := w.now()
 	name := newChainName(w.ledger.options.Instance, now)
@@ -185,7 +187,8 @@ func recoveredAny(all []*found) bool {
 	return slices.ContainsFunc(all, func(f *found) bool { return f.recovery != nil })
 }
 
-// signNow signs what was recovered before it is noted as done: a verifier believes no record about another chain that is not signed.
+// signNow signs the records of recovered chains before their end notes are written: a verifier accepts only signed
+// records about other chains.
 func (w *writer) signNow() error {
 	if err := w.sign(); err != nil {
 		return err
@@ -193,7 +196,7 @@ func (w *writer) signNow() error {
 	return w.syncNotes()
 }
 
-// erase removes a chain that never came to be.
+// erase removes a chain that could not be created completely.
 func (w *writer) erase(name string) error {
 	var err error
 	for _, file := range []string{format.ActiveSegment, format.CheckpointsFile, chainLock, ""} {
@@ -202,7 +205,7 @@ func (w *writer) erase(name string) error {
 	return err
 }
 
-// namedChain is a chain as the first entry of another names it.
+// namedChain is a chain as the first entry of another chain names it.
 type namedChain struct {
 	Chain string `json:"chain"`
 	Size  uint64 `json:"size"`
@@ -210,7 +213,7 @@ type namedChain struct {
 	Live  bool   `json:"live,omitempty"`
 }
 
-// introduce writes the first entries: how the ledger is set up, which chains were there, and what was recovered.
+// introduce writes the first entries: the configuration, the chains that existed, and the recovered chains.
 func (w *writer) introduce(all []*found) error {
 	const most = 1000
 	named := []namedChain{}
@@ -241,7 +244,7 @@ func (w *writer) introduce(all []*found) error {
 	return w.writeOwn(append(first, bodies...))
 }
 
-// writeOwn makes many entries of the ledger's own durable, with checkpoints between them.
+// writeOwn makes many entries that the ledger writes itself durable, with checkpoints between them.
 func (w *writer) writeOwn(bodies [][]byte) error {
 	for len(bodies) > 0 {
 		n := min(len(bodies), maxBatch/2)
@@ -261,8 +264,8 @@ func (w *writer) writeOwn(bodies [][]byte) error {
 	return nil
 }
 
-// conclude notes the ends of the chains that are now on record, so that they need not be read again. A crash before that only costs time: they are
-// looked at and recorded once more.
+// conclude writes the end notes of the chains that are now recorded, so that they need not be read again. If a crash
+// prevents that, they are examined and recorded once more.
 func (w *writer) conclude(all []*found) {
 	for _, f := range all {
 		if f.live || f.named || f.gone {

@@ -13,10 +13,10 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// upkeepEvery is how often old segments are looked at when nothing else gives a reason.
+// upkeepEvery is the interval between rounds that are not requested.
 const upkeepEvery = time.Hour
 
-// upkeep compresses and removes closed segments, on a separate goroutine.
+// upkeep compresses and removes closed segments on a separate goroutine.
 type upkeep struct {
 	ledger *Ledger
 	wake   chan struct{}
@@ -28,7 +28,7 @@ func newUpkeep(l *Ledger) *upkeep {
 	return &upkeep{ledger: l, wake: make(chan struct{}, 1), quit: make(chan struct{})}
 }
 
-// start begins with what earlier processes have left.
+// start starts the goroutine and requests a round, for the segments of earlier processes.
 func (u *upkeep) start() {
 	o := &u.ledger.options
 	if !o.Compress && o.keepsAll() {
@@ -54,7 +54,7 @@ func (u *upkeep) run() {
 	}
 }
 
-// ring asks for a round.
+// ring requests a round.
 func (u *upkeep) ring() {
 	select {
 	case u.wake <- struct{}{}:
@@ -62,7 +62,8 @@ func (u *upkeep) ring() {
 	}
 }
 
-// stop ends the goroutine and waits for it. A file being compressed is left; the next round begins it anew.
+// stop ends the goroutine and waits for it. If a file is being compressed, compression is abandoned and the next
+// round starts it again.
 func (u *upkeep) stop() {
 	close(u.quit)
 	u.done.Wait()
@@ -77,8 +78,9 @@ func (u *upkeep) stopping() bool {
 	}
 }
 
-// compress replaces a closed segment by its gzip form. At every moment at least one whole copy has its name: the packed one is durable before it
-// gets its name, and has its name durably before the plain one goes.
+// compressSegment replaces a closed segment by its gzip form. At least one complete file has its final name at any
+// time: the compressed file is durable before it is renamed, and the rename is durable before the plain file is
+// removed.
 func compressSegment(s storage.Storage, chain string, n int, stop func() bool) error {
 	plain := chain + "/" + format.ClosedSegment(n)
 	packed := plain + format.GzipSuffix
@@ -108,7 +110,7 @@ func compressSegment(s storage.Storage, chain string, n int, stop func() bool) e
 
 var errStopped = errors.New("stopped")
 
-// pack writes the gzip form of a segment in small steps, so that closing a ledger need not wait for all of it.
+// pack writes the gzip form of a segment in small steps, so that closing a ledger need not wait until it is complete.
 func pack(out io.Writer, s storage.Storage, name string, stop func() bool) error {
 	buffered := bufio.NewWriterSize(out, 64<<10)
 	packer := gzip.NewWriter(buffered)

@@ -4,26 +4,26 @@ import (
 	"sync/atomic"
 )
 
-// Warning is something an operator should see.
+// Warning is a problem that an operator should know about.
 type Warning struct {
-	Kind string // a closed set: low-space, full, space-back, poisoned, recovered, second-place, upkeep, permissions
+	Kind string // one of low-space, full, space-back, poisoned, recovered, second-place, upkeep, permissions
 	Text string
-	Err  error // nil if there is none
+	Err  error // may be nil
 }
 
-// The kinds of warning.
+// The kinds of warnings.
 const (
-	warningLowSpace    = "low-space"    // little disk space is left
-	warningFull        = "full"         // no disk space is left; entries are refused
-	warningSpaceBack   = "space-back"   // there is disk space again
-	warningPoisoned    = "poisoned"     // a chain was given up because the disk failed under it, or its files were taken away
-	warningRecovered   = "recovered"    // something had to be cut from, or is wrong with, a chain that was found
-	warningSecondPlace = "second-place" // a checkpoint could not be written to the second place
-	warningUpkeep      = "upkeep"       // compressing or removing old segments failed; it is tried again
-	warningPermissions = "permissions"  // the folder can be read by others
+	warningLowSpace    = "low-space"    // free disk space is low
+	warningFull        = "full"         // the disk is full; entries are refused
+	warningSpaceBack   = "space-back"   // disk space is available again
+	warningPoisoned    = "poisoned"     // a chain was given up because the disk failed or its files were removed or changed
+	warningRecovered   = "recovered"    // a recovered chain had to be cut or is damaged
+	warningSecondPlace = "second-place" // a checkpoint could not be written to the witness copy
+	warningUpkeep      = "upkeep"       // compressing or removing old segments failed; the next round tries again
+	warningPermissions = "permissions"  // other users can read the folder
 )
 
-// warner hands warnings to the operator without making the writer wait.
+// warner delivers warnings to the operator without blocking the writer.
 type warner struct {
 	out     chan Warning
 	done    chan struct{}
@@ -43,7 +43,7 @@ func newWarner(call func(Warning)) *warner {
 	return w
 }
 
-// warn never waits: an operator who is not listening misses some.
+// warn queues a warning. It never blocks: if the queue is full, the warning is dropped and counted.
 func (w *warner) warn(kind string, text string, err error) {
 	select {
 	case w.out <- Warning{Kind: kind, Text: text, Err: err}:
@@ -52,7 +52,7 @@ func (w *warner) warn(kind string, text string, err error) {
 	}
 }
 
-// close waits until the last warning was delivered. warn must not be called after it.
+// close waits until the last warning was delivered. warn must not be called afterwards.
 func (w *warner) close() {
 	close(w.out)
 	<-w.done

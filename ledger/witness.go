@@ -13,30 +13,31 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// secondFile is the second place: a file that several writers append their checkpoints to, so that it is never cut; see compact for how one
-// of a single ledger is kept small. Failures are reported
-// and never stop the ledger; the next checkpoint, which covers all before it, opens the file anew. It is guarded by the writer's lock.
+// secondFile is the witness copy. Several writers append their checkpoints to it, so it is never truncated; compact
+// limits the size of a file that only one ledger uses. Failures are reported and never stop the ledger; the next
+// checkpoint, which covers all earlier ones, opens the file again. It is guarded by the writer's lock.
 type secondFile struct {
-	path    string          // "" if there is no second place
+	path    string          // "" if there is no witness copy
 	storage storage.Storage // nil until its folder could be opened
 	name    string
 	file    storage.File // nil until it is used, and again after a failure
 	watch   storage.Watch
 	dirty   bool
 	failing bool  // the operator has been warned
-	limit   int64 // the size at which the file is rewritten; 0 is never
+	limit   int64 // the size at which the file is rewritten; 0 means never
 
-	wait time.Duration // how long an operation may take; 0 runs it on the caller's goroutine
-	busy atomic.Bool   // an operation is at work, on a goroutine that alone uses the fields above, but for path and failing
+	wait time.Duration // time limit of an operation; 0 runs it on the caller's goroutine
+	busy atomic.Bool   // an operation is running, on a goroutine that owns the fields above except path and failing
 }
 
-// secondWait is how long the ledger waits for the second place: it may lie on a mount that stalls.
+// secondWait limits how long the ledger waits for the witness copy, which may be on a mount that stalls.
 const secondWait = 2 * time.Second
 
-// errStalled says that the second place does not answer.
+// errStalled means that the witness copy does not respond.
 var errStalled = errors.New("the witness copy does not respond")
 
-// within runs an operation on the file and waits for it, but not for long. While one is still at work others fail at once.
+// within runs an operation on the file and waits for it for at most p.wait. While an operation is still running,
+// others fail with errStalled.
 func (p *secondFile) within(f func() error) error {
 	if p.path == "" || p.wait == 0 {
 		return f()
@@ -63,7 +64,8 @@ func (p *secondFile) within(f func() error) error {
 // unsynced reports whether blocks were written that are not durable yet.
 func (p *secondFile) unsynced() bool { return !p.busy.Load() && p.dirty }
 
-// end closes the file. One that does not answer is left to the end of the process; the operator has been warned.
+// end closes the file. A file that does not respond is left open until the process exits; the operator has already
+// been warned.
 func (p *secondFile) end() error {
 	if err := p.within(p.close); !errors.Is(err, errStalled) {
 		return err
@@ -76,7 +78,7 @@ func newSecondFile(o *Options) *secondFile {
 	if p.path == "" || p.storage != nil {
 		return p
 	}
-	if full, err := filepath.Abs(p.path); err == nil { // it fails only without a working folder
+	if full, err := filepath.Abs(p.path); err == nil { // fails only if there is no working directory
 		p.path = full
 	}
 	p.name, p.wait = filepath.Base(p.path), secondWait
@@ -86,7 +88,7 @@ func newSecondFile(o *Options) *secondFile {
 	return p
 }
 
-// append adds a block in one write, so that the blocks of several writers do not mix.
+// append adds a block in one write, so that the blocks of several writers do not interleave.
 func (p *secondFile) append(signed []byte) error {
 	if p.path == "" {
 		return nil
@@ -102,13 +104,13 @@ func (p *secondFile) append(signed []byte) error {
 	return nil
 }
 
-// ready opens the file, or opens it again if it is not at its path any more.
+// ready opens the file, or opens it again if it is no longer at its path.
 func (p *secondFile) ready() error {
 	if p.file != nil {
 		if _, err := p.watch(); err == nil {
 			return nil
 		}
-		_ = p.file.Close() // it was removed; what it held is gone with it
+		_ = p.file.Close() // it was removed together with its content
 		p.file = nil
 	}
 	if p.storage == nil {
@@ -123,7 +125,8 @@ func (p *secondFile) ready() error {
 	return p.open()
 }
 
-// open opens or makes the file. A block that an earlier crash left unfinished is ended, so that the next one is whole.
+// open opens or creates the file. It completes a block that a crash left unfinished, so that the next block is
+// intact.
 func (p *secondFile) open() error {
 	f, err := p.storage.OpenAppend(p.name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -164,7 +167,8 @@ func (p *secondFile) endBlock() error {
 	return err
 }
 
-// missingEnd returns what ends the block that a file ends in. No line of a checkpoint begins as the border does.
+// missingEnd returns the bytes that complete the last block of a file. No line of a checkpoint begins as the block
+// end does.
 func missingEnd(tail string) string {
 	for n := len(format.BlockEnd); n >= 0; n-- {
 		if strings.HasSuffix(tail, "\n"+format.BlockEnd[:n]) {
@@ -185,7 +189,7 @@ func (p *secondFile) sync() error {
 	return nil
 }
 
-// lose gives the file up; the next checkpoint opens it anew.
+// lose closes the file after an error; the next checkpoint opens it again.
 func (p *secondFile) lose(err error) error {
 	err = errors.Join(fmt.Errorf("writing to the witness copy: %w", err), p.file.Close())
 	p.file = nil
@@ -203,7 +207,8 @@ func (p *secondFile) close() error {
 	return errors.Join(err, p.storage.Close())
 }
 
-// reportSecond warns when the second place begins to fail and when it works again, not once for every checkpoint.
+// reportSecond warns when writing to the witness copy begins to fail and when it works again, not for every
+// checkpoint.
 func (w *writer) reportSecond(err error) {
 	p := w.second
 	switch {

@@ -13,12 +13,13 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// maxOwnSecond is the size at which a second place of one ledger is rewritten with the newest checkpoint of each chain, which covers all
-// that the earlier ones do. At one checkpoint a second it is reached after about four hours.
+// maxOwnSecond is the size at which a witness copy that one ledger uses is rewritten with the newest checkpoint of
+// each chain, which covers all earlier ones. At one checkpoint a second it is reached after about four hours.
 const maxOwnSecond = 4 << 20
 
-// Forget removes chains from a second place. The file as it was is kept beside it, under the name that is returned. Of the other chains
-// the newest checkpoint stays, which covers all that the earlier ones do. Writers that have the file open notice and open the new one.
+// Forget removes chains from a witness copy. It keeps the original file beside it, under the returned name. For each
+// other chain the newest checkpoint is kept, which covers all earlier ones. Writers that have the file open notice
+// the change and open the new file.
 func Forget(place string, chains []string, now time.Time) (archive string, err error) {
 	blocks, err := checkpoint.Newest(place, func(chain string) bool { return !slices.Contains(chains, chain) })
 	if err != nil {
@@ -57,17 +58,17 @@ func copyDurably(from, to string) (err error) {
 	return errors.Join(err, out.Close())
 }
 
-// compact rewrites the file once it is too large. Blocks that other writers append meanwhile are carried over; one that is written to the
-// old file even later is lost to the second place, and the next checkpoint of its chain covers all that it did.
+// compact rewrites the file once it is too large. It also copies blocks that other writers append meanwhile. A block
+// that is written to the old file even later is lost, but the next checkpoint of its chain covers the same entries.
 func (p *secondFile) compact() error {
 	if p.limit == 0 || p.file == nil {
 		return nil
 	}
 	size, err := p.watch()
 	if err != nil || size <= p.limit {
-		return nil // a file that was removed is made again by the next checkpoint
+		return nil // a file that was removed is created again by the next checkpoint
 	}
-	p.limit = 2 * size // if it fails, do not try at once again
+	p.limit = 2 * size // if it fails, do not try again immediately
 	old, err := os.Open(p.path)
 	if err != nil {
 		return err

@@ -10,15 +10,15 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// How the writer paces itself.
+// Limits on batches and checkpoints.
 const (
-	checkpointAfter = 900 * time.Millisecond // leaves time to write it within checkpointWithin
-	ownRoom         = 4                      // the ledger's own entries in one batch: checkpoint, unrecorded, disk
+	checkpointAfter = 900 * time.Millisecond // time remains to write it within checkpointWithin
+	ownRoom         = 4                      // entries that the ledger adds to one batch: checkpoint, unrecorded, disk
 	maxBatch        = maxUncovered - ownRoom - 1
 )
 
-// writer writes the chain. The holder of its lock writes, see serve.go. The lock guards all fields, which belong to [Open] until the ledger is
-// handed out.
+// writer writes the chain. Only the holder of its lock writes, see serve.go. The lock guards all fields; until [Open]
+// returns they belong to Open.
 type writer struct {
 	turn chan struct{} // the lock: full while it is held
 
@@ -27,39 +27,40 @@ type writer struct {
 	keys    keys.Keys
 	second  *secondFile
 
-	chain     *chain       // nil once it was given up, until the next one is begun
+	chain     *chain       // nil after it was given up, until the next one is begun
 	poisoned  []*chain     // given up, still locked, not yet named by another chain
-	taken     error        // the trail was taken away, and no caller has been refused for it yet
+	taken     error        // files of the chain were removed or changed, and no caller has received that error yet
 	beginning bool         // the chain's first entries are not durable yet
 	pending   *pendingNote // signed, and not yet recorded as an entry
-	dirty     bool         // something but a checkpoint stands behind the last checkpoint
-	due       bool         // the oldest such entry has waited long enough
+	dirty     bool         // an entry other than a checkpoint follows the last checkpoint
+	due       bool         // checkpointAfter has passed since the oldest such entry
 	oldest    int64        // time of the oldest such entry, in microseconds
 	stamp     time.Time    // time of the batch being written
 	timer     *time.Timer
 	synced    time.Time // when the checkpoints were last synced
 
 	space space
-	lost  uint64 // let go under FailOpen since the last entry
-	since string // when the first of those was
+	lost  uint64 // entries not recorded under FailOpen since the last entry
+	since string // time of the first of those
 
-	batch   []*request // space for one batch
+	batch   []*request // reused for each batch
 	bodies  [][]byte
 	results []result
 }
 
-// pendingNote is a checkpoint that is in its files and not yet an entry.
+// pendingNote is a checkpoint that was written to its files but not yet recorded as an entry.
 type pendingNote struct {
 	Note    string        `json:"note"`
-	Second  *bool         `json:"second,omitempty"` // false if the second place has failed
+	Second  *bool         `json:"second,omitempty"` // false if writing to the witness copy failed
 	Closed  bool          `json:"closed,omitempty"`
 	Segment int           `json:"segment,omitempty"`
-	Within  int64         `json:"checkpoint_ms,omitempty"` // in the first entry of a segment, as in that of a chain
+	Within  int64         `json:"checkpoint_ms,omitempty"` // in the first entry of a segment, as in the first entry of a chain
 	Tree    []string      `json:"tree,omitempty"`
 	Open    []reservation `json:"open,omitempty"`
 }
 
-// handle makes a batch durable and answers its callers, or refuses it. Without a batch it writes the ledger's own entries.
+// handle makes a batch durable and answers its callers, or refuses it. If the batch is empty it writes only the
+// ledger's own entries.
 func (w *writer) handle(batch []*request) {
 	err := w.unreported(batch)
 	if err == nil {
@@ -73,8 +74,8 @@ func (w *writer) handle(batch []*request) {
 	}
 }
 
-// unreported returns the loss of the trail that the ledger's own writing came upon, so that the next caller learns of it: that the trail was
-// taken away must not pass in silence because a checkpoint was quicker than a call.
+// unreported returns the error of a checkpoint that found files of the chain removed or changed, so that the next
+// caller receives it. Otherwise the error would be lost whenever a checkpoint finds the change before a call does.
 func (w *writer) unreported(batch []*request) error {
 	if len(batch) == 0 {
 		return nil
@@ -82,7 +83,7 @@ func (w *writer) unreported(batch []*request) error {
 	return w.taken
 }
 
-// prepare brings the chain into a state in which n entries can be written.
+// prepare makes the chain ready for n more entries.
 func (w *writer) prepare(n int) error {
 	w.stamp = w.now()
 	if w.chain == nil {
@@ -109,16 +110,17 @@ func (w *writer) prepare(n int) error {
 		return nil
 	}
 	err := w.sign()
-	if err != nil && !must && w.chain != nil { // late, which is better than refusing
+	if err != nil && !must && w.chain != nil { // a late checkpoint is better than refusing the entries
 		w.timer.Reset(checkpointAfter)
 		return nil
 	}
 	return err
 }
 
-// mustSign reports whether a checkpoint has to be signed before n more entries are written. [Verify] relies on it: an entry that was
-// written more than checkpointWithin after an uncovered one shows that a checkpoint was removed. So the decision and the entries use the
-// same time, w.stamp, and neither a suspended machine nor a clock that was set makes a difference.
+// mustSign reports whether a checkpoint must be signed before n more entries are written. Package verify relies on
+// it: an entry that was written more than checkpointWithin after an uncovered one shows that a checkpoint was
+// removed. The decision and the entries therefore use the same time, w.stamp, so that neither a suspended machine nor
+// a changed clock makes a difference.
 func (w *writer) mustSign(n int) bool {
 	late := w.dirty && w.stamp.UnixMicro()-w.oldest > checkpointWithin.Microseconds()
 	return late || w.chain.uncovered()+n+ownRoom > maxUncovered
@@ -146,7 +148,7 @@ func (w *writer) commit(batch []*request) error {
 	return nil
 }
 
-// write makes bodies durable in the chain. On an error it decides what becomes of the chain.
+// write makes bodies durable in the chain. On an error it decides whether the chain can still be used.
 func (w *writer) write(bodies [][]byte) error {
 	for len(w.results) < len(bodies) {
 		w.results = append(w.results, result{})
@@ -165,7 +167,8 @@ func (w *writer) write(bodies [][]byte) error {
 	return logFailed(err)
 }
 
-// ownBodies adds the ledger's own entries. A checkpoint comes first: in the first line of a segment it is where a reader begins.
+// ownBodies adds the ledger's own entries. A checkpoint is the first of them: readers start at the checkpoint in the
+// first line of a segment.
 func (w *writer) ownBodies(bodies [][]byte) [][]byte {
 	if w.pending != nil {
 		bodies = append(bodies, ownBody(KindCheckpoint, w.pending))
@@ -182,7 +185,7 @@ func (w *writer) ownBodies(bodies [][]byte) [][]byte {
 	return bodies
 }
 
-// recorded notes that own entries and a batch of n are durable.
+// recorded updates the state after own entries and a batch of n became durable.
 func (w *writer) recorded(own, n int) {
 	if w.pending != nil {
 		w.pending = nil
@@ -196,7 +199,7 @@ func (w *writer) recorded(own, n int) {
 	}
 }
 
-// track keeps the list of open reservations.
+// track updates the open reservations.
 func (w *writer) track(r *request, seq uint64) {
 	if r.reserve != nil {
 		opened := *r.reserve
@@ -208,7 +211,7 @@ func (w *writer) track(r *request, seq uint64) {
 	}
 }
 
-// refuse answers a batch that could not be recorded, as the policy says.
+// refuse answers a batch that could not be recorded, with an error or, under FailOpen, as unrecorded.
 func (w *writer) refuse(batch []*request, err error) {
 	if storage.IsFull(err) {
 		w.fill(len(batch))
@@ -233,11 +236,11 @@ func (w *writer) refuse(batch []*request, err error) {
 	}
 }
 
-// sign writes a checkpoint over all that is acknowledged to its files. Its entry comes with the next batch.
+// sign writes a checkpoint over all acknowledged entries to its files. Its entry is written with the next batch.
 func (w *writer) sign() error {
 	c := w.chain
 	if w.pending != nil {
-		return nil // over the same entries; only its entry is missing
+		return nil // it covers the same entries; only its entry is missing
 	}
 	signed, err := c.checkpoint().sign(w.keys.Signer)
 	if err != nil {
@@ -254,7 +257,7 @@ func (w *writer) sign() error {
 		kept := false
 		w.pending.Second = &kept
 	}
-	if !w.beginning { // else the second place could name a chain that never came to be
+	if !w.beginning { // otherwise the witness copy could name a chain whose creation fails
 		err := w.second.within(func() error { return w.second.append(signed) })
 		if err != nil {
 			failed := false
@@ -269,7 +272,7 @@ func (w *writer) sign() error {
 	return nil
 }
 
-// unsettled reports whether there is something for settle to do.
+// unsettled reports whether settle has work to do.
 func (w *writer) unsettled() bool {
 	return w.chain != nil && w.chain.notes.dirty || w.second.unsynced()
 }
@@ -280,7 +283,7 @@ type noteAt struct {
 	size  uint64
 }
 
-// syncNotes makes the checkpoints of the chain durable, and says so.
+// syncNotes makes the checkpoints of the chain durable and updates durableNote.
 func (w *writer) syncNotes() error {
 	if err := w.chain.notes.sync(); err != nil {
 		return err
@@ -307,12 +310,12 @@ func (w *writer) settle() {
 	w.checkSpace()
 }
 
-// poison gives the chain up: after a failed sync the content of the disk is unknown, so nothing is written there again. It stays locked until
-// another chain has named it.
+// poison gives the chain up: after a failed sync the content of the disk is unknown, so the chain is never written
+// again. It stays locked until another chain has named it.
 func (w *writer) poison(err error) {
 	c := w.chain
 	w.ledger.warner.warn(warningPoisoned, "chain "+c.name+" was given up after entry "+fmt.Sprint(c.at.seq()), err)
-	_ = c.stop() // of files that have failed already
+	_ = c.stop() // the files have already failed
 	if errors.Is(err, errTaken) {
 		w.taken = err
 	}
@@ -321,7 +324,8 @@ func (w *writer) poison(err error) {
 	w.timer.Stop()
 }
 
-// judge poisons the chain if err came from a sync of its folder, or if its files were taken away; what could not be made can be tried again.
+// judge poisons the chain if err is from a sync of its folder, or if its files were removed or changed. Other
+// failures can be retried.
 func (w *writer) judge(err error) error {
 	if errors.Is(err, errFolderSync) || errors.Is(err, errTaken) {
 		w.poison(err)
@@ -329,7 +333,7 @@ func (w *writer) judge(err error) error {
 	return logFailed(err)
 }
 
-// finish closes the chain with a checkpoint that says so.
+// finish closes the chain with a final checkpoint.
 func (w *writer) finish() error {
 	w.timer.Stop()
 	err := w.closeChain()
@@ -360,7 +364,7 @@ func (w *writer) closeChain() error {
 	return w.leave()
 }
 
-// drop lets go of a chain that could not be closed; the next opener recovers it.
+// drop releases a chain that could not be closed; the next process that opens the folder recovers it.
 func (w *writer) drop() error {
 	if w.chain == nil {
 		return nil
@@ -368,7 +372,7 @@ func (w *writer) drop() error {
 	return w.chain.abandon()
 }
 
-// leave notes how the chain ended and releases its files and its lock. All entries are durable already.
+// leave records how the chain ended and releases its files and its lock. All entries are durable already.
 func (w *writer) leave() error {
 	c := w.chain
 	err := c.notes.sync()
@@ -381,7 +385,7 @@ func (w *writer) leave() error {
 
 func (w *writer) now() time.Time { return w.ledger.options.Clock() }
 
-// ownBody is the body of an entry of the ledger's own.
+// ownBody returns the body of an entry that the ledger writes itself.
 func ownBody(kind Kind, data any) []byte {
 	b := append(append(append([]byte(nil), `,"kind":"`...), kind...), `","data":`...)
 	return append(b, format.MustJSON(data)...)
