@@ -10,13 +10,14 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// abandoned is the error of a call whose handler was still running when the server stopped. Whether it took effect is not known.
+// abandoned returns the error for a call whose handler was still running when the server stopped. It does not say whether the call
+// took effect.
 func abandoned() *candor.Error {
 	return candor.New(candor.CodeUnavailable, "The server stopped before the call had finished.", candor.WithOrigin(candor.PartyServer, false),
 		candor.WithRetry(candor.NoRetry()), candor.WithSuggestion(contract.CheckEffect))
 }
 
-// abandon records and counts a call whose handler has not returned, and returns the whole answer to it.
+// abandon records and counts a call whose handler has not returned, and returns the complete response to the call.
 func (b *Boundary) abandon(ctx context.Context, x exchange, id wire.ID) []byte {
 	if x.method != "tools/call" || b.o.Dialect.Carrier() == dialect.CarrierRPCError {
 		return b.refuse(ctx, abandoned(), contract.VerdictLost, x).append(nil, id)
@@ -41,7 +42,7 @@ func paramsNewEra(params []byte) bool {
 	return version >= "2026-07-28"
 }
 
-// abandonCalls answers the calls of a stream that have not ended in time. It gives up if the client does not read.
+// abandonCalls answers the calls of a stream that have not finished in time. It stops after leaveTime if the client does not read.
 func (c *streamConn) abandonCalls() {
 	left := c.calls.takeAll()
 	if len(left) == 0 {

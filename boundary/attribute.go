@@ -12,9 +12,10 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// attribute makes the error of an envelope in a tool's result the tool's: it may be an upstream's, passed on, and the tool has run whatever
-// the envelope says. Ref and time become the boundary's own, under which the entry is found. The details keep under "upstream" what the
-// envelope said there, so that a failure can be followed; see chapter 5 of spec/contract.md.
+// attribute returns e with the tool as its origin. The envelope in a tool's result may come from an upstream server, but the tool has
+// run in any case. The ref and the time are cleared, so that the boundary sets those under which the entry is recorded. The original
+// origin, ref and time are kept in the details under "upstream", so that the failure can be traced; see chapter 5 of
+// spec/contract.md.
 func attribute(e *candor.Error) *candor.Error {
 	theirs := map[string]any{}
 	if by := e.Origin().By; by != candor.PartyTool {
@@ -38,7 +39,7 @@ func attribute(e *candor.Error) *candor.Error {
 	return e.With(options...)
 }
 
-// isEnvelope reports structured content that repeats an envelope.
+// isEnvelope reports whether structured content is an envelope.
 func isEnvelope(structure any) bool {
 	raw, err := encodeValue(structure)
 	if err != nil {
@@ -52,18 +53,19 @@ func isEnvelope(structure any) bool {
 	return err == nil
 }
 
-// repeats reports a block with the readable text of the error that the tool attached: the boundary's own block says the same.
+// repeats reports whether a block has the readable text of the error that the tool attached. The boundary's first block has the same
+// text.
 func repeats(block mcp.Content, theirs *candor.Error) bool {
 	text, ok := block.(*mcp.TextContent)
 	return ok && text != nil && theirs != nil && text.Text == string(dialect.AppendText(nil, theirs))
 }
 
-// keepsAdvice reports that the retry advice of a failure stays as it is: the tool may be called twice, or the author of the server gave
+// keepsAdvice reports whether the retry advice of a failure is kept: the tool may be called twice, or the author of the server gave
 // the advice.
 func (c toolCall) keepsAdvice() bool { return c.advised || c.tool.repeatable() }
 
-// refineCall is [Boundary.refine] for a tool call. The result has advice that cannot cause a second effect, unless keep is set or Refine
-// gave the advice.
+// refineCall is [Boundary.refine] for a tool call. The retry advice of the result cannot cause a second effect, unless keep is set or
+// Refine gave the advice.
 func (b *Boundary) refineCall(ctx context.Context, e *candor.Error, x *exchange, keep bool) *candor.Error {
 	refined := b.refine(ctx, e, x)
 	if keep || refineGaveRetry(e, refined) {
@@ -72,18 +74,18 @@ func (b *Boundary) refineCall(ctx context.Context, e *candor.Error, x *exchange,
 	return contract.AvoidSecondEffect(refined)
 }
 
-// refineGaveRetry reports that Refine gave the retry advice of an error.
+// refineGaveRetry reports whether Refine set the retry advice of an error.
 func refineGaveRetry(before, after *candor.Error) bool {
 	return after.RetryGiven() && (!before.RetryGiven() || before.Retry() != after.Retry())
 }
 
-// givesRetry reports that the retry advice of an error is the author's own. Advice that was read from another server is not: such an
-// error has a time, which the author of a server leaves to the boundary.
+// givesRetry reports whether the author of the server gave the retry advice of an error. Advice that was read from another server
+// does not count: such an error has a time, whereas the time of an author's error is set by the boundary.
 func givesRetry(e *candor.Error) bool {
 	return e.RetryGiven() && !e.Origin().Inferred && e.Time().IsZero()
 }
 
-// repeatable reports a tool that declares that a second call changes nothing more. An unknown tool does not.
+// repeatable reports whether the tool declares readOnlyHint or idempotentHint. It returns false for an unknown tool.
 func (t *tool) repeatable() bool {
 	if t == nil || t.listed.Annotations == nil {
 		return false

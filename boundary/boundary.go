@@ -42,62 +42,64 @@ import (
 	"github.com/candor-mcp/candor/internal/ref"
 )
 
-// Boundary is the edge of one or several servers. It is safe for concurrent use.
+// Boundary reports the failures of one or several servers. It is safe for concurrent use.
 type Boundary struct {
 	o       Options
 	running running
-	results resultSizes // of the handlers' results
+	results resultSizes // sizes of the handlers' results
 }
 
-// The marks of requests that came through a wrapper around the SDK, whichever boundary's. No client knows the nonce.
+// throughStream and throughNonce mark requests that passed through a wrapper around the SDK. They are shared by all boundaries.
+// Clients do not know the nonce.
 var (
 	throughStream = &mcp.RequestExtra{}
 	throughNonce  = ref.New()
 )
 
-// guarded knows the boundary of every server, as weak.Pointer[mcp.Server] → *Boundary. A server has one: two would record and
-// count each failure twice.
+// guarded maps each server to its boundary, as weak.Pointer[mcp.Server] → *Boundary. A server has one boundary, because two would
+// record and count each failure twice.
 var guarded sync.Map
 
 var candorDialect = dialect.Must("candor")
 
-// New returns a boundary for several servers; [Install] is the short way for one.
+// New returns a boundary for several servers. [Install] is the shorter way for one server.
 func New(o Options) *Boundary {
 	o.fill()
 	return &Boundary{o: o}
 }
 
-// Install puts a boundary around a server and returns it. Call it after the server's own middleware was added: what is added
-// later stands outside. A server has one boundary: if it has one already, that one is returned, and its options stay.
+// Install adds a boundary to a server and returns it. Call it after the server's other middleware was added, because the boundary
+// does not see the failures of middleware that is added later. If the server already has a boundary, Install returns that one and
+// ignores o.
 //
-// The middleware alone cannot see what the SDK answers by itself. Serve the server through [Boundary.Stdio] or [Boundary.HTTP],
-// or let [Serve] and [Handler] do all of it.
+// The middleware does not see the errors that the SDK answers itself. Serve the server through [Boundary.Stdio] or [Boundary.HTTP],
+// or use [Serve] or [Handler], which install the boundary and serve.
 func Install(server *mcp.Server, o Options) *Boundary {
 	return New(o).install(server)
 }
 
-// Install puts the boundary around one more server. One that has a boundary already keeps it.
+// Install adds the boundary to another server. A server that already has a boundary keeps it.
 func (b *Boundary) Install(server *mcp.Server) { b.install(server) }
 
-// install returns the boundary that the server has afterwards.
+// install adds the boundary and returns the one that the server has afterwards.
 func (b *Boundary) install(server *mcp.Server) *Boundary {
 	known := weak.Make(server)
 	if first, twice := guarded.LoadOrStore(known, b); twice {
-		return first.(*Boundary) //nolint:errcheck,forcetypeassert // nothing else is stored
+		return first.(*Boundary) //nolint:errcheck,forcetypeassert // only boundaries are stored
 	}
 	runtime.AddCleanup(server, func(gone weak.Pointer[mcp.Server]) { guarded.Delete(gone) }, known)
 	b.offerStats(server)
 	g := &guard{b: b}
 	g.tools.trouble = b.unusableSchema
 	if labels, ok := b.o.Meter.(interface{ SetTools(names ...string) }); ok {
-		g.tools.listed = func(names []string) { labels.SetTools(names...) } // only real tools get a label of their own
+		g.tools.listed = func(names []string) { labels.SetTools(names...) } // only listed tools get their own label
 	}
 	server.AddReceivingMiddleware(g.receive)
 	server.AddSendingMiddleware(g.send)
 	return b
 }
 
-// unusableSchema tells the operator that a tool's arguments or results cannot be checked.
+// unusableSchema logs that the arguments or results of a tool cannot be checked.
 func (b *Boundary) unusableSchema(tool, which string, err error) {
 	b.o.Logger.Warn("a schema cannot be used, so nothing is checked against it",
 		slog.String("tool", contract.Bound(tool, candor.MaxCallInfo)), slog.String("schema", which), slog.Any("error", candor.From(err)))

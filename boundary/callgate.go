@@ -15,41 +15,41 @@ import (
 
 const (
 	defaultMaxCalls = 1024      // calls that run at the same time
-	maxWindow       = 64        // calls that may be about to produce an answer
-	minWindow       = 1         // the same where answers are very large
-	firstWindow     = 2         // the same until an answer was written
+	maxWindow       = 64        // maximum of calls that may be about to produce an answer
+	minWindow       = 1         // minimum of the same, for very large answers
+	firstWindow     = 2         // maximum of the same until an answer was written
 	firstAnswer     = 256 << 10 // assumed size of an answer until one was written
-	largeAnswer     = 64 << 10  // answers below this do not matter
-	answerCopies    = 12        // how many times its size an answer takes while the SDK encodes it
-	runningBudget   = 128 << 20 // bytes that the answers of running calls may come to take
-	answerBudget    = 16 << 20  // bytes of answers that wait for their reader
+	largeAnswer     = 64 << 10  // smaller answers are ignored
+	answerCopies    = 12        // memory of an answer while the SDK encodes it, as a multiple of its size
+	runningBudget   = 128 << 20 // memory for the answers of running calls, in bytes
+	answerBudget    = 16 << 20  // bytes of answers that are being written
 	gateInterval    = 25 * time.Millisecond
-	callWait        = 5 * time.Second  // for a call over HTTP
-	queueWait       = 30 * time.Second // for a call on a stream while too many are running
+	callWait        = 5 * time.Second  // maximum wait of a call over HTTP
+	queueWait       = 30 * time.Second // maximum wait of a call on a stream while too many are running
 )
 
-// callGate limits the calls in flight, so that a client that sends calls and does not read the answers cannot fill the memory.
+// callGate limits the calls in flight, so that a client that sends calls and does not read the answers cannot exhaust the memory.
 //
-// The size of an answer is known only when its handler has returned. So the gate lets a small number of calls start at once, its window,
-// and starts no more while answers of answerBudget bytes wait for their reader. A call that has run for gateInterval without an answer
-// does not count for the window any more, so slow handlers do not hold up quick ones; together they are at most max, or so many as
-// are expected to fit into runningBudget.
+// The size of an answer is known only when its handler has returned. Therefore the gate starts only a small number of calls per
+// interval, its window, and starts none while at least answerBudget bytes of answers are being written. A call that has run for
+// gateInterval without an answer no longer counts for the window, so slow handlers do not delay quick ones. At most max calls run at
+// the same time, or as many as are expected to fit into runningBudget.
 //
-// The size of an answer is expected to be that of recent ones, or of a result that a handler has returned and the SDK still encodes.
+// The expected size of an answer is that of recent answers, or of a result that a handler has returned and the SDK is still encoding.
 type callGate struct {
 	max     int
 	results *resultSizes
 
 	mu       sync.Mutex
-	turn     uint64 // the number of the current interval
+	turn     uint64 // number of the current interval
 	running  int    // calls that have not ended
 	fresh    int    // calls that began in this interval and have not begun to answer
 	ended    int    // calls that ended in this interval
 	writing  int    // answers that are being written
-	bytes    int64  // their size
-	expected int64  // the size of recent answers
+	bytes    int64  // size of the answers that are being written
+	expected int64  // size of recent answers
 	learnt   bool   // an answer was written
-	growth   int    // how many times the window is doubled, because the handlers are slow
+	growth   int    // how many times the window was doubled because handlers are slow
 	waiting  []chan uint64
 	ticking  bool // nextTurn is scheduled
 }
@@ -61,29 +61,29 @@ func newCallGate(limit int, results *resultSizes) *callGate {
 	return &callGate{max: limit, results: results, expected: firstAnswer}
 }
 
-// resultSizes remembers the size of large results from the moment their handlers return. The zero value is ready.
+// resultSizes remembers the size of large results from the moment their handlers return. The zero value is ready to use.
 type resultSizes struct{ largest atomic.Int64 }
 
-// add takes note of a result of n bytes.
+// add notes a result of n bytes.
 func (s *resultSizes) add(n int) {
 	for old := s.largest.Load(); int64(n) > old && n >= largeAnswer && !s.largest.CompareAndSwap(old, int64(n)); old = s.largest.Load() {
 	}
 }
 
-// decay forgets a part of the size.
+// decay lowers the remembered size.
 func (s *resultSizes) decay() {
 	if old := s.largest.Load(); old > 0 {
 		s.largest.CompareAndSwap(old, old-old/16-1)
 	}
 }
 
-// ticket stands for one call that the gate has let in. The zero ticket is of no gate, and its methods do nothing.
+// ticket represents one call that the gate has started. The methods of the zero ticket do nothing.
 type ticket struct {
 	gate *callGate
 	turn uint64 // 0 when the answer has begun
 }
 
-// tryStart lets a call in if there is space for it and no other call waits.
+// tryStart starts a call if there is space for it and no other call is waiting.
 func (g *callGate) tryStart() (ticket, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -115,30 +115,30 @@ func (g *callGate) start(ctx context.Context) (ticket, bool) {
 		g.waiting = slices.Delete(g.waiting, i, i+1)
 		return ticket{}, false
 	}
-	return ticket{g, <-ready}, true // it was let in at the same moment
+	return ticket{g, <-ready}, true // it was started at the same moment
 }
 
-// full reports that calls wait because as many as allowed are running, and not because a client does not read.
+// full reports whether as many calls as allowed are running. If not, calls wait because a client does not read.
 func (g *callGate) full() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.running >= g.limit()
 }
 
-// hasSpace reports that one more call may begin. The caller holds the lock.
+// hasSpace reports whether one more call may start. The caller holds the lock.
 func (g *callGate) hasSpace() bool {
 	return g.running < g.limit() && g.bytes < answerBudget && g.fresh < g.window()
 }
 
-// limit returns how many calls may run: max, or fewer if their answers can be expected to be large.
+// limit returns how many calls may run: max, or fewer if large answers are expected. The caller holds the lock.
 func (g *callGate) limit() int {
 	return min(g.max, max(int(runningBudget/answerCopies/g.size()), minWindow))
 }
 
-// size returns the size that an answer is expected to have. The caller holds the lock.
+// size returns the expected size of an answer. The caller holds the lock.
 func (g *callGate) size() int64 { return max(g.expected, g.results.largest.Load()) }
 
-// window returns how many calls may begin in one interval.
+// window returns how many calls may start in one interval. The caller holds the lock.
 func (g *callGate) window() int {
 	n := int(min(max(answerBudget/g.size(), minWindow), maxWindow))
 	if !g.learnt {
@@ -147,7 +147,7 @@ func (g *callGate) window() int {
 	return n << g.growth
 }
 
-// begin counts a call. The caller holds the lock.
+// begin counts a call that starts, and returns the number of the interval. The caller holds the lock.
 func (g *callGate) begin() uint64 {
 	if g.turn == 0 {
 		g.turn = 1
@@ -157,7 +157,7 @@ func (g *callGate) begin() uint64 {
 	return g.turn
 }
 
-// admit lets in the calls that there is space for, the oldest first. The caller holds the lock.
+// admit starts the waiting calls that there is space for, the oldest first. The caller holds the lock.
 func (g *callGate) admit() {
 	for len(g.waiting) > 0 && g.hasSpace() {
 		g.waiting[0] <- g.begin()
@@ -165,7 +165,8 @@ func (g *callGate) admit() {
 	}
 }
 
-// schedule ends the interval in a while. Without calls that wait the intervals have no end, and cost nothing.
+// schedule arranges for the interval to end after gateInterval. It does nothing while no call is waiting, so an idle gate has no
+// timer. The caller holds the lock.
 func (g *callGate) schedule() {
 	if len(g.waiting) == 0 || g.ticking {
 		return
@@ -174,7 +175,8 @@ func (g *callGate) schedule() {
 	time.AfterFunc(gateInterval, g.nextTurn)
 }
 
-// nextTurn begins an interval. The calls of the last one are slow, unless answers wait for their reader: then it is the client that is slow.
+// nextTurn starts the next interval. It treats the calls of the last interval as slow, unless many answers are still being written:
+// then the client is slow, and the window does not advance.
 func (g *callGate) nextTurn() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -191,7 +193,7 @@ func (g *callGate) nextTurn() {
 		g.turn++
 		g.fresh = 0
 	}
-	if g.writing == 0 { // nothing waits for its reader, so old sizes need not hold up calls
+	if g.writing == 0 { // no answer is being written, so old sizes need not delay calls
 		g.decay()
 	}
 	g.ended, g.ticking = 0, false
@@ -199,7 +201,7 @@ func (g *callGate) nextTurn() {
 	g.schedule()
 }
 
-// answering says that n bytes of the call's answer are about to be written.
+// answering notes that n bytes of the call's answer are about to be written.
 func (t *ticket) answering(n int) {
 	if t.gate == nil {
 		return
@@ -213,7 +215,7 @@ func (t *ticket) answering(n int) {
 	g.expected = max(g.expected, int64(n))
 }
 
-// answered says that they were written.
+// answered notes that the n bytes passed to answering were written.
 func (t *ticket) answered(n int) {
 	if t.gate == nil {
 		return
@@ -235,7 +237,7 @@ func (g *callGate) decay() {
 	g.results.decay()
 }
 
-// leaveWindow takes the call out of the window. The caller holds the lock.
+// leaveWindow removes the call from the window. The caller holds the lock.
 func (t *ticket) leaveWindow() {
 	if t.turn != 0 && t.turn == t.gate.turn {
 		t.gate.fresh--
@@ -243,7 +245,7 @@ func (t *ticket) leaveWindow() {
 	t.turn = 0
 }
 
-// end says that the call is over.
+// end notes that the call has finished.
 func (t *ticket) end() {
 	g := t.gate
 	if g == nil {
@@ -258,27 +260,27 @@ func (t *ticket) end() {
 	g.admit()
 }
 
-// callQueue holds the calls of a stream that wait for the gate, the oldest first. Reading goes on meanwhile: what follows may be the
-// cancellation of a call, or the answer that a running handler waits for.
+// callQueue holds the calls of a stream that wait for the gate, the oldest first. The stream is still read meanwhile, because the
+// next message may be the cancellation of a call or an answer that a running handler waits for.
 type callQueue struct {
 	mu      sync.Mutex
 	calls   []*openCall
 	serving bool // a goroutine empties the queue
 }
 
-// ungated reports a method that is not held back: a ping tells that the server is alive, a subscription lasts, and without
-// initialize nothing begins.
+// ungated reports whether calls of a method bypass the gate: a ping checks that the server is alive, a subscription has no end, and
+// initialize comes before any other call.
 func ungated(method string) bool {
 	return method == "ping" || method == "initialize" || method == "subscriptions/listen"
 }
 
-// request is the call as the SDK gets it.
+// request returns the request to pass to the SDK, and registers the call in streamCalls.
 func (o *openCall) request() *jsonrpc.Request {
 	streamCalls.add(o)
 	return &jsonrpc.Request{ID: o.sdk, Method: o.method, Params: o.params, Extra: &o.extra}
 }
 
-// startOrQueue reports whether a call may be passed on now. Otherwise it is passed on later.
+// startOrQueue reports whether a call may be passed on now. If not, it adds the call to the queue.
 func (c *streamConn) startOrQueue(o *openCall) bool {
 	if ungated(o.method) {
 		o.started.Store(true)
@@ -301,7 +303,7 @@ func (c *streamConn) startOrQueue(o *openCall) bool {
 	return false
 }
 
-// next returns the oldest call of the queue, or nil if there is none: then the caller no longer serves the queue.
+// next returns the oldest call of the queue. It returns nil if the queue is empty; the caller then no longer serves the queue.
 func (q *callQueue) next() *openCall {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -329,11 +331,12 @@ func (c *streamConn) serveQueue() {
 	}
 }
 
-// waitForStart waits until a call may start. A call is refused if too many are running for long; if the client does not read its answers
-// it waits, because a refusal could not be written either.
+// waitForStart waits until a call may start. If too many calls are running for queueWait, it refuses the call. If the client does not
+// read its answers, it keeps waiting, because a refusal could not be written either.
 func (c *streamConn) waitForStart(o *openCall) (ticket, bool) {
 	for c.life.Err() == nil {
-		// Each call has its own wait, from when it was received. One that is late already gets a moment, in case there is space.
+		// The wait of each call begins when the call was received. A call that is already late still waits for gateInterval, in case
+		// there is space.
 		ctx, cancel := context.WithTimeout(c.life, max(queueWait-time.Since(o.queued), gateInterval))
 		t, ok := c.gate.start(ctx)
 		cancel()

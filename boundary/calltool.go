@@ -12,19 +12,19 @@ import (
 	"github.com/candor-mcp/candor/internal/usercode"
 )
 
-// toolCall is one tools/call on its way through.
+// toolCall is one tools/call request and its handling.
 type toolCall struct {
 	g    *guard
 	next mcp.MethodHandler
 	req  *mcp.CallToolRequest
-	tool *tool // nil if the server lists none of that name
+	tool *tool // nil if the server does not list the tool
 
-	advised bool // the retry advice of the failure was given by the author of the server
+	advised bool // the author of the server gave the retry advice of the failure
 
-	claim *claim // taken before a failure is recorded; nil where nothing else could record it
+	claim *claim // taken before a failure is recorded; nil if no other goroutine could record it
 }
 
-// callTool handles tools/call. The successful way through it allocates nothing.
+// callTool handles tools/call. It does not allocate for a successful call.
 func (g *guard) callTool(ctx context.Context, next mcp.MethodHandler, req *mcp.CallToolRequest) reply {
 	c := toolCall{g: g, next: next, req: req}
 	if g.b.o.Tracer == nil && !g.b.o.Successes {
@@ -33,7 +33,7 @@ func (g *guard) callTool(ctx context.Context, next mcp.MethodHandler, req *mcp.C
 	return c.observed(ctx)
 }
 
-// observed is handle for a server that wants to know of successes, too.
+// observed is handle for a server with a tracer, or one that records successes.
 func (c toolCall) observed(ctx context.Context) (r reply) {
 	began := c.g.b.o.now()
 	end := func(*candor.Error) {}
@@ -54,7 +54,7 @@ func (c toolCall) observed(ctx context.Context) (r reply) {
 	return r
 }
 
-// handle checks the arguments, runs the tool and checks what it returned.
+// handle checks the arguments, runs the tool and checks its result.
 func (c toolCall) handle(ctx context.Context) reply {
 	c.tool = c.g.tools.find(ctx, c.next, c.req)
 	if c.tool != nil && !c.tool.accepts(c.req.Params.Arguments) {
@@ -74,8 +74,8 @@ func (c toolCall) handle(ctx context.Context) reply {
 	return c.brokenForeign(ctx, out)
 }
 
-// brokenForeign is broken for an outcome with foreign methods. It is a function of its own so that the successful way does not
-// allocate for its closure.
+// brokenForeign is broken for an outcome with foreign methods. It is a separate function so that a successful call does not allocate
+// the closure.
 func (c toolCall) brokenForeign(ctx context.Context, out outcome) reply {
 	return c.boundedly(ctx, out.stack, func(c toolCall) reply { return c.broken(ctx, out) })
 }
@@ -85,7 +85,7 @@ func (c toolCall) reportedForeign(ctx context.Context, result *mcp.CallToolResul
 	return c.boundedly(ctx, "", func(c toolCall) reply { return c.reported(ctx, result) })
 }
 
-// boundedly runs what may call foreign methods. If that does not return, the call has failed for that reason.
+// boundedly runs handle, which may call foreign methods. If handle does not return in time, the call fails for that reason.
 func (c toolCall) boundedly(ctx context.Context, stack string, handle func(toolCall) reply) reply {
 	return c.g.b.bounded(func(own *claim) reply {
 		c := c
@@ -114,10 +114,10 @@ func (c toolCall) broken(ctx context.Context, out outcome) reply {
 		return c.failWith(ctx, out.err, nil)
 	}
 	if shown.code == jsonrpc.CodeMethodNotFound {
-		// The SDK would replace it by words of its own, and the method that was called exists: the tool has failed.
+		// The SDK would replace the message. The method that was called exists, so this is a failure of the tool.
 		return c.fail(ctx, attributeToTool(readWords(shown)).With(candor.WithCause(out.err)), nil)
 	}
-	// The author chose the protocol's channel, or the SDK did: it stays.
+	// The author or the SDK chose a JSON-RPC error, so it remains one.
 	e := read(shown, &x)
 	if e.Code() == candor.CodeToolNotFound {
 		e = teach.UnknownTool(c.req.Params.Name, c.g.tools.names(), candor.PartyServer)
@@ -133,8 +133,8 @@ func (c toolCall) broken(ctx context.Context, out outcome) reply {
 
 // returned handles a tool that returned a result.
 func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) reply {
-	if done, ok := result.GetError().(sealed); ok { //nolint:errorlint // the mark is never wrapped, and looking further costs
-		return reply{result: result, failure: done.err} // marked isError or not: pattern B of dual is not
+	if done, ok := result.GetError().(sealed); ok { //nolint:errorlint // the mark is never wrapped, and errors.As would cost time
+		return reply{result: result, failure: done.err} // isError may be unset, as in pattern B of dual
 	}
 	if result.IsError {
 		if trustedResult(result) {
@@ -147,7 +147,7 @@ func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) repl
 		return c.fail(ctx, notEncodable(err), nil)
 	}
 	if len(result.Meta) > 0 {
-		if e := attached(result); e != nil { // it says that it failed, where few clients look
+		if e := attached(result); e != nil { // a failure that only _meta reports, which few clients read
 			c.advised = givesRetry(e)
 			return c.fail(ctx, attribute(e), result)
 		}
@@ -159,7 +159,7 @@ func (c toolCall) returned(ctx context.Context, result *mcp.CallToolResult) repl
 	return reply{result: result}
 }
 
-// reported handles a result that says isError. The envelope that one may hold is replaced.
+// reported handles a result with isError. An envelope in it is replaced.
 func (c toolCall) reported(ctx context.Context, result *mcp.CallToolResult) reply {
 	if c.claim != nil {
 		var err error
@@ -190,7 +190,8 @@ func (c toolCall) failWith(ctx context.Context, err error, from *mcp.CallToolRes
 	return c.fail(ctx, attributeToTool(e), from)
 }
 
-// sdkRefusal recognises that it was the SDK which refused the arguments: its schema is newer than ours, or stricter.
+// sdkRefusal returns the error for arguments that the SDK refused and the boundary had accepted, because the SDK's schema is newer or
+// stricter. It returns nil if cause is another error.
 func (c toolCall) sdkRefusal(ctx context.Context, result *mcp.CallToolResult, cause error) *candor.Error {
 	if len(result.Content) != 1 || !isSDKValidation(cause) {
 		return nil
@@ -204,7 +205,7 @@ func (c toolCall) sdkRefusal(ctx context.Context, result *mcp.CallToolResult, ca
 	return candor.New(candor.CodeInvalidArguments, "", candor.WithOrigin(candor.PartyServer, false), candor.WithCause(cause))
 }
 
-// refusal returns what is wrong with the arguments, or nil if nothing is.
+// refusal returns the error for invalid arguments, or nil if they are valid.
 func (c toolCall) refusal(ctx context.Context) *candor.Error {
 	e := c.tool.explain(c.req.Params.Arguments)
 	if e == nil {
@@ -224,7 +225,7 @@ func (c toolCall) exchange() exchange {
 	return x
 }
 
-// isNewEra reports a request of protocol version 2026-07-28 or later, in which every result says that it is complete.
+// isNewEra reports whether a request has protocol version 2026-07-28 or later, in which every result has a resultType.
 func isNewEra(req *mcp.CallToolRequest) bool {
 	version, _ := req.Params.Meta[mcp.MetaKeyProtocolVersion].(string)
 	return version >= "2026-07-28"

@@ -17,10 +17,11 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// grace is how long a handler may take to notice that its time is up, before it is left behind.
+// grace is how long a handler may still run after its deadline before the boundary stops waiting for it.
 const grace = 50 * time.Millisecond
 
-// limit returns how long a method may take, 0 for ever. What the SDK answers by itself needs no limit, and a subscription lasts.
+// limit returns the time limit of a method, or 0 for no limit. Methods that the SDK answers itself need no limit, and a subscription
+// has no end.
 func (g *guard) limit(method string) time.Duration {
 	switch method {
 	case "initialize", "ping", "server/discover", "subscriptions/listen", "logging/setLevel", "tools/list", "prompts/list",
@@ -31,8 +32,8 @@ func (g *guard) limit(method string) time.Duration {
 	}
 }
 
-// runFor runs a handler beside a clock. Its context ends with the time; a handler that does not care is left behind, because
-// a caller that waits for ever is worse.
+// runFor runs a handler with a time limit. The context of the handler ends with the limit. If the handler still does not return,
+// runFor does not wait for it, and its goroutine keeps running.
 func (g *guard) runFor(ctx context.Context, limit time.Duration, next mcp.MethodHandler, method string, req mcp.Request) outcome {
 	if limit <= 0 {
 		return g.run(ctx, next, method, req)
@@ -60,7 +61,7 @@ func (g *guard) runFor(ctx context.Context, limit time.Duration, next mcp.Method
 	}
 }
 
-// lateIf marks an outcome that is only the handler's way to say that its time was up.
+// lateIf marks an outcome as late if the limit has passed and the handler's error is only that deadline.
 func (out outcome) lateIf(within, caller context.Context) outcome {
 	if caller.Err() != nil || !errors.Is(within.Err(), context.DeadlineExceeded) {
 		return out
@@ -75,7 +76,7 @@ func (out outcome) lateIf(within, caller context.Context) outcome {
 	return out
 }
 
-// isDeadline reports an error that is a deadline, as far as it can be asked.
+// isDeadline reports whether err is context.DeadlineExceeded. An error whose methods do not return in time is not.
 func isDeadline(err error) bool {
 	is := func() bool { return usercode.Finite(err) && errors.Is(err, context.DeadlineExceeded) }
 	if usercode.Trusted(err) {
@@ -85,7 +86,7 @@ func isDeadline(err error) bool {
 	return late && failed == nil
 }
 
-// lateError is what the caller of a handler is told whose time was up, or who called it off.
+// lateError returns the error for a handler that timed out or was cancelled.
 func (g *guard) lateError(out outcome) *candor.Error {
 	if errors.Is(out.err, context.Canceled) {
 		return candor.From(out.err)
@@ -94,20 +95,20 @@ func (g *guard) lateError(out outcome) *candor.Error {
 		candor.WithDetails(map[string]any{"limitMs": g.b.o.Timeout.Milliseconds()}))
 }
 
-// errDeserted is what a handler is said to have thrown that ended its goroutine.
+// errDeserted is the error for a handler that ended its goroutine with runtime.Goexit.
 var errDeserted = errors.New("the handler ended its goroutine without returning")
 
-// unfinished is the failure of a call whose end nobody has seen, for its span.
+// unfinished is the error of the span of a call that did not finish.
 var unfinished = candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyServer, false))
 
-// running knows the handlers of a server over HTTP that have not returned, so that they can be called off when the server stops: the
-// SDK ends those of a session only if its client says so. For any other server it is zero and does nothing.
+// running counts the running handlers of an HTTP server and cancels them when the server stops, because the SDK cancels the handlers
+// of a session only at the client's request. The zero value, for any other server, does nothing.
 type running struct {
-	stopping context.Context //nolint:containedctx // ends when no handler may go on; set before the first request
+	stopping context.Context //nolint:containedctx // done when handlers must stop; set before the first request
 	handlers atomic.Int64
 }
 
-// begin returns the context for a handler, and what to do when it has returned.
+// begin returns the context for a handler, and a function to call when the handler has returned.
 func (r *running) begin(ctx context.Context) (within context.Context, end func()) {
 	if r.stopping == nil {
 		return ctx, func() {}
@@ -122,7 +123,7 @@ func (r *running) begin(ctx context.Context) (within context.Context, end func()
 	}
 }
 
-// awaitRest waits until no handler runs. It reports false if one still does when the time is up.
+// awaitRest waits until no handler is running. It returns false if a handler is still running after limit.
 func (r *running) awaitRest(limit time.Duration) bool {
 	const pause = 2 * time.Millisecond
 	for waited := time.Duration(0); r.handlers.Load() > 0; waited += pause {
@@ -134,8 +135,8 @@ func (r *running) awaitRest(limit time.Duration) bool {
 	return true
 }
 
-// streamCalls are the calls of all streams that were passed on to the SDK, by what identifies them there. A handler that ends its goroutine
-// takes the SDK's way to answer with it, so its call is answered by the stream itself.
+// streamCalls holds the calls of all streams that were passed on to the SDK, by the RequestExtra that identifies each of them there.
+// When a handler ends its goroutine, the SDK cannot answer the call, so the stream answers it.
 var streamCalls callRegistry
 
 type callRegistry struct {
@@ -164,12 +165,12 @@ func (r *callRegistry) find(extra *mcp.RequestExtra) *openCall {
 	return r.calls[extra]
 }
 
-// httpCalls are the calls over HTTP that were passed on to the SDK.
+// httpCalls holds the calls over HTTP that were passed on to the SDK.
 var httpCalls answerRegistry
 
 type answerRegistry struct {
 	mu    sync.RWMutex
-	calls map[*string]*answer // by the address of the mark
+	calls map[*string]*answer // by the address of answer.mark
 }
 
 func (r *answerRegistry) add(a *answer) {
@@ -199,9 +200,9 @@ func (r *answerRegistry) find(extra *mcp.RequestExtra) *answer {
 	return r.calls[&extra.Header[throughHeader][0]]
 }
 
-// deserted handles a handler that has ended its goroutine. With an [Options.Timeout] it ran on one of its own, and its caller is answered
-// as for any other failure. Otherwise the goroutine is the SDK's: the layer around the SDK answers the call, and where there is none it
-// is only recorded.
+// deserted handles a handler that has ended its goroutine. With an [Options.Timeout] the handler ran on a separate goroutine, and its
+// call is answered like any other failure. Otherwise the goroutine is the SDK's: the layer around the SDK answers the call, and
+// without such a layer the failure is only recorded.
 func (g *guard) deserted(ctx context.Context, method string, req mcp.Request) {
 	if g.limit(method) > 0 {
 		return
@@ -222,7 +223,8 @@ func (g *guard) deserted(ctx context.Context, method string, req mcp.Request) {
 	g.b.suppress(ctx, candor.From(errDeserted), contract.VerdictLost, x)
 }
 
-// failDeserted records and counts the failure of a handler that has ended its goroutine, and returns the result or the error to answer with.
+// failDeserted records and counts the failure of a handler that has ended its goroutine, and returns the result or the error to
+// answer with.
 func (g *guard) failDeserted(ctx context.Context, method string, req mcp.Request) (json.RawMessage, error) {
 	out := reply{}
 	if call, ok := req.(*mcp.CallToolRequest); ok && call.Params != nil {

@@ -10,20 +10,19 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// emission makes the result of a failed tool call. It is the one place in this package that writes isError.
+// emission builds the result of a failed tool call. No other code in this package sets isError.
 type emission struct {
 	b        *Boundary
 	tool     *tool
-	from     *mcp.CallToolResult // what the tool made, or nil
-	complete bool                // the protocol version wants resultType
+	from     *mcp.CallToolResult // the tool's result, or nil
+	complete bool                // the protocol version requires resultType
 
 	result   *mcp.CallToolResult
 	envelope []byte
-	unmarked bool // the dialect describes this failure as data: pattern B of dual
+	unmarked bool // the dialect reports this failure as data: pattern B of dual
 }
 
-// sealed marks a result whose failure is settled. It stands where the SDK keeps the Go error of a result, which never leaves
-// the process.
+// sealed marks a result whose failure was recorded. It is stored as the result's Go error, which the SDK does not send.
 type sealed struct{ err *candor.Error }
 
 func (s sealed) Error() string { return s.err.Error() }
@@ -32,16 +31,17 @@ func (s sealed) Unwrap() error { return s.err }
 // asRPC reports whether the server's dialect puts the failures of tools into JSON-RPC errors.
 func (m *emission) asRPC() bool { return m.b.o.Dialect.Carrier() == dialect.CarrierRPCError }
 
-// fresh is a result that is complete. The SDK has no exported way to say so, but its decoder does.
+// fresh is an empty result with resultType "complete". The SDK has no exported way to set the type, so the value is decoded from
+// JSON.
 var fresh = func() mcp.CallToolResult {
 	var r mcp.CallToolResult
 	if err := json.Unmarshal([]byte(`{"resultType":"complete","content":[]}`), &r); err != nil {
-		panic(err) // programmer: the text is a literal
+		panic(err) // unreachable: the text is a literal
 	}
 	return r
 }()
 
-// made holds the parts of a result together, so that they take one allocation.
+// made holds the parts of a result, so that they take one allocation.
 type made struct {
 	result  mcp.CallToolResult
 	text    mcp.TextContent
@@ -49,7 +49,7 @@ type made struct {
 	raw     json.RawMessage
 }
 
-// write makes the result and the envelope in it.
+// write builds the result and its envelope.
 func (m *emission) write(e *candor.Error) {
 	m.unmarked = false
 	if m.b.o.Dialect.Name() == "candor" || m.b.o.Dialect.Carrier() == dialect.CarrierDocument {
@@ -58,13 +58,13 @@ func (m *emission) write(e *candor.Error) {
 		m.writeDialect(e)
 	}
 	m.keepContent()
-	m.result.SetError(sealed{e}) // marks the result as recorded; SetError keeps content that is there
+	m.result.SetError(sealed{e}) // marks the result as recorded; SetError keeps existing content
 	m.result.IsError = !m.unmarked
 }
 
-// writeNative is the candor dialect: the quick way, because most servers speak it.
+// writeNative writes the candor dialect without decoding it again, because most servers use this dialect.
 func (m *emission) writeNative(e *candor.Error) {
-	buf := make([]byte, 0, 1024) // most fit
+	buf := make([]byte, 0, 1024) // enough for most errors
 	buf = dialect.AppendText(buf, e)
 	n := len(buf)
 	buf = candorDialect.Encode(buf, e, dialect.Options{Stack: m.b.o.Stack})
@@ -87,11 +87,11 @@ func (m *emission) writeNative(e *candor.Error) {
 
 var toolFailure = dialect.Must("sep3313")
 
-// mayMirror reports that the envelope may stand in structuredContent: only where the tool is known to declare no outputSchema, because
-// some clients validate errors against that schema too, and then hide them.
+// mayMirror reports whether the envelope may be copied to structuredContent. That requires a tool known to have no outputSchema,
+// because some clients validate errors against that schema too, and then hide them.
 func (m *emission) mayMirror() bool { return m.tool != nil && m.tool.listed.OutputSchema == nil }
 
-// writeDialect lets the dialect write the result and the SDK read it.
+// writeDialect encodes the result with the dialect and decodes it into the SDK's type.
 func (m *emission) writeDialect(e *candor.Error) {
 	o := m.b.options()
 	o.Complete, o.NoOutputSchema, o.Now = m.complete, m.mayMirror(), e.Time()
@@ -109,7 +109,7 @@ func (m *emission) writeDialect(e *candor.Error) {
 	m.result, m.envelope = r, m.b.o.Dialect.Encode(nil, e, o)
 }
 
-// keepOrder puts the members back as the dialect wrote them: the SDK reads objects into maps, and the order of an envelope's
+// keepOrder restores the order of members that the dialect wrote. The SDK decodes objects into maps, and the order of an envelope's
 // members is part of its dialect.
 func keepOrder(r *mcp.CallToolResult, raw []byte) {
 	v, err := wire.ParseValue(raw, wire.Limits{})
@@ -126,8 +126,8 @@ func keepOrder(r *mcp.CallToolResult, raw []byte) {
 	}
 }
 
-// keepContent adds what the tool itself returned: its blocks after ours, its own members of _meta, its structured content where
-// ours is not. Texts are redacted, because an error is where secrets slip out.
+// keepContent adds the content of the tool's result: its blocks after the boundary's block, its other members of _meta, and its
+// structured content if that is valid and not an envelope. Texts are redacted, because errors often contain secrets.
 func (m *emission) keepContent() {
 	if m.from == nil {
 		return
@@ -151,7 +151,8 @@ func (m *emission) keepContent() {
 	}
 }
 
-// onlyErrorText reports that the content is what the SDK made of a Go error: our block says that, and more.
+// onlyErrorText reports whether the content is only the text of a Go error, as the SDK writes it. The boundary's block includes that
+// text.
 func (m *emission) onlyErrorText() bool {
 	err := m.from.GetError()
 	if err == nil || len(m.from.Content) != 1 {
@@ -161,7 +162,7 @@ func (m *emission) onlyErrorText() bool {
 	return ok && text != nil && text.Text == err.Error()
 }
 
-// keeps reports that the tool's structured content may stay: it can be written, and it is what was promised.
+// keeps reports whether the tool's structured content may be kept: it can be encoded and matches the output schema.
 func (m *emission) keeps(structure any) bool {
 	raw, err := json.Marshal(structure)
 	if err != nil {

@@ -13,15 +13,16 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// The SDK encodes a result after the last middleware has seen it, and if that fails it sends nothing at all: the caller waits
-// for ever. So every result is looked at before. Encoding it twice would double the price of a success; most results are plain
-// enough to see that they can be encoded.
+// The SDK encodes a result after the last middleware has returned it. If that fails, the SDK sends nothing and the caller waits
+// forever. Therefore the boundary checks every result first. Encoding each result twice would double the cost of a success, so
+// results of known types are recognised as encodable without encoding them.
 
 func notEncodable(err error) *candor.Error {
 	return candor.New(candor.CodeResultNotEncodable, "", candor.WithOrigin(candor.PartyTool, false), candor.WithCause(err))
 }
 
-// encodableResult returns the result of a tool as it can be written, or why it cannot. That is the result itself if it is plain.
+// encodableResult returns a tool result that can be encoded, or the reason why it cannot. It returns r itself if all values in it are
+// plain.
 func (b *Boundary) encodableResult(r *mcp.CallToolResult) (*mcp.CallToolResult, error) {
 	if plainMeta(r.Meta) && plainContent(r.Content) && plain(r.StructuredContent, 0) && r.InputRequests == nil {
 		return r, nil
@@ -29,7 +30,7 @@ func (b *Boundary) encodableResult(r *mcp.CallToolResult) (*mcp.CallToolResult, 
 	return b.encodedOnce(r)
 }
 
-// encodedOnce is [encodeOnce] on a goroutine that can be given up.
+// encodedOnce is [encodeOnce] on a separate goroutine and with a time limit.
 func (b *Boundary) encodedOnce(r *mcp.CallToolResult) (*mcp.CallToolResult, error) {
 	type encoded struct {
 		result *mcp.CallToolResult
@@ -38,7 +39,7 @@ func (b *Boundary) encodedOnce(r *mcp.CallToolResult) (*mcp.CallToolResult, erro
 	out, err := usercode.Call(b.foreignTime(), func() encoded {
 		result, err := encodeOnce(r)
 		if err != nil {
-			err = errors.New(err.Error()) // an error of the marshaller is foreign, too
+			err = errors.New(err.Error()) // the marshaller's error may have foreign methods, too
 		}
 		return encoded{result, err}
 	})
@@ -48,7 +49,7 @@ func (b *Boundary) encodedOnce(r *mcp.CallToolResult) (*mcp.CallToolResult, erro
 	return out.result, out.err
 }
 
-// encodable returns why the result of any other method cannot be written, or nil.
+// encodable returns the reason why the result of a method other than tools/call cannot be encoded, or nil.
 func (b *Boundary) encodable(method string, r mcp.Result) error {
 	if isPlainResult(method, r) {
 		return nil
@@ -65,7 +66,7 @@ func (b *Boundary) encodable(method string, r mcp.Result) error {
 	return failed
 }
 
-// isPlainResult reports that the result of a method other than tools/call can certainly be encoded.
+// isPlainResult reports whether the result of a method other than tools/call can certainly be encoded.
 func isPlainResult(method string, r mcp.Result) bool {
 	switch r := r.(type) {
 	case *statsResult:
@@ -91,7 +92,7 @@ func isPlainResult(method string, r mcp.Result) bool {
 	}
 }
 
-// tryEncode encodes for nothing but the error. It runs foreign methods.
+// tryEncode encodes v and returns only the error. It runs foreign methods.
 func tryEncode(v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -103,7 +104,7 @@ func tryEncode(v any) error {
 	return validText(raw)
 }
 
-// validText returns an error for JSON that is not UTF-8: the encoder checks only the syntax of a json.RawMessage.
+// validText returns an error for JSON that is not UTF-8. The encoder checks only the syntax of a json.RawMessage.
 func validText(raw []byte) error {
 	if !utf8.Valid(raw) {
 		return errors.New("the result is not UTF-8")
@@ -140,7 +141,7 @@ func plainContent(blocks []mcp.Content) bool {
 
 const maxPlainDepth = 64
 
-// plain reports that a value can certainly be encoded.
+// plain reports whether a value can certainly be encoded.
 func plain(v any, depth int) bool {
 	if depth > maxPlainDepth {
 		return false
@@ -171,7 +172,7 @@ func plain(v any, depth int) bool {
 	}
 }
 
-// quickSize returns the bytes of the content blocks of a result, and of structured content that is encoded already.
+// quickSize returns the total size of the content blocks of a result, and of structured content that is already encoded.
 func quickSize(r *mcp.CallToolResult) int {
 	n := 0
 	for _, block := range r.Content {
@@ -183,7 +184,7 @@ func quickSize(r *mcp.CallToolResult) int {
 	return n
 }
 
-// blockSize returns the bytes of the text or data in a content block.
+// blockSize returns the number of bytes of text or data in a content block.
 func blockSize(block mcp.Content) int {
 	switch b := block.(type) {
 	case *mcp.TextContent:

@@ -11,17 +11,18 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Extension is the name under which a server announces Candor in capabilities.extensions, with the contract's version, the dialects it
-// speaks and the method that tells its counts. A client looks there and never sends a method to see whether it exists: an
-// unknown method over HTTP ends the session of some clients.
+// Extension is the name under which a server announces Candor in capabilities.extensions, with the version of the contract, the
+// dialects of the server and the method that returns its counts. Clients read it there and do not send a method to find out whether
+// it exists, because an unknown method over HTTP ends the session of some clients.
 const Extension = "dev.candor/errors"
 
-// StatsMethod is the custom method that tells the counts, offered while a [Reporter] is installed.
+// StatsMethod is the custom method that returns the counts. A server offers it if its meter is a [Reporter].
 const StatsMethod = "sys/errorStats"
 
 const contractVersion = "1"
 
-// announce adds the extension to the answers that carry capabilities. The SDK made those for this answer alone.
+// announce adds the extension to results that have capabilities. The SDK creates the capabilities anew for each result, so announce
+// may modify them.
 func (g *guard) announce(r mcp.Result) {
 	var caps *mcp.ServerCapabilities
 	switch r := r.(type) {
@@ -38,7 +39,7 @@ func (g *guard) announce(r mcp.Result) {
 	caps.AddExtension(Extension, g.b.extension())
 }
 
-// extension is what is announced under [Extension].
+// extension returns the value that is announced under [Extension].
 func (b *Boundary) extension() map[string]any {
 	settings := map[string]any{"version": contractVersion, "dialects": []string{b.o.Dialect.Name()}}
 	if _, reports := b.o.Meter.(Reporter); reports {
@@ -55,7 +56,7 @@ type statsResult struct {
 	complete bool
 }
 
-// MarshalJSON writes the members of the counts beside those every result has.
+// MarshalJSON writes the members of the counts, resultType and _meta into one object.
 func (r *statsResult) MarshalJSON() ([]byte, error) {
 	var out map[string]json.RawMessage
 	if err := json.Unmarshal(r.counts, &out); err != nil {
@@ -74,7 +75,7 @@ func (r *statsResult) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// offerStats registers sys/errorStats if there is somebody to answer it.
+// offerStats registers sys/errorStats if the meter is a [Reporter].
 func (b *Boundary) offerStats(server *mcp.Server) {
 	reporter, ok := b.o.Meter.(Reporter)
 	if !ok {
@@ -94,11 +95,11 @@ func (b *Boundary) offerStats(server *mcp.Server) {
 	}
 }
 
-// CodesKey is the member of a tool's _meta that lists the codes it can raise.
+// CodesKey is the member of a tool's _meta that lists the codes that the tool can return.
 const CodesKey = "dev.candor/codes"
 
-// Declare writes the codes that a tool can raise into its description, where clients see them, and returns the tool. What a tool
-// raises beyond them is reported to [Options.Undeclared].
+// Declare stores the codes that a tool can return in its _meta, where clients see them, and returns the tool. If the tool returns
+// another code, [Options.Undeclared] is called.
 func Declare(t *mcp.Tool, codes ...candor.Code) *mcp.Tool {
 	names := make([]string, len(codes))
 	for i, c := range codes {
@@ -117,7 +118,7 @@ type TestingT interface {
 	Errorf(format string, args ...any)
 }
 
-// FailUndeclared returns a function for [Options.Undeclared] that fails a test when a tool raises a code it has not declared.
+// FailUndeclared returns a function for [Options.Undeclared] that fails a test when a tool returns a code that it has not declared.
 func FailUndeclared(t TestingT) func(tool string, code candor.Code) {
 	return func(tool string, code candor.Code) {
 		t.Helper()
@@ -139,13 +140,13 @@ func declaredCodes(t *mcp.Tool) []candor.Code {
 	return codes
 }
 
-// always are the codes that the boundary raises for any tool, declared or not.
+// always lists the codes that the boundary may return for any tool, declared or not.
 var always = []candor.Code{
 	candor.CodeInvalidArguments, candor.CodeToolNotFound, candor.CodeCancelled, candor.CodeCallTimeout,
 	candor.CodeLedgerFailed, candor.CodeLedgerLocked,
 }
 
-// declared reports a code that the tool has not declared, if it declares any.
+// declared calls Undeclared if the tool declares codes and the code of e is not one of them.
 func (c toolCall) declared(e *candor.Error) {
 	if c.g.b.o.Undeclared == nil || c.tool == nil || c.tool.codes == nil {
 		return
