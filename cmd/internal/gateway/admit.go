@@ -10,14 +10,13 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Admit opens a call for a request of a client, or refuses it: the refusal is then recorded and counted, and returned
-// as the answer to send. The message must be a request; it is copied. The first call of a tool waits for a short time
-// until the tool's schema is compiled.
+// Admit opens a call for a request from a client, or refuses it. A refusal is recorded and counted, and returned as the answer to
+// send. The message must be a request; it is copied. The first call of a tool waits briefly until the tool's schema is compiled.
 func (u *Upstream) Admit(ctx context.Context, m *wire.Message, session string) (*Call, []byte) {
 	return u.AdmitFrom(ctx, m, u.inSession(session), true)
 }
 
-// AdmitFrom is [Upstream.Admit] for any peer, with or without objections to the tool and its arguments.
+// AdmitFrom is like [Upstream.Admit] for any peer. It checks the tool and its arguments only if object is set.
 func (u *Upstream) AdmitFrom(ctx context.Context, m *wire.Message, from Peer, object bool) (*Call, []byte) {
 	c := u.NewCallFrom(m, from)
 	if object {
@@ -29,7 +28,7 @@ func (u *Upstream) AdmitFrom(ctx context.Context, m *wire.Message, from Peer, ob
 	return c, nil
 }
 
-// Admit returns nil if the call may be forwarded, otherwise the answer to send. It does not wait for anything but the ledger.
+// Admit returns nil if the call may be forwarded, otherwise the answer to send. It blocks only to write to the ledger.
 func (c *Call) Admit(ctx context.Context, object bool) []byte {
 	if c.up.ending.Load() {
 		return c.Fail(ctx, DrainingError())
@@ -47,7 +46,7 @@ func (c *Call) Admit(ctx context.Context, object bool) []byte {
 	return nil
 }
 
-// Objection is why a call is not worth forwarding, nil if it is.
+// Objection returns the reason to refuse a call without forwarding it, or nil.
 func (c *Call) Objection() *candor.Error {
 	if !c.IsTool() || c.up.Options.Mode == ModeObserve {
 		return nil
@@ -62,8 +61,8 @@ func (c *Call) Objection() *candor.Error {
 	return misfit
 }
 
-// Malformed answers a malformed message of a client. The failure is recorded. The answer is nil if the message must
-// not be answered.
+// Malformed records a malformed message from a client and returns the answer. The answer is nil if the message must not be
+// answered.
 func (u *Upstream) Malformed(ctx context.Context, m *wire.Message, session string) []byte {
 	e := teach.Flaw(m.Malformation(), candor.PartyGateway)
 	c := &Call{up: u, request: m.Clone(), session: session, method: contract.Bound(string(m.Method()), maxMethod), began: u.Options.Now(), attempt: 1}
@@ -75,7 +74,7 @@ func (u *Upstream) Malformed(ctx context.Context, m *wire.Message, session strin
 	return c.refuse(ctx, e, contract.VerdictMalformed)
 }
 
-// Oversize answers a frame of a client that was too large to be kept. Head and tail are what is known of it.
+// Oversize answers a frame from a client that was too large to keep. Head and tail are the parts of the frame that were kept.
 func (u *Upstream) Oversize(ctx context.Context, size int64, head, tail []byte, session string) []byte {
 	e := candor.New(candor.CodeMessageTooLarge, "", candor.WithOrigin(candor.PartyGateway, false),
 		candor.WithDetails(map[string]any{"bytes": size}))
@@ -85,25 +84,25 @@ func (u *Upstream) Oversize(ctx context.Context, size int64, head, tail []byte, 
 
 const maxMethod = 128
 
-// Reject answers a message that goes nowhere with a JSON-RPC error; id is nil if the message has none.
+// Reject answers a message that is not forwarded with a JSON-RPC error. The id is nil if the message has none.
 func (u *Upstream) Reject(ctx context.Context, id wire.ID, session string, e *candor.Error) []byte {
 	c := &Call{up: u, session: session, attempt: 1, id: id, began: u.Options.Now()}
 	return c.refuse(ctx, e, lostOr(e))
 }
 
-// RejectUnread answers a request whose message was not read, so that its id is not known.
+// RejectUnread answers a request whose message was not read, so its id is unknown.
 func (u *Upstream) RejectUnread(ctx context.Context, session string, e *candor.Error) []byte {
 	c := &Call{up: u, session: session, attempt: 1}
 	return c.refuse(ctx, e, contract.VerdictMalformed)
 }
 
-// RejectQuestion returns the answer to a request of the server that no client can answer. It is recorded only if record is set. No
-// client sees it.
+// RejectQuestion returns the answer to a request from the server that no client can answer. It is recorded only if record is set.
+// Clients do not see it.
 func (u *Upstream) RejectQuestion(ctx context.Context, id wire.ID, session string, e *candor.Error, record bool) []byte {
 	c := &Call{up: u, session: session, attempt: 1, id: id, began: u.Options.Now()}
 	e = c.stamp(e)
 	if record {
-		_ = c.record(ctx, &failure{err: e, verdict: contract.VerdictProtocol, silent: true}) // a refusal of the ledger is logged
+		_ = c.record(ctx, &failure{err: e, verdict: contract.VerdictProtocol, silent: true}) // a ledger error is logged
 	}
 	return c.made(e)
 }

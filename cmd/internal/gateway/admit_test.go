@@ -21,7 +21,7 @@ func TestObserveNeverRefusesCalls(t *testing.T) {
 	}
 }
 
-// entries keeps what is recorded.
+// entries is a ledger that keeps all failures.
 type entries []candor.Failure
 
 func (e *entries) RecordFailure(_ context.Context, entry candor.Failure) error {

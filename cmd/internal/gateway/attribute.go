@@ -7,12 +7,13 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
-// upstreamMember of details holds what an upstream's envelope said in the gateway's place: who failed, its ref and its time.
+// upstreamMember is the member of details that holds the origin, ref and time from an upstream's envelope.
 const upstreamMember = "upstream"
 
-// attribute makes an error that was read from an upstream's answer the upstream's: its origin is the tool or the server, whatever the
-// envelope claims, and ref and time are the gateway's own, under which the entry is found. What the envelope said instead is kept in
-// details.upstream, so that a failure can be followed through several gateways; what an earlier gateway kept there is nested in it.
+// attribute assigns an error that was read from an upstream's answer to that upstream. The origin becomes the tool or the server,
+// whatever the envelope claims, and ref and time become the gateway's, because its entry is found by them. The original values
+// are kept in details.upstream, so that a failure can be traced through several gateways; values kept there by an earlier gateway
+// are nested.
 func attribute(e *candor.Error, x *contract.Exchange) *candor.Error {
 	if e == nil {
 		return nil

@@ -8,27 +8,27 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Breaker is a circuit breaker for one server. It opens after several consecutive failures of the server: it ended,
-// could not be reached, did not answer in time or answered with something unreadable. A failure that a tool reports is
-// an answer and does not count. A single tool that hangs or answers badly does not open it, because others may work.
+// Breaker is a circuit breaker for one server. It opens after several consecutive failures of the server: the server ended, was
+// unreachable, timed out or sent an unreadable answer. A failure that a tool reports is an answer and does not count. A single
+// tool that hangs or answers badly does not open it, because others may work.
 //
-// While it is open, one trial call is let through after each rest, whether the trial before it has ended or not, so
-// that the delay in a refusal is correct. Any answer of the server closes it.
+// While it is open, it lets one trial call through after each interval of Rest, even if the previous trial has not ended, so that
+// the delay in a refusal is correct. Any answer from the server closes it.
 type Breaker struct {
 	policy BreakerPolicy
 	now    func() time.Time
 
-	troubled atomic.Bool // there are failures; without any, calls pass without the lock
+	troubled atomic.Bool // there are failures; otherwise calls pass without locking mu
 
 	mu       sync.Mutex // guards all below
-	failures int        // in a row
-	whole    bool       // one of them was the server's as a whole
-	first    string     // the tool, or method, whose call failed first
-	several  bool       // others have failed too
-	until    time.Time  // when the next trial is let through; zero while the breaker is closed
+	failures int        // consecutive
+	whole    bool       // at least one of them affected the whole server
+	first    string     // tool or method of the first failed call
+	several  bool       // calls with other names have failed too
+	until    time.Time  // when the next trial is let through; zero if closed
 }
 
-// NewBreaker returns a closed breaker with the policy of the options.
+// NewBreaker returns a closed breaker with the policy in o.
 func NewBreaker(o *Options) *Breaker {
 	p := o.Breaker
 	if p.Failures <= 0 {
@@ -40,7 +40,7 @@ func NewBreaker(o *Options) *Breaker {
 	return &Breaker{policy: p, now: o.Now}
 }
 
-// enter lets a call through, or returns why not.
+// enter lets a call through, or returns the error to refuse it with.
 func (b *Breaker) enter(c *Call) *candor.Error {
 	if b.policy.Off {
 		return nil
@@ -55,7 +55,7 @@ func (b *Breaker) enter(c *Call) *candor.Error {
 	return nil
 }
 
-// remaining returns how long calls are refused, 0 if this one is let through. Then it is the trial, if the breaker is open.
+// remaining returns how long calls are refused, or 0 if this call is let through. If the breaker is open, that call is the trial.
 func (b *Breaker) remaining() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -70,7 +70,7 @@ func (b *Breaker) remaining() time.Duration {
 	return 0
 }
 
-// close forgets all failures, because the server has answered.
+// close resets the breaker, because the server has answered.
 func (b *Breaker) close() {
 	if !b.troubled.Load() {
 		return
@@ -81,7 +81,7 @@ func (b *Breaker) close() {
 	b.troubled.Store(false)
 }
 
-// fail counts a failure of the server, and opens the breaker if there are too many.
+// fail counts a failure of the server, and opens the breaker if the limit is reached.
 func (b *Breaker) fail(c *Call, e *candor.Error) {
 	name := c.method
 	if c.IsTool() {
@@ -101,7 +101,7 @@ func (b *Breaker) fail(c *Call, e *candor.Error) {
 	b.troubled.Store(true)
 }
 
-// isWholeServer reports a failure that would have met any call, whatever the tool.
+// isWholeServer reports whether e is a failure that any call would have met, whatever the tool.
 func isWholeServer(e *candor.Error) bool {
 	switch e.Code() {
 	case candor.CodeUpstreamGone, candor.CodeUpstreamUnreachable, candor.CodeUpstreamUnavailable:
@@ -111,15 +111,15 @@ func isWholeServer(e *candor.Error) bool {
 	}
 }
 
-// answered ends a call that the server has answered, with a failure or without one.
+// answered ends a call that the server has answered, successfully or not.
 func (c *Call) answered(*candor.Error) {
 	if c.leave() {
 		c.breaker.close()
 	}
 }
 
-// unanswered ends a call without an answer that can be used. A call that was cancelled, for which e is nil, says nothing about the
-// server: clients lose patience with one that hangs. Neither does a refusal of the gateway's own.
+// unanswered ends a call that has no usable answer. The error is nil for a cancelled call. Cancelled calls and refusals by the
+// gateway are not counted, because they say nothing about the server.
 func (c *Call) unanswered(e *candor.Error) {
 	switch {
 	case !c.leave(), e == nil, isOurRefusal(e):
@@ -130,14 +130,14 @@ func (c *Call) unanswered(e *candor.Error) {
 	}
 }
 
-// leave reports whether the breaker has let the call through and waits for its end.
+// leave reports whether the breaker let the call through and has not yet seen its end.
 func (c *Call) leave() bool {
 	passed := c.passes
 	c.passes = false
 	return passed
 }
 
-// isReliability reports a failure that is not a mistake of the caller.
+// isReliability reports whether e is a failure of the server, not a mistake of the caller.
 func isReliability(e *candor.Error) bool {
 	switch e.Class() {
 	case candor.ClassUnavailable, candor.ClassTimeout:

@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// knock asks for a call, which is nil if the breaker refuses it.
+// knock opens a call. It returns nil if the breaker refuses it.
 func knock(t *testing.T, up *Upstream) *Call {
 	t.Helper()
 	return knockAt(t, up, "work")
@@ -22,7 +22,8 @@ func knockAt(t *testing.T, up *Upstream, tool string) *Call {
 	return call
 }
 
-// A client that has less patience than the gateway calls off what a server does not answer. That is no success of the server's.
+// A client that is less patient than the gateway cancels calls that a hanging server does not answer. That is not a success of
+// the server.
 func TestCancelledCallDoesNotCloseTheBreaker(t *testing.T) {
 	up := New(Options{Breaker: BreakerPolicy{Failures: 2, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}})
 	hangs := candor.New(candor.CodeCallTimeout, "", candor.WithOrigin(candor.PartyGateway, false))
@@ -49,7 +50,7 @@ func TestCancelledTrialKeepsTheBreakerOpen(t *testing.T) {
 	}
 }
 
-// A call of before the rest, which its client calls off during the trial, says nothing of the trial.
+// A call from before the breaker opened, which its client cancels during the trial, does not affect the trial.
 func TestOlderCancelledCallDoesNotEndTheTrial(t *testing.T) {
 	clock := newManualClock()
 	up := New(Options{Breaker: BreakerPolicy{Failures: 1, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}, Now: clock.Now})
@@ -64,7 +65,7 @@ func TestOlderCancelledCallDoesNotEndTheTrial(t *testing.T) {
 	}
 }
 
-// The mistakes of a caller count neither for the tool that reports them nor for the server that rejects them.
+// Mistakes of the caller count neither for the tool that reports them nor for the server that rejects them.
 func TestMistakesOfTheCallerDoNotOpenTheBreaker(t *testing.T) {
 	up := New(Options{Breaker: BreakerPolicy{Failures: 2, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}})
 	list := wire.Parse([]byte(`{"jsonrpc":"2.0","id":9,"method":"tools/list"}`), wire.Limits{})
@@ -95,7 +96,7 @@ func TestMistakesOfTheCallerDoNotOpenTheBreaker(t *testing.T) {
 	}
 }
 
-// manualClock is a clock that a test sets forward.
+// manualClock is a clock that a test advances.
 type manualClock struct{ now time.Time }
 
 func newManualClock() *manualClock {

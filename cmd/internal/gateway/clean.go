@@ -9,19 +9,19 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// TextPolicy keeps paths: the upstream said them to its own client, which may have named them first.
+// TextPolicy keeps paths, because they are part of the upstream's answer and the client may have sent them.
 var TextPolicy = redact.Policy{KeepPaths: true}
 
-// isFixed reports a member of a message by which it is known as the answer.
+// isFixed reports whether a member identifies a message as the answer and must not be changed.
 func isFixed(name string) bool { return name == "id" || name == "jsonrpc" }
 
-// cleanValue returns the bytes of a part of an answer, cleaned.
+// cleanValue returns the cleaned bytes of a part of an answer.
 func cleanValue(v wire.Value) []byte {
 	out, _ := redactjson.Cleaner{Policy: TextPolicy}.Append(nil, v)
 	return out
 }
 
-// CleanText returns words of an upstream, which may be JSON or not, without secrets and control characters.
+// CleanText returns text from an upstream, JSON or not, without secrets and control characters.
 func CleanText(words []byte, limits wire.Limits) []byte {
 	v, err := wire.ParseValue(words, limits)
 	if err != nil {
@@ -37,12 +37,12 @@ const (
 	MaxNoiseScan = 4 << 10
 )
 
-// Excerpt is the beginning of what a server said, fit to be kept: short and without secrets.
+// Excerpt returns the beginning of a server's output, shortened and without secrets.
 func Excerpt(said []byte, whole bool, limit int) string {
 	if len(said) > MaxNoiseScan {
 		said, whole = said[:MaxNoiseScan], false
 	}
-	if !whole { // half a secret does not look like one
+	if !whole { // a truncated secret might not be recognised
 		said = said[:bytes.LastIndexAny(said, " \"")+1]
 	}
 	return contract.Bound(string(said), limit)

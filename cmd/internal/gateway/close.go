@@ -12,17 +12,17 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Reply is what becomes of an answer.
+// Reply is the outcome of an answer.
 type Reply struct {
-	// Bytes go to the client; nil if nothing does, because the call had ended already.
+	// Bytes is the message to send to the client, or nil if the call had already ended.
 	Bytes []byte
-	// Again says to forward the call once more after Wait, and to send nothing yet.
+	// Again means that the call must be forwarded again after Wait, and that nothing is sent yet.
 	Again bool
 	Wait  time.Duration
 }
 
-// isHollow reports a result that is not an object, such as null: JSON-RPC allows that, but MCP does not, and clients that read strictly drop
-// it and wait on.
+// isHollow reports whether a result is not an object, such as null. JSON-RPC allows that, but MCP does not, and strict clients
+// drop such an answer and keep waiting.
 func isHollow(m *wire.Message) bool {
 	return m.Kind() == wire.KindResult && m.Result().Type() != wire.TypeObject
 }
@@ -45,8 +45,8 @@ func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
 	return Reply{Bytes: c.withClientID(answer, &x.Response)}
 }
 
-// withClientID returns the answer m, whose bytes are given, with the id as the client wrote it. A server may escape the same string in
-// another way; nearly all do not, and then the bytes are returned as they are. Observe mode changes nothing.
+// withClientID returns the answer m, whose bytes are given, with the id as the client wrote it. A server may escape the same
+// string differently; usually it does not, and the bytes are returned unchanged. Observe mode changes nothing.
 func (c *Call) withClientID(answer []byte, m *wire.Message) []byte {
 	id := m.ID()
 	if bytes.Equal(id, c.id) || !id.Equal(c.id) || c.up.Options.Mode == ModeObserve {
@@ -59,7 +59,7 @@ func (c *Call) withClientID(answer []byte, m *wire.Message) []byte {
 	return out
 }
 
-// unreadable is the error of an answer that is none: what is wrong with it is the upstream's fault, not the caller's.
+// unreadable returns the error for an answer that cannot be read. The fault is the upstream's, not the caller's.
 func unreadable(x *contract.Exchange, found contract.Conclusion) *candor.Error {
 	reason := "the answer has another id than the call"
 	switch {
@@ -73,19 +73,19 @@ func unreadable(x *contract.Exchange, found contract.Conclusion) *candor.Error {
 		candor.WithRef(x.Ref), candor.WithDetails(map[string]any{"reason": reason}))
 }
 
-// MaxStrayBytes is what is kept of an answer to nothing: a server may send any number of them, of any size.
+// MaxStrayBytes bounds the part of a stray answer that is kept. A server may send any number of them, of any size.
 const MaxStrayBytes = 1 << 10
 
-// Stray records an answer of the upstream that belongs to no call, with the beginning of what it says. Nobody can be told.
+// Stray records an answer from the upstream that belongs to no call, with its first bytes. Nothing is sent.
 func (u *Upstream) Stray(ctx context.Context, answer []byte, session string) {
 	c := &Call{up: u, session: session, attempt: 1, began: u.Options.Now()}
 	e := candor.New(candor.CodeStrayAnswer, "", candor.WithOrigin(candor.PartyServer, false))
 	said := []byte(Excerpt(u.Secrets.Load().Redact(answer), true, MaxStrayBytes))
-	_ = c.record(ctx, &failure{err: c.stamp(e), verdict: contract.VerdictStray, said: said, silent: true}) // nothing is sent: a refusal of the ledger is logged
+	_ = c.record(ctx, &failure{err: c.stamp(e), verdict: contract.VerdictStray, said: said, silent: true}) // nothing is sent; a ledger error is logged
 }
 
-// Fail ends the call with an error that the gateway has found itself: the upstream is gone, the time is up, the call was
-// refused. It returns the answer for the client, nil if the call had ended already.
+// Fail ends the call with an error that the gateway found: the upstream is gone, the call timed out or was refused. It returns
+// the answer for the client, or nil if the call had already ended.
 func (c *Call) Fail(ctx context.Context, e *candor.Error) []byte {
 	if !c.over.claim() {
 		return nil
@@ -104,7 +104,7 @@ func (c *Call) Fail(ctx context.Context, e *candor.Error) []byte {
 	return c.refuse(ctx, e, lostOr(e))
 }
 
-// Cancelled ends the call because the client called it off: nothing may be answered.
+// Cancelled ends a call that the client cancelled. Nothing is sent.
 func (c *Call) Cancelled(ctx context.Context) {
 	if !c.over.claim() {
 		return
@@ -113,17 +113,17 @@ func (c *Call) Cancelled(ctx context.Context) {
 	c.suppress(ctx, candor.New(candor.CodeCancelled, "", candor.WithOrigin(candor.PartyClient, false)), contract.VerdictLost)
 }
 
-// Late counts an answer that came after the call had ended. Nobody is told: the client has had its answer.
+// Late counts an answer that arrived after the call had ended. It is dropped, because the client has its answer.
 func (c *Call) Late(ctx context.Context, answer []byte) {
 	c.up.late.Add(1)
 	c.up.Options.Logger.DebugContext(ctx, "a late answer was dropped", slog.String("upstream", c.up.Options.Name),
 		slog.String("method", contract.Bound(c.method, maxMethod)), slog.String("tool", contract.Bound(c.tool, maxMethod)), slog.Int("bytes", len(answer)))
 }
 
-// Ended reports whether the call has had its end.
+// Ended reports whether the call has ended.
 func (c *Call) Ended() bool { return c.over.is() }
 
-// lostOr is the verdict on a failure that the gateway found: the call was lost, or the protocol's rules refused it.
+// lostOr returns the verdict for a failure that the gateway found: the call was lost, or a protocol rule refused it.
 func lostOr(e *candor.Error) contract.Verdict {
 	switch e.Class() {
 	case candor.ClassTimeout, candor.ClassUnavailable, candor.ClassCancelled:
@@ -133,5 +133,5 @@ func lostOr(e *candor.Error) contract.Verdict {
 	}
 }
 
-// SameBytes reports that two slices are the same memory.
+// SameBytes reports whether two slices share the same memory and length.
 func SameBytes(a, b []byte) bool { return len(a) == len(b) && len(a) > 0 && &a[0] == &b[0] }

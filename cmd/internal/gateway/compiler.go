@@ -11,20 +11,21 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
-// compiler compiles the schemas of one upstream's tools when they are first called, apart from the goroutines that read messages. The
-// zero compiler is ready.
+// compiler compiles the schemas of one upstream's tools on their first call, outside the goroutines that read messages. The zero
+// compiler is ready to use.
 type compiler struct {
 	mu      sync.Mutex
 	running map[*tool]chan struct{} // guarded by mu; closed when the schema is compiled
 }
 
-// maxCompiling bounds the schemas of one upstream that wait to be compiled. The call of another tool is then not checked.
+// maxCompiling bounds the schemas of one upstream that wait to be compiled. Beyond it, calls of further tools are not checked.
 const maxCompiling = 64
 
-// compileSlots bounds the schemas that are compiled at the same time: that takes processor and memory.
+// compileSlots bounds the schemas that are compiled at the same time, to limit CPU and memory use.
 var compileSlots = make(chan struct{}, max(1, min(4, runtime.GOMAXPROCS(0)/2)))
 
-// CompileSchema compiles the schema of a tool in the background. The channel is closed when it is ready, nil if too many wait.
+// compile compiles the schema of a tool in the background. The channel is closed when the schema is ready. It is nil if too many
+// are waiting.
 func (u *Upstream) compile(t *tool) <-chan struct{} {
 	c := &u.compiles
 	c.mu.Lock()
@@ -50,7 +51,7 @@ func (u *Upstream) compile(t *tool) <-chan struct{} {
 	return done
 }
 
-// logPanic logs a panic of the schema compiler, which would end the process.
+// logPanic recovers from a panic of the schema compiler and logs it.
 func (u *Upstream) logPanic() {
 	if r := recover(); r != nil {
 		u.Options.Logger.Error("panic while compiling a schema", slog.String("upstream", u.Options.Name), slog.String("panic", contract.Bound(fmt.Sprint(r), MaxNoiseBytes)))
@@ -64,10 +65,10 @@ func (c *compiler) finish(t *tool, done chan struct{}) {
 	close(done)
 }
 
-// MaxPatience is how long a call waits for what is needed to check it: the handshake, the list of tools, the tool's schema.
+// MaxPatience is how long a call waits for the data needed to check it: the handshake, the tool list and the tool's schema.
 const MaxPatience = 2 * time.Second
 
-// CheckTimeout returns how long this call may wait before it is forwarded unchecked: the server needs most of the call's own time.
+// CheckTimeout returns how long this call may wait before it is forwarded unchecked. It is at most a quarter of the call's timeout.
 func (c *Call) CheckTimeout() time.Duration {
 	if limit := c.Timeout(); limit > 0 {
 		return min(MaxPatience, limit/4)
@@ -75,7 +76,7 @@ func (c *Call) CheckTimeout() time.Duration {
 	return MaxPatience
 }
 
-// uncompiled returns the called tool if its schema has to be compiled before the call can be checked against tools, otherwise nil.
+// uncompiled returns the called tool if its schema must be compiled before the call can be checked against tools, otherwise nil.
 func (c *Call) uncompiled(tools *toolSet) *tool {
 	if !c.up.ChecksArguments(c.tool) {
 		return nil
@@ -109,11 +110,11 @@ func (c *Call) AwaitSchema(ctx context.Context) {
 	}
 }
 
-// NeedsSchema reports that the schema of the called tool has to be compiled before the call can be checked.
+// NeedsSchema reports whether the schema of the called tool must be compiled before the call can be checked.
 func (c *Call) NeedsSchema() bool { return c.uncompiled(c.tools) != nil }
 
-// CompileSchema compiles the schema of the called tool in the background, as the caller knows the tool. The channel is closed when it is ready,
-// nil if nothing has to be waited for.
+// CompileSchema compiles the schema of the called tool, as listed to the caller, in the background. The channel is closed when
+// the schema is ready. It is nil if there is nothing to wait for.
 func (c *Call) CompileSchema(cache *ToolCache, who Caller) <-chan struct{} {
 	t := c.uncompiled(cache.find(who))
 	if t == nil {

@@ -23,19 +23,19 @@ import (
 
 var update = flag.Bool("update", false, "write what the conversations said")
 
-// A conversation is a text of lines: what happens begins with one of
+// A conversation is a text file. Each event is a line that begins with one of
 //
 //	set KEY VALUE     an option of the upstream
 //	client MESSAGE    the client sends
 //	upstream MESSAGE  the upstream answers the call of that id
 //	wait DURATION     time passes
 //	timeout ID        the deadline of a call is reached
-//	cancel ID         the client calls it off
-//	dies              the upstream is gone
+//	cancel ID         the client cancels the call
+//	dies              the upstream ends
 //	stray MESSAGE     the upstream sends an answer to no call
 //
-// and what follows from it is written below, indented: what goes to whom, what is recorded, what is counted. Lines that begin
-// with # are remarks. The file holds both, and the test compares.
+// and the expected effects follow it, indented: the messages that are sent, recorded and counted. Lines that begin with # are
+// comments. The test runs the events and compares the effects.
 
 type conversation struct {
 	t       *testing.T
@@ -47,7 +47,7 @@ type conversation struct {
 	refs    int
 }
 
-// Record writes an entry into the conversation.
+// RecordFailure writes an entry into the conversation.
 func (c *conversation) RecordFailure(_ context.Context, e candor.Failure) error {
 	kind := "failure"
 	switch {
@@ -69,7 +69,7 @@ func (c *conversation) Count(e *candor.Error, verdict string) {
 	fmt.Fprintf(&c.out, "    meter      +1 %s %s\n", verdict, e.Code())
 }
 
-// CountSuppressed writes that somebody was not told.
+// CountSuppressed writes that a failure was not answered.
 func (c *conversation) CountSuppressed() { c.out.WriteString("    meter      +1 suppressed\n") }
 
 // CountUnrecorded writes that a failure has no entry.
@@ -114,7 +114,7 @@ func (c *conversation) set(key, value string) {
 	}
 }
 
-// rule reads "TOOL PATH EQUALS CODE" for a mask, where EQUALS may be * for any, "SAID CODE" for a code and "TOOL" for a result.
+// rule parses "TOOL PATH EQUALS CODE" for a mask, where EQUALS may be * for any, "SAID CODE" for a code and "TOOL" for a result.
 func (c *conversation) rule(key, value string) error {
 	if c.options.Rules == nil {
 		c.options.Rules = &Rules{}
@@ -227,7 +227,7 @@ func (c *conversation) line(line string) {
 	}
 }
 
-// TestConversations holds every verdict and every policy to the letter.
+// TestConversations compares every verdict and every policy with the recorded conversations, byte for byte.
 func TestConversations(t *testing.T) {
 	files, err := filepath.Glob("testdata/conversations/*.txt")
 	if err != nil || len(files) == 0 {
@@ -240,7 +240,7 @@ func TestConversations(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got string
-			synctest.Test(t, func(t *testing.T) { got = converse(t, string(want)) }) // where time passes only if the conversation says so
+			synctest.Test(t, func(t *testing.T) { got = converse(t, string(want)) }) // time passes only if the conversation says so
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 					t.Fatal(err)
@@ -252,7 +252,7 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// converse plays the lines of a conversation and returns them with what followed.
+// converse runs the events of a conversation and returns them with their effects.
 func converse(t *testing.T, text string) string {
 	t.Helper()
 	c := &conversation{t: t, now: time.Date(2026, 11, 15, 9, 30, 0, 0, time.UTC)}
@@ -260,7 +260,7 @@ func converse(t *testing.T, text string) string {
 		line = strings.TrimSuffix(line, "\n")
 		switch {
 		case strings.HasPrefix(line, "    "):
-			continue // what followed, the last time
+			continue // an effect from the last run
 		case line == "" || strings.HasPrefix(line, "#"):
 			c.out.WriteString(line + "\n")
 		default:
@@ -271,7 +271,7 @@ func converse(t *testing.T, text string) string {
 	return c.out.String()
 }
 
-// TestEveryVerdictHasAConversation keeps the set complete.
+// TestEveryVerdictHasAConversation checks that no verdict is missing.
 func TestEveryVerdictHasAConversation(t *testing.T) {
 	files, err := filepath.Glob("testdata/conversations/*.txt")
 	if err != nil {

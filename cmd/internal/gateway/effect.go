@@ -7,13 +7,13 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
-// mayRepeat reports a call of a tool that is declared read-only or idempotent.
+// mayRepeat reports whether the called tool is declared read-only or idempotent.
 func (c *Call) mayRepeat() bool {
 	t := c.tools.tool(c.tool)
 	return t != nil && (t.readOnly || t.again)
 }
 
-// careful returns the error of a call that has reached the server, with advice that cannot cause a second effect.
+// careful returns the error of a call that reached the server, with advice that cannot cause a second effect.
 func (c *Call) careful(e *candor.Error) *candor.Error {
 	if e == nil || !c.IsTool() || c.mayRepeat() {
 		return e
@@ -21,7 +21,7 @@ func (c *Call) careful(e *candor.Error) *candor.Error {
 	return contract.AvoidSecondEffect(e)
 }
 
-// InterruptedError is the error for a call that has reached the server and is not waited for any longer, because the gateway ends.
+// InterruptedError returns the error for a call that reached the server and is abandoned because the gateway shuts down.
 func (c *Call) InterruptedError() *candor.Error {
 	e := DrainingError()
 	if !c.IsTool() || c.mayRepeat() {
@@ -31,7 +31,7 @@ func (c *Call) InterruptedError() *candor.Error {
 		candor.WithSuggestion(contract.CheckEffect))
 }
 
-// asksForCheck reports an error that suggests to check whether the call took effect.
+// asksForCheck reports whether an error suggests to check if the call took effect.
 func asksForCheck(e *candor.Error) bool {
 	return !e.Retry().Retryable() && strings.HasPrefix(e.Suggestion(), contract.CheckEffect)
 }

@@ -20,16 +20,16 @@ import (
 //go:embed testdata/emits.txt
 var emitsText string
 
-// emitter is a door to a server that answers every request with the same line.
+// emitter is a gateway to a server that answers every request with the same line.
 type emitter struct {
 	t    *testing.T
 	up   *gateway.Upstream
 	door *httptest.Server
 
-	session string // that calls belong to; "" is none
+	session string // session of the calls; "" means none
 }
 
-// newEmitter starts a server that gives every answer; %s stands for the id of the request.
+// newEmitter starts a server that answers every request with answer, in which %s is replaced by the id of the request.
 func newEmitter(t *testing.T, answer string, o gateway.Options, h httpgate.Options) *emitter {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -53,7 +53,7 @@ func newEmitter(t *testing.T, answer string, o gateway.Options, h httpgate.Optio
 	return &emitter{t: t, up: up, door: door}
 }
 
-// call posts a tool call and returns the code of the failure that comes back, "" if none does.
+// call posts a tool call and returns the code of the failure in the response, or "".
 func (e *emitter) call(id int, method string) string {
 	e.t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"name":"act","arguments":{}}}`, id, method)

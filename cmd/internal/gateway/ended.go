@@ -2,11 +2,11 @@ package gateway
 
 import "sync/atomic"
 
-// ended lets one of several claim the end of a call: the answer, the deadline, the death of the upstream and the client's
-// cancellation race for it.
+// ended ensures that a call ends once. The answer, the deadline, the end of the upstream and the client's cancellation compete to
+// claim it.
 type ended struct {
 	claimed atomic.Bool
-	open    *atomic.Int64 // counts the calls that have no end yet; nil if this one is none of them
+	open    *atomic.Int64 // number of calls that have not ended; nil if this call is not counted
 }
 
 func (e *ended) claim() bool {

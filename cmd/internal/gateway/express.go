@@ -12,8 +12,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// withheld is an error without the upstream's words: its code's own sentence stands in for them. The ledger keeps what was said.
-// Found are details that are the gateway's own.
+// withheld returns an error without the upstream's text. The message of its code replaces the text, which only the ledger keeps.
+// Found holds details that the gateway itself added.
 func (c *Call) withheld(e *candor.Error, found any) *candor.Error {
 	shown := candor.New(e.Code(), "", candor.WithRetry(withheldRetry(e)), candor.WithOrigin(e.Origin().By, e.Origin().Inferred),
 		candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithTool(c.tool), candor.WithSession(c.session, "", ""), candor.WithDetails(found))
@@ -29,13 +29,13 @@ func (c *Call) withheld(e *candor.Error, found any) *candor.Error {
 	if e.Code() != candor.CodeUnknownToolFailure {
 		return shown
 	}
-	// The sentence of this code says that there were no words, and what to do is to read them. Neither is true here.
+	// The message of this code says that the tool gave no text, and its suggestion is to read the text. Neither applies here.
 	return shown.With(candor.WithMessage("The tool reported a failure, and its own words are withheld."),
 		candor.WithSuggestion(strings.TrimSpace(suggestion+" Report it with the reference, under which the operator finds the tool's own words.")))
 }
 
-// withheldRetry is the advice beside a sentence of the catalogue. An upstream may say how long to wait, or not to repeat the call; it may
-// not ask for a repetition that the sentence contradicts.
+// withheldRetry returns the retry advice for an error whose text is withheld. An upstream may set a delay or advise against a
+// retry; it may not advise a retry that contradicts the message of the code.
 func withheldRetry(e *candor.Error) candor.Retry {
 	if own := e.Code().Retry(); e.Retry().Retryable() && !own.Retryable() {
 		return own
@@ -43,8 +43,8 @@ func withheldRetry(e *candor.Error) candor.Retry {
 	return e.Retry()
 }
 
-// withheldError is a JSON-RPC error without the upstream's words. Its number stays, and its data where the protocol itself says
-// what they hold and a client cannot go on without them.
+// withheldError returns a JSON-RPC error without the upstream's text. Its number is kept, and so is its data if the protocol
+// defines the data and clients need it.
 func (c *Call) withheldError(e *candor.Error, m *wire.Message) []byte {
 	shown := c.withheld(e, c.departures.own())
 	out := rpc.Write(nil, shown, dialect.Options{ID: c.id, Response: true, Now: e.Time()})
@@ -70,7 +70,7 @@ func (c *Call) withheldError(e *candor.Error, m *wire.Message) []byte {
 	return c.withData(out, cleaned)
 }
 
-// isMissingResource reports the data by whose exact shape clients know that what they asked for is not there.
+// isMissingResource reports whether data has the exact shape by which clients recognise a missing resource.
 func (c *Call) isMissingResource(data wire.Value) bool {
 	asked, ok := c.request.Params().Path("uri").Str()
 	return ok && data.Len() == 1 && data.Path("uri").Is(asked)
@@ -83,7 +83,7 @@ func (c *Call) withData(answer, data []byte) []byte {
 	return answer
 }
 
-// made is an answer of the gateway's own.
+// made returns the answer that the gateway writes for an error.
 func (c *Call) made(e *candor.Error) []byte {
 	o := dialect.Options{ID: c.id, Response: true, Complete: c.newEra, Readable: true, Now: e.Time(), Mirror: c.up.Options.Mirror}
 	if tool := c.tools.tool(c.tool); tool != nil {
@@ -101,11 +101,11 @@ func (c *Call) made(e *candor.Error) []byte {
 
 var rpc = dialect.Must("rpc")
 
-// refuse records an error that the gateway itself has found and returns the answer.
+// refuse records an error that the gateway found and returns the answer.
 func (c *Call) refuse(ctx context.Context, e *candor.Error, v contract.Verdict) []byte {
 	f := failure{err: c.stamp(e), verdict: v}
 	shown := f.err
-	if c.up.Options.Mode == ModeStrict { // the cause may be what the upstream said last
+	if c.up.Options.Mode == ModeStrict { // the cause may quote the upstream's output
 		shown = shown.With(candor.WithCauseText(candor.Cause{}))
 	}
 	f.sent = c.made(shown)
@@ -114,5 +114,5 @@ func (c *Call) refuse(ctx context.Context, e *candor.Error, v contract.Verdict) 
 
 // suppress records a failure that must not be answered.
 func (c *Call) suppress(ctx context.Context, e *candor.Error, v contract.Verdict) {
-	_ = c.record(ctx, &failure{err: c.stamp(e), verdict: v, silent: true}) // nothing is sent: a refusal of the ledger is logged
+	_ = c.record(ctx, &failure{err: c.stamp(e), verdict: v, silent: true}) // nothing is sent; a ledger error is logged
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// This file is the path of an answer through the gateway. An [Answer] is parsed and classified once; a failing one becomes a failure,
-// of which each step fills one field:
+// This file is the path of an answer through the gateway. An [Answer] is parsed and classified once. A failing one becomes a
+// failure, and each step fills one of its fields:
 //
 //	Read       parses the bytes of the upstream and classifies them    Answer
 //	interpret  turns what they say into one error                      failure.err
@@ -24,25 +24,25 @@ import (
 //
 // The transport writes what Close returns. The bytes of the upstream are never changed.
 
-// Answer is an answer of the upstream, parsed and classified.
+// Answer is a parsed and classified answer from the upstream.
 type Answer struct {
 	x     contract.Exchange
 	found contract.Conclusion
-	rule  *unmasked // of the operator, which calls a success a failure; nil if none applies
+	rule  *unmasked // the operator's rule by which this success is a failure; nil if none applies
 }
 
 // failure is a failed call on its way to the client.
 type failure struct {
-	received []byte // the bytes of the upstream; nil if the gateway itself has found the failure
-	said     []byte // the same without the secrets that the server was started with
-	cleaned  []byte // the same as the client may see them; nil if that was not needed
+	received []byte // the upstream's bytes; nil if the gateway found the failure
+	said     []byte // received, without the secrets that the server was started with
+	cleaned  []byte // said, cleaned for the client; nil if that was not needed
 	verdict  contract.Verdict
 	err      *candor.Error
-	sent     []byte // the answer for the client; nil if none is sent
+	sent     []byte // the answer for the client; nil if nothing is sent
 
-	suspected bool // it is passed on untouched
+	suspected bool // it is passed on unchanged
 	retried   bool // another attempt follows
-	silent    bool // nothing may be answered
+	silent    bool // it must not be answered
 }
 
 // Read classifies an answer that has been parsed.
@@ -55,31 +55,32 @@ func (c *Call) Read(m *wire.Message) Answer {
 	return a
 }
 
-// IsClean reports that nothing failed, though a client may be unable to read the answer.
+// IsClean reports whether the answer is not a failure. A client may still be unable to read it.
 func (a *Answer) IsClean() bool { return a.found.Verdict == contract.VerdictClean && a.rule == nil }
 
-// Verdict returns how the answer is classified, whatever the operator's rules say.
+// Verdict returns the classification of the answer, without the operator's rules.
 func (a *Answer) Verdict() contract.Verdict { return a.found.Verdict }
 
-// Size returns the bytes of the answer.
+// Size returns the length of the answer in bytes.
 func (a *Answer) Size() int { return len(a.x.Response.Bytes()) }
 
-// Clone returns the answer over memory of its own.
+// Clone returns a copy of the answer that shares no memory with it.
 func (a *Answer) Clone() Answer {
 	own := *a
 	own.x.Response = a.x.Response.Clone()
 	return own
 }
 
-// Close ends the call with the bytes of the upstream: it parses, reads and closes them. The bytes are not changed and not kept.
+// Close ends the call with an answer from the upstream, which it parses and classifies. The bytes are neither changed nor
+// retained.
 func (c *Call) Close(ctx context.Context, answer []byte) Reply {
 	m := wire.Parse(answer, c.up.Options.Limits.Message)
 	a := c.Read(&m)
 	return c.CloseAnswer(ctx, &a)
 }
 
-// CloseAnswer ends the call with an answer. A clean one leaves as the bytes it came in; a failing one is normalised, recorded and counted
-// first.
+// CloseAnswer ends the call with an answer. A clean answer is sent as the same bytes; a failing one is normalised, recorded and
+// counted first.
 func (c *Call) CloseAnswer(ctx context.Context, a *Answer) Reply {
 	if reply, clean := c.PassClean(a); clean {
 		return reply
@@ -91,7 +92,7 @@ func (c *Call) CloseAnswer(ctx context.Context, a *Answer) Reply {
 	return c.closeFailure(ctx, a)
 }
 
-// PassClean ends the call if the answer is clean, and reports whether it did. It does not wait for anything.
+// PassClean ends the call if the answer is clean, and reports whether it did. It does not block.
 func (c *Call) PassClean(a *Answer) (Reply, bool) {
 	if !a.IsClean() || c.over.is() {
 		return Reply{}, false
@@ -99,7 +100,7 @@ func (c *Call) PassClean(a *Answer) (Reply, bool) {
 	return c.succeed(a.x.Response.Bytes(), &a.x), true
 }
 
-// closeFailure takes an answer that tells of a failure, or seems to, through the steps.
+// closeFailure handles an answer that is a failure, or is suspected to be one.
 func (c *Call) closeFailure(ctx context.Context, a *Answer) Reply {
 	m := &a.x.Response
 	f := failure{received: m.Bytes(), verdict: a.found.Verdict, suspected: a.found.Certainty == contract.Suspected && a.rule == nil}
@@ -134,8 +135,8 @@ func (c *Call) closeFailure(ctx context.Context, a *Answer) Reply {
 	return Reply{Bytes: c.recorded(ctx, &f)}
 }
 
-// interpret returns the error of a failing answer: what the upstream says it is, as far as it may say so, with what the gateway knows of
-// the call.
+// interpret returns the error of a failing answer. It combines the upstream's error, as far as the upstream may set it, with data
+// about the call.
 func (c *Call) interpret(a *Answer, f *failure) *candor.Error {
 	x := &a.x
 	x.Ref, x.InputSchema = c.up.Options.NewRef(), c.inputSchema()
@@ -144,7 +145,7 @@ func (c *Call) interpret(a *Answer, f *failure) *candor.Error {
 	case a.rule != nil:
 		found := a.found
 		if found.Verdict == contract.VerdictClean {
-			found.Verdict = contract.VerdictTool // read it as if it said isError
+			found.Verdict = contract.VerdictTool // read it as if isError were set
 		}
 		f.verdict = contract.VerdictMasked
 		e = c.stamp(a.rule.error(attribute(contract.Interpret(x, found), x)))
@@ -154,13 +155,13 @@ func (c *Call) interpret(a *Answer, f *failure) *candor.Error {
 		e = c.stamp(c.nameTools(c.up.Options.Rules.translate(c, attribute(contract.Interpret(x, a.found), x))))
 	}
 	e = c.departures.explain(e)
-	if a.rule == nil || a.rule.mask.Retry == nil { // the retry advice of a rule is the operator's
+	if a.rule == nil || a.rule.mask.Retry == nil { // the retry advice of a rule takes precedence
 		e = c.careful(e)
 	}
 	return e
 }
 
-// inputSchema returns the schema of the called tool as its server lists it, the absent value if it is not known.
+// inputSchema returns the schema of the called tool as its server lists it, or the absent value if it is unknown.
 func (c *Call) inputSchema() wire.Value {
 	list := c.tools.current()
 	if list == nil || list.tools[c.tool] == nil {
@@ -169,26 +170,27 @@ func (c *Call) inputSchema() wire.Value {
 	return list.tools[c.tool].schemaValue()
 }
 
-// again records an attempt that failed and that will be repeated after a pause.
+// again records a failed attempt that will be repeated after a pause.
 func (c *Call) again(ctx context.Context, f failure, wait time.Duration) Reply {
 	f.retried = true
-	_ = c.record(ctx, &f) // nothing is sent: a refusal of the ledger is logged
+	_ = c.record(ctx, &f) // nothing is sent; a ledger error is logged
 	c.attempt++
 	return Reply{Again: true, Wait: wait}
 }
 
-// passSuspected records what looks like a failure and passes it on untouched: only a rule for the tool may call it one.
+// passSuspected records an answer that looks like a failure and passes it on unchanged. Only a rule for the tool can make it a
+// failure.
 func (c *Call) passSuspected(ctx context.Context, f failure, answer []byte) Reply {
 	c.answered(nil)
 	if c.IsTool() {
 		c.up.repeats.forgive(c) // the client sees a success
 	}
-	_ = c.record(ctx, &f) // the answer is sent in any case: a refusal of the ledger is logged
+	_ = c.record(ctx, &f) // the answer is sent in any case; a ledger error is logged
 	return Reply{Bytes: answer}
 }
 
-// withoutSecrets returns the bytes of an answer without the secrets that its server was started with. If it held one, m becomes the message
-// without it.
+// withoutSecrets returns the bytes of an answer without the secrets that its server was started with. If the answer held one, m
+// is replaced by the redacted message.
 func (c *Call) withoutSecrets(m *wire.Message) []byte {
 	said := c.up.Secrets.Load().Redact(m.Bytes())
 	if !bytes.Equal(said, m.Bytes()) {
@@ -197,25 +199,25 @@ func (c *Call) withoutSecrets(m *wire.Message) []byte {
 	return said
 }
 
-// readdress gives the answer m the id as the client wrote it.
+// readdress sets the id of the answer m to the one that the client wrote.
 func (c *Call) readdress(m *wire.Message) {
 	if own := c.withClientID(m.Bytes(), m); !SameBytes(own, m.Bytes()) {
 		*m = wire.Parse(own, c.up.Options.Limits.Message)
 	}
 }
 
-// normalise writes the answer for the client, as the mode says.
+// normalise writes the answer for the client according to the mode.
 func (c *Call) normalise(f *failure, m *wire.Message) {
 	mode := c.up.Options.Mode
 	switch {
 	case f.verdict == contract.VerdictMalformed, f.verdict == contract.VerdictStray:
-		f.sent = c.made(f.err) // there is nothing to keep
+		f.sent = c.made(f.err) // there is no text to keep
 	case mode == ModeStrict && m.Kind() == wire.KindError:
 		f.sent = c.withheldError(f.err, m)
 	case mode == ModeStrict:
 		f.sent = c.made(c.withheld(f.err, c.departures.own()))
 	case m.Kind() == wire.KindMalformed:
-		f.sent = c.made(f.err) // its words are understood, but a strict client would not read them
+		f.sent = c.made(f.err) // its text is understood, but a strict client would not read it
 	case mode == ModeObserve:
 		f.sent = f.said
 	case f.err.Code() != candor.CodeToolNotFound && c.up.Options.Rules.asResult(c, m):
@@ -225,7 +227,8 @@ func (c *Call) normalise(f *failure, m *wire.Message) {
 	}
 }
 
-// annotate attaches the error to the answer and keeps everything else that the upstream said, but for secrets and control characters.
+// annotate attaches the error to the answer. It keeps everything else from the upstream, except for secrets and control
+// characters.
 func (c *Call) annotate(f *failure, m *wire.Message) {
 	cleaned := c.clean(m)
 	f.cleaned = cleaned.Bytes()
@@ -239,8 +242,8 @@ func (c *Call) annotate(f *failure, m *wire.Message) {
 	f.sent = c.made(f.err)
 }
 
-// clean returns a failing answer without secrets and control characters in its texts, and without the null beside its result or its error,
-// which strict clients refuse. Its shape, id, numbers and everything else stay to the byte; it is m itself if nothing changed.
+// clean returns a failing answer without secrets and control characters in its texts, and without a null result beside an error
+// or the reverse, which strict clients refuse. All other bytes are kept. It returns m if nothing changed.
 func (c *Call) clean(m *wire.Message) wire.Message {
 	scratch := scratches.Get().(*[]byte) //nolint:errcheck,forcetypeassert // nothing else is put there
 	defer scratches.Put(scratch)
@@ -258,12 +261,12 @@ func (c *Call) clean(m *wire.Message) wire.Message {
 	return cleaned
 }
 
-// scratches hold answers while they are cleaned. Most need no change, and then no copy is kept.
+// scratches holds buffers for cleaning answers. Most answers need no change, and then nothing is copied.
 var scratches = sync.Pool{New: func() any { return new([]byte) }}
 
 const maxScratch = 64 << 10
 
-// withoutNull returns an answer with both result and error without the one that is null.
+// withoutNull returns an answer that has both result and error without the one that is null.
 func withoutNull(m *wire.Message) []byte {
 	kept, member := m.Result(), "result"
 	if m.Shape() == wire.KindError {
@@ -276,7 +279,7 @@ func withoutNull(m *wire.Message) []byte {
 	return append(append(out, kept.Raw()...), '}')
 }
 
-// stamp gives an error a ref and the time, and the tool and session of the call, whatever an upstream's envelope says of those.
+// stamp sets the ref, time, tool and session of an error, whatever an upstream's envelope says.
 func (c *Call) stamp(e *candor.Error) *candor.Error { return c.recorder().Stamp(e, c.site()) }
 
 func (c *Call) recorder() record.Recorder {
@@ -288,7 +291,7 @@ func (c *Call) site() record.CallSite {
 	return record.CallSite{Tool: c.tool, Session: c.session, Trusted: true}
 }
 
-// recorded records a failure and returns the bytes for the client: f.sent, or that the failure could not be recorded.
+// recorded records a failure and returns the bytes for the client: f.sent, or an error if the failure could not be recorded.
 func (c *Call) recorded(ctx context.Context, f *failure) []byte {
 	if audit := c.record(ctx, f); audit != nil {
 		return c.made(audit)
@@ -299,7 +302,7 @@ func (c *Call) recorded(ctx context.Context, f *failure) []byte {
 	return f.sent
 }
 
-// record writes the entry of a failure, then counts it. It returns nil, or the error to send instead if the ledger refused.
+// record writes the entry of a failure, then counts it. It returns nil, or the error to send instead if the ledger failed.
 func (c *Call) record(ctx context.Context, f *failure) *candor.Error {
 	var write func(context.Context) error
 	if c.up.Options.Ledger != nil {
@@ -311,7 +314,7 @@ func (c *Call) record(ctx context.Context, f *failure) *candor.Error {
 	}, write)
 }
 
-// entry returns what the ledger keeps of a failure.
+// entry returns the ledger entry of a failure.
 func (c *Call) entry(f *failure) candor.Failure {
 	o := &c.up.Options
 	return candor.Failure{
@@ -320,12 +323,12 @@ func (c *Call) entry(f *failure) candor.Failure {
 	}
 }
 
-// maxCleanedAsValue bounds the words that are read as JSON to be recorded. Of longer ones the ledger keeps the beginning only, which
-// it cleans as text.
+// maxCleanedAsValue bounds the text that is parsed as JSON to be recorded. The ledger keeps only the beginning of longer text,
+// and cleans it as plain text.
 const maxCleanedAsValue = 256 << 10
 
-// recordable returns the words of an upstream as the ledger may keep them: without the secrets that the server was started with, and
-// without values that only a name or a label beside them gives away.
+// recordable returns the upstream's text for the ledger: without the secrets that the server was started with, and without values
+// that a name or label beside them marks as secret.
 func (c *Call) recordable(f *failure) []byte {
 	if f.cleaned != nil {
 		return f.cleaned

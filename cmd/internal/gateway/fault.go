@@ -10,16 +10,16 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// ErrDraining is the cause to cancel the context of a request with when a gateway ends and cannot wait any longer: the call is
-// answered with GATEWAY_DRAINING, where a client that hung up would get no answer.
+// ErrDraining is the cause for cancelling the context of a request when a gateway shuts down and cannot wait any longer. The call
+// is then answered with GATEWAY_DRAINING; a call whose client disconnected is not answered.
 var ErrDraining = errors.New("the gateway ends")
 
-// DrainingError is the answer to calls while the gateway ends.
+// DrainingError returns the error for calls that arrive while the gateway shuts down.
 func DrainingError() *candor.Error {
 	return candor.New(candor.CodeGatewayDraining, "", candor.WithOrigin(candor.PartyGateway, false))
 }
 
-// NewError returns an error of the gateway with one detail.
+// NewError returns an error from the gateway with one detail.
 func NewError(code candor.Code, name string, value any) *candor.Error {
 	return candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false), candor.WithDetails(map[string]any{name: value}))
 }
@@ -34,7 +34,7 @@ func TimeoutError(c *Call) *candor.Error {
 	return NewError(candor.CodeCallTimeout, "timeoutMs", c.Timeout().Milliseconds())
 }
 
-// OversizeError is the error for an answer that exceeds the message limit. The caller may have to request less.
+// OversizeError returns the error for an answer that exceeds the message limit. The caller may have to request less.
 func OversizeError(most int) *candor.Error {
 	return NewError(candor.CodeTooLarge, "maxBytes", most).With(candor.WithMessage("The server's answer is larger than the gateway passes on."),
 		candor.WithSuggestion("Check whether the call took effect, then ask for less: fewer items, a smaller range, a shorter text."))
@@ -43,8 +43,8 @@ func OversizeError(most int) *candor.Error {
 // maxLastLine bounds the line of the server's standard error that the message of [notReady] quotes.
 const maxLastLine = 200
 
-// notReady is the error for an initialize whose server ended. The call cannot have taken effect, because the server
-// did not start.
+// notReady returns the error for an initialize whose server ended. The call cannot have taken effect, because the server did not
+// start.
 func notReady(e *candor.Error) *candor.Error {
 	text := "The server went away before it was ready."
 	var seen struct{ Status, Stderr string }
@@ -59,7 +59,7 @@ func notReady(e *candor.Error) *candor.Error {
 		candor.WithSuggestion("Check the command, the arguments and the environment that the server is started with; then connect again."))
 }
 
-// slowStart is the error for an initialize that took longer than limit.
+// slowStart returns the error for an initialize that took longer than limit.
 func slowStart(e *candor.Error, limit time.Duration) *candor.Error {
 	return e.With(candor.WithMessage("The server did not answer initialize within "+limit.String()+"."),
 		candor.WithSuggestion("Check that the command or the address is that of an MCP server. If it only takes long to start, raise --start-timeout, or startTimeout in candor.yaml."))

@@ -6,10 +6,10 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// IDKey is the form of an id, or of a progress token, that serves as a key. A long one is digested, so that what is remembered of
-// a call stays small whatever the client calls it.
+// IDKey returns the map key for an id or a progress token. Long ids are hashed, so that the memory for a call does not depend on
+// the id that the client chose.
 //
-// It is small enough to be inlined, so that a key which is only looked up stays on the stack.
+// IDKey can be inlined, so that a key used only for a lookup stays on the stack.
 func IDKey(id wire.ID) string {
 	var space [maxKey + 1]byte
 	return string(appendIDKey(space[:0], id))
@@ -24,5 +24,5 @@ func appendIDKey(dst []byte, id wire.ID) []byte {
 	return key
 }
 
-// maxKey is the longest key that is kept as it is.
+// maxKey is the length of the longest key that is not hashed.
 const maxKey = 64

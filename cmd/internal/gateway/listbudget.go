@@ -8,33 +8,33 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// listBudget bounds the bytes of all tool lists of the process. When it is spent, the lists that were not used the longest are dropped:
-// calls of their callers are then forwarded unchecked until the next list. A list that many callers were sent counts once.
+// listBudget bounds the bytes of all tool lists in the process. When it is used up, the least recently used lists are dropped:
+// calls of their callers are then forwarded unchecked until the next list. A list that several callers share counts once.
 type listBudget struct {
 	most int
 
 	mu    sync.Mutex                      // guards all below, and the fields of toolSets that say so
 	used  int                             // bytes
-	lists map[[sha256.Size]byte]*toolList // complete ones
+	lists map[[sha256.Size]byte]*toolList // complete lists
 	sets  list.List                       // of *toolSet, newest first
 }
 
 // toolLists is shared by all upstreams and connections.
 var toolLists = newListBudget(maxListBytes)
 
-// maxListBytes is enough for two lists of the largest kind, or for hundreds of usual ones.
+// maxListBytes is enough for two lists of the maximum size, or for hundreds of typical ones.
 const maxListBytes = 32 << 20
 
-// setOverhead is the memory of a set without its lists and the name of its session.
+// setOverhead is the memory of a set without its lists and its session id.
 const setOverhead = 512
 
 func newListBudget(most int) *listBudget {
 	return &listBudget{most: most, lists: map[[sha256.Size]byte]*toolList{}}
 }
 
-// learn adds a page of a list. The list is used when its last page has arrived. A page that does not follow the one
-// before is ignored: clients may list at the same time, or request a page twice, and with an incomplete list calls of
-// existing tools would be refused.
+// learn adds a page of a list. The list is used when its last page has arrived. A page that does not follow the previous one is
+// ignored: clients may list concurrently or request a page twice, and with an incomplete list, calls of existing tools would be
+// refused.
 func (b *listBudget) learn(s *toolSet, result wire.Value, cursor string) {
 	page, ok := result.Get("tools")
 	if !ok || page.Type() != wire.TypeArray {
@@ -60,8 +60,8 @@ func (b *listBudget) learn(s *toolSet, result wire.Value, cursor string) {
 	}
 }
 
-// NextCursor returns the cursor of the page that follows, and whether there is one: an empty one means the end, as do null and none. It
-// is not ok if it is not a text.
+// NextCursor returns the cursor of the next page, and whether there is a next page. A cursor that is empty, null or missing marks
+// the last page. Ok is false if the cursor is not a string.
 func NextCursor(result wire.Value) (next string, more, ok bool) {
 	said := Member(result, "nextCursor")
 	if !said.Present() || said.IsNull() {
@@ -71,7 +71,7 @@ func NextCursor(result wire.Value) (next string, more, ok bool) {
 	return next, next != "", ok
 }
 
-// reservation gives a set a complete list that another caller was sent before, if there is one with that digest.
+// share gives a set the complete list with that digest, if another caller has listed it before.
 func (b *listBudget) share(s *toolSet, digest [sha256.Size]byte) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -85,7 +85,7 @@ func (b *listBudget) share(s *toolSet, digest [sha256.Size]byte) bool {
 	return b.fit(s)
 }
 
-// append adds a page to those of a set, and reports whether it is kept.
+// append adds a page to the pages of a set, and reports whether it was kept.
 func (b *listBudget) append(s *toolSet, page *toolList, cursor string, written int) bool {
 	switch {
 	case cursor == "":
@@ -109,7 +109,7 @@ func (b *listBudget) append(s *toolSet, page *toolList, cursor string, written i
 	return b.fit(s)
 }
 
-// complete makes the pages of a set its list, or takes the equal list that is there already.
+// complete turns the pages of a set into its list, or uses an equal list that is already known.
 func (b *listBudget) complete(s *toolSet) {
 	l := s.partial
 	if same := b.lists[l.digest]; same != nil {
@@ -117,7 +117,7 @@ func (b *listBudget) complete(s *toolSet) {
 		b.hold(s, same)
 		return
 	}
-	s.partial, s.written = nil, 0 // its bytes are those of the list from here on
+	s.partial, s.written = nil, 0 // its bytes now count for the list
 	b.lists[l.digest] = l
 	b.hold(s, l)
 }
@@ -129,7 +129,7 @@ func (b *listBudget) hold(s *toolSet, l *toolList) {
 	s.used.Store(true)
 }
 
-// release gives up a reference to a list.
+// release drops a reference to a list.
 func (b *listBudget) release(l *toolList) {
 	if l == nil {
 		return
@@ -154,7 +154,7 @@ func (b *listBudget) abandon(s *toolSet) {
 	b.clearPartial(s)
 }
 
-// enter counts a set.
+// enter adds a set to the budget.
 func (b *listBudget) enter(s *toolSet) {
 	if s.place == nil {
 		s.place = b.sets.PushFront(s)
@@ -162,7 +162,7 @@ func (b *listBudget) enter(s *toolSet) {
 	}
 }
 
-// fit drops other sets until the budget holds, or s itself if that is not enough; then it reports false.
+// fit drops other sets until the budget is met. It drops s and returns false if that is not enough.
 func (b *listBudget) fit(s *toolSet) bool {
 	for b.used > b.most {
 		last := b.sets.Back()
@@ -180,7 +180,7 @@ func (b *listBudget) fit(s *toolSet) bool {
 	return true
 }
 
-// dropSet forgets what a caller was sent.
+// dropSet removes the lists of one caller.
 func (b *listBudget) dropSet(s *toolSet) {
 	b.clearPartial(s)
 	b.release(s.list.Swap(nil))
@@ -192,7 +192,7 @@ func (b *listBudget) dropSet(s *toolSet) {
 	s.cache.remove(s)
 }
 
-// drop forgets sets that their cache has taken out.
+// drop removes sets that their cache has already removed.
 func (b *listBudget) drop(sets map[Caller]*toolSet) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Lose is [Call.Fail] for a failure that another attempt may mend: the upstream could not be reached, or rejected the call
-// before any answer. What it said, if anything, is evidence. Reached says that the call may have had its effect.
+// Lose is like [Call.Fail] for a failure that another attempt may avoid: the upstream could not be reached, or rejected the call
+// before any answer. Said is the upstream's response, if any, and is recorded. Reached means that the call may have taken effect.
 func (c *Call) Lose(ctx context.Context, e *candor.Error, said []byte, reached bool) Reply {
 	f := failure{err: c.stamp(e), verdict: lostOr(e), said: said}
 	if reached {
@@ -30,8 +30,8 @@ func (c *Call) Lose(ctx context.Context, e *candor.Error, said []byte, reached b
 	return Reply{Bytes: c.recorded(ctx, &f)}
 }
 
-// ownFindings are the details of an error that we have made ourselves, as far as nothing that the upstream said is in them. Only
-// such an error may be asked whose it is: one that was read from an answer says what it likes.
+// ownFindings returns the details of an error if the gateway made it, otherwise nil. It must not be called with an error that was
+// read from an answer, because the upstream chooses the origin of that one.
 func ownFindings(made *candor.Error) any {
 	if made.Origin().By == candor.PartyGateway {
 		return made.Details()
@@ -39,28 +39,28 @@ func ownFindings(made *candor.Error) any {
 	return nil
 }
 
-// PassThrough ends the call with a failure that the client is not told by us: it sees what the upstream said, as it is, or nobody
-// is there to be told.
+// PassThrough ends the call with a failure for which the gateway sends nothing: the client sees the upstream's response
+// unchanged, or has disconnected.
 func (c *Call) PassThrough(ctx context.Context, e *candor.Error, said []byte) {
 	if !c.over.claim() {
 		return
 	}
 	c.blame(e)
-	_ = c.record(ctx, &failure{err: c.stamp(e), verdict: lostOr(e), said: said, silent: true}) // a refusal of the ledger is logged
+	_ = c.record(ctx, &failure{err: c.stamp(e), verdict: lostOr(e), said: said, silent: true}) // a ledger error is logged
 }
 
-// Commit says that the client has seen some of the answer: there will be no other attempt.
+// Commit notes that the client has seen part of the answer, so the call cannot be retried.
 func (c *Call) Commit() { c.final = true }
 
-// mayResend reports whether a call that never reached the upstream may be made once more, whatever it does.
+// mayResend reports whether a call that never reached the upstream may be sent again, whether or not the tool is idempotent.
 func (c *Call) mayResend(e *candor.Error) bool {
 	return !c.final && c.attempt < c.up.Options.Retry.Attempts && e.Retry().Retryable() && c.up.Options.Mode != ModeObserve
 }
 
-// blame counts a failure against the upstream and against the caller who repeats it.
+// blame counts a failure for the circuit breaker and for repeated calls.
 func (c *Call) blame(e *candor.Error) {
 	c.unanswered(e)
 	if c.IsTool() {
-		_ = c.up.repeats.note(c, e) // what the caller is told is written already
+		_ = c.up.repeats.note(c, e) // the answer is already written
 	}
 }

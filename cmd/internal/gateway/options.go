@@ -10,42 +10,44 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Mode says what the gateway may do to a failing answer.
+// Mode determines how the gateway may change a failing answer.
 type Mode string
 
 // The modes.
 const (
-	ModeObserve  Mode = "observe"  // touch nothing; record and count; only lost calls are answered
-	ModeAnnotate Mode = "annotate" // add the envelope and a readable block, keep the rest, clean secrets and control characters
-	ModeStrict   Mode = "strict"   // withhold the upstream's own text; the ledger keeps it
+	ModeObserve  Mode = "observe"  // change nothing; record and count; answer only lost calls
+	ModeAnnotate Mode = "annotate" // add the envelope and a readable block; remove secrets and control characters; keep everything else
+	ModeStrict   Mode = "strict"   // withhold the upstream's text, which only the ledger keeps
 )
 
-// Modes returns all of them, the default first.
+// Modes returns all modes, the default first.
 func Modes() []Mode { return []Mode{ModeAnnotate, ModeObserve, ModeStrict} }
 
 // Valid reports whether m is one of [Modes].
 func (m Mode) Valid() bool { return m == ModeObserve || m == ModeAnnotate || m == ModeStrict }
 
-// Options says how a gateway treats one upstream. The zero value is good: annotate, no deadline but the default one, lenient validation,
-// no retries, a breaker, bounded everything.
+// Options configures how a gateway treats one upstream. The zero value selects annotate mode, the default timeouts, lenient
+// validation, no retries, a circuit breaker, and default limits.
 type Options struct {
-	Name string // of the upstream, in logs and entries
-	Mode Mode   // "" is annotate
-	// Dialect is the shape of answers that the gateway makes itself; nil is candor.
+	Name string // name of the upstream in logs and entries
+	Mode Mode   // "" means annotate
+	// Dialect is the format of answers that the gateway makes; nil means candor.
 	Dialect dialect.Dialect
-	// Mirror repeats the envelope in structuredContent of those answers in the candor dialect, where the tool declares no outputSchema.
+	// Mirror repeats the envelope in structuredContent of such answers, in the candor dialect and if the tool declares no
+	// outputSchema.
 	Mirror bool
-	// Speaks is the dialect of the upstream, "" if unknown. Its errors are always failures.
+	// Speaks is the dialect of the upstream, or "" if unknown. Errors in that dialect are always failures.
 	Speaks string
-	// Rules are made for this upstream: which answers are failures in disguise, and what codes its errors mean.
+	// Rules are specific to this upstream: they define which successful answers are failures, and map its errors to codes.
 	Rules *Rules
-	// Validate says which calls are refused because of their arguments; "" is lenient.
+	// Validate selects the calls to refuse because of their arguments; "" means lenient.
 	Validate Validation
-	// ValidateTools says so for single tools.
+	// ValidateTools overrides Validate for single tools.
 	ValidateTools map[string]Validation
 
-	Timeout time.Duration // of a call; 0 is [DefaultTimeout], negative none. Progress extends it.
-	// StartTimeout is how long initialize may take; 0 is [DefaultStartTimeout], negative none. Servers are often installed at their first start.
+	Timeout time.Duration // timeout of a call; 0 means [DefaultTimeout], negative means none. Progress extends it.
+	// StartTimeout limits initialize; 0 means [DefaultStartTimeout], negative means none. It is long because servers are often
+	// installed on first start.
 	StartTimeout time.Duration
 	Timeouts     map[string]time.Duration // by tool
 	Retry        RetryPolicy
@@ -67,33 +69,33 @@ const DefaultTimeout = 5 * time.Minute
 // DefaultStartTimeout is the default timeout of initialize.
 const DefaultStartTimeout = 2 * time.Minute
 
-// Limits bounds what peers may make the gateway hold. A zero field stands for its default.
+// Limits bounds the resources that peers may use. A zero field means its default.
 type Limits struct {
-	Message wire.Limits // one frame: 16 MiB, 128 deep
-	Calls   int         // open calls of one connection: 1024
-	Late    int         // calls given up whose answers may still come: 4096
+	Message wire.Limits // one frame; default 16 MiB, 128 levels deep
+	Calls   int         // open calls of one connection; default 1024
+	Late    int         // abandoned calls whose answers may still arrive; default 4096
 }
 
-// RepeatPolicy stops a client that makes the same failing call, with the same arguments, again and again.
+// RepeatPolicy configures when calls that keep failing with the same arguments are refused.
 type RepeatPolicy struct {
 	Off    bool
-	After  int           // failures in the window before calls are refused; 0 is 5
-	Window time.Duration // also the longest time between two trials; 0 is one minute
+	After  int           // failures within Window before calls are refused; 0 means 5
+	Window time.Duration // also the longest time between two trials; 0 means one minute
 }
 
-// BreakerPolicy refuses the calls of a server for a while after it has failed several times in a row. Only failures of the server itself
-// count, never mistakes of the caller or failures that a tool reports.
+// BreakerPolicy configures the circuit breaker, which refuses calls for a while after consecutive failures. Only failures of the
+// server count, not mistakes of the caller or failures that a tool reports.
 type BreakerPolicy struct {
 	Off      bool
-	Failures int           // in a row; 0 is 10
-	Rest     time.Duration // 0 is 10 seconds
+	Failures int           // consecutive; 0 means 10
+	Rest     time.Duration // time between trials while open; 0 means 10 seconds
 }
 
-// RetryPolicy says how often a call may be made again. See [Call.MayRetry] for which calls.
+// RetryPolicy limits the retries of a call.
 type RetryPolicy struct {
-	Attempts int           // in all; 0 and 1 are no retry
-	MaxWait  time.Duration // the longest pause that is waited for; 0 is 10 seconds
-	Budget   float64       // retries for each call, over time; 0 is 0.2
+	Attempts int           // total, including the first; 0 and 1 mean no retry
+	MaxWait  time.Duration // the longest delay before a retry; 0 means 10 seconds
+	Budget   float64       // average retries per call; 0 means 0.2
 }
 
 func (o *Options) fill() {
@@ -121,7 +123,7 @@ func (o *Options) fill() {
 	if o.Limits.Late <= 0 {
 		o.Limits.Late = 4096
 	}
-	o.Limits.Message.AllowLoneSurrogates = true // a peer that cuts texts by UTF-16 units sends them, and clean traffic passes
+	o.Limits.Message.AllowLoneSurrogates = true // peers that cut strings by UTF-16 units send them, and clean messages must pass
 	if o.Now == nil {
 		o.Now = time.Now
 	}

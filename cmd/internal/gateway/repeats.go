@@ -11,24 +11,24 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
-// repeats stops a client that makes the same failing call again and again: the same tool with the same arguments in one session. A call
-// that may work now is spared: one with other arguments, one that waited as its error advised, one that follows a success by which the
-// state may have changed, and now and then a trial. Each refusal says when the next trial is let through.
+// repeats refuses calls that keep failing: the same tool with the same arguments in one session. It does not refuse a call that
+// may succeed: one with other arguments, one that waited as its error advised, one after a success that may have changed the
+// state, and an occasional trial. Each refusal says when the next trial is let through.
 type repeats struct {
 	policy RepeatPolicy
 
 	mu       sync.Mutex
 	sessions map[string]*sessionRepeats // guarded by mu
-	size     int                        // guarded by mu: entries of all sessions
+	size     int                        // guarded by mu; entries of all sessions
 }
 
-// sessionRepeats are the failures of one session. Its fields are guarded by the mutex of repeats.
+// sessionRepeats holds the failures of one session. Its fields are guarded by the mutex of repeats.
 type sessionRepeats struct {
 	calls map[callKey]*callStreak
 	tools map[string]*toolStreak
 }
 
-// callKey identifies calls that are the same.
+// callKey identifies calls with the same tool and arguments.
 type callKey struct {
 	tool      string
 	arguments uint64 // digest
@@ -37,21 +37,21 @@ type callKey struct {
 // callStreak counts the failures of one call with the same arguments.
 type callStreak struct {
 	count  int
-	since  time.Time     // when the first of them was noted
-	noted  time.Time     // when the last one was
-	due    time.Time     // when the delay that the last one gave ends; zero if it gave none
+	since  time.Time     // time of the first failure
+	noted  time.Time     // time of the last failure
+	due    time.Time     // when the delay advised by the last failure ends; zero if it advised none
 	after  time.Duration // that delay
-	next   time.Time     // when a trial is let through; zero while nothing is refused
-	gap    time.Duration // between the last trial and the next
-	codes  []candor.Code // that were seen: a failure with another one is not a repetition
-	code   candor.Code   // fields below are of the last failure
+	next   time.Time     // when a trial is let through; zero while calls are not refused
+	gap    time.Duration // time from the last trial to the next
+	codes  []candor.Code // codes seen so far; a failure with a new code is not a repetition
+	code   candor.Code   // code, ref, retry and advice are from the last failure
 	ref    string
 	retry  candor.Retry
 	advice string
 }
 
-// toolStreak counts the failures of a tool that have the same code, whatever the arguments. Nothing is refused by it: arguments
-// that differ may be better ones.
+// toolStreak counts failures of a tool with the same code, for any arguments. Calls are not refused because of it, since other
+// arguments may be better.
 type toolStreak struct {
 	code         candor.Code
 	count        int
@@ -59,11 +59,11 @@ type toolStreak struct {
 }
 
 const (
-	maxStreaks      = 10_000 // entries of all sessions; when that is reached all are forgotten
-	maxSessionCalls = 64     // per session; then the oldest is dropped
-	maxRepeated     = 256    // is the longest name of a tool whose failures are counted
-	maxCodes        = 16     // per call; failures with further codes count
-	firstGapShare   = 12     // the first trial is let through after this part of the window
+	maxStreaks      = 10_000 // entries of all sessions; all are dropped when it is reached
+	maxSessionCalls = 64     // per session; the oldest is dropped beyond it
+	maxRepeated     = 256    // longest tool name whose failures are counted
+	maxCodes        = 16     // per call; failures with further codes count as repetitions
+	firstGapShare   = 12     // the first trial is let through after this fraction of the window
 )
 
 var repeatSeed = maphash.MakeSeed()
@@ -82,13 +82,13 @@ func newRepeats(p RepeatPolicy) repeats {
 	return repeats{policy: p, sessions: map[string]*sessionRepeats{}}
 }
 
-// ignores reports a call whose failures are not counted. Without a session clients cannot be distinguished, and the
-// mistakes of one would stop the others. Calls with overlong names are not remembered, to bound the memory.
+// ignores reports whether failures of a call are not counted. Without a session, clients cannot be distinguished, and the
+// mistakes of one would stop the others. Calls with overlong names are not tracked, to bound the memory.
 func (r *repeats) ignores(c *Call) bool {
 	return r.policy.Off || c.session == "" || len(c.session) > MaxSessionID || len(c.tool) > maxRepeated
 }
 
-// isOurRefusal reports that the gateway did not forward the call for a reason that has nothing to do with the call itself.
+// isOurRefusal reports whether the gateway refused the call for a reason unrelated to the call itself.
 func isOurRefusal(e *candor.Error) bool {
 	switch e.Code() {
 	case candor.CodeRepeatedFailure, candor.CodeCircuitOpen, candor.CodeTooManyCalls, candor.CodeGatewayDraining:
@@ -98,7 +98,7 @@ func isOurRefusal(e *candor.Error) bool {
 	}
 }
 
-// note counts a failure of a tool. It returns the error to send: e, with other advice once it has come too often.
+// note counts a failure of a tool. It returns the error to send: e, with different advice if it has occurred too often.
 func (r *repeats) note(c *Call, e *candor.Error) *candor.Error {
 	if r.ignores(c) || e.Code() == candor.CodeToolNotFound || isOurRefusal(e) {
 		return e
@@ -114,7 +114,7 @@ func (r *repeats) note(c *Call, e *candor.Error) *candor.Error {
 	e = e.With(candor.WithDetails(e.Details().With("repeated", count)))
 	switch {
 	case e.Retry().Retryable():
-		return e // its own suggestion says to wait
+		return e // its suggestion is to wait
 	case asksForCheck(e):
 		return e.With(candor.WithSuggestion(contract.CheckEffect + " " + candor.CodeRepeatedFailure.Action()))
 	default:
@@ -122,7 +122,7 @@ func (r *repeats) note(c *Call, e *candor.Error) *candor.Error {
 	}
 }
 
-// session returns the failures of a session, with space for two more. It is called with the lock held.
+// session returns the failures of a session, with space for two more. The lock must be held.
 func (r *repeats) session(id string) *sessionRepeats {
 	if r.size+2 > maxStreaks {
 		clear(r.sessions)
@@ -136,7 +136,7 @@ func (r *repeats) session(id string) *sessionRepeats {
 	return s
 }
 
-// noteCall counts a failure for calls with the same arguments, and returns how many there are.
+// noteCall counts a failure for calls with the same arguments, and returns their number.
 func (r *repeats) noteCall(s *sessionRepeats, key callKey, c *Call, e *candor.Error, now time.Time) int {
 	streak := s.calls[key]
 	switch {
@@ -151,9 +151,9 @@ func (r *repeats) noteCall(s *sessionRepeats, key callKey, c *Call, e *candor.Er
 	case streak.expired(now, r.policy.Window):
 		*streak = callStreak{count: 1, since: now}
 	case c.began.Before(streak.noted):
-		return streak.count // it was made before the other one failed, and repeats nothing
-	case streak.waited(c.began): // then the one before does not count, and this one takes its place
-	case !slices.Contains(streak.codes, e.Code()) && len(streak.codes) < maxCodes: // something has changed
+		return streak.count // it began before the other one failed, so it is not a repetition
+	case streak.waited(c.began): // it replaces the previous failure, which does not count
+	case !slices.Contains(streak.codes, e.Code()) && len(streak.codes) < maxCodes: // the failure is a new one
 	default:
 		streak.count++
 	}
@@ -165,8 +165,8 @@ func (r *repeats) noteCall(s *sessionRepeats, key callKey, c *Call, e *candor.Er
 	return streak.count
 }
 
-// noteTool counts a failure of a tool, whatever the arguments, and returns how many there are. One that may be sent again as it is
-// shows no mistake of the caller.
+// noteTool counts a failure of a tool, for any arguments, and returns their number. Retryable failures are not counted, because
+// they are not mistakes of the caller.
 func (r *repeats) noteTool(s *sessionRepeats, c *Call, e *candor.Error, now time.Time) int {
 	if e.Retry().Retryable() {
 		return 0
@@ -190,7 +190,7 @@ func (r *repeats) noteTool(s *sessionRepeats, c *Call, e *candor.Error, now time
 	return streak.count
 }
 
-// fail keeps the part of a failure that a later refusal mentions.
+// fail stores the parts of a failure that a later refusal mentions.
 func (s *callStreak) fail(e *candor.Error, now time.Time) {
 	s.noted, s.due = now, time.Time{}
 	if !slices.Contains(s.codes, e.Code()) && len(s.codes) < maxCodes {
@@ -198,12 +198,12 @@ func (s *callStreak) fail(e *candor.Error, now time.Time) {
 	}
 	s.code, s.ref, s.retry, s.advice = e.Code(), e.Ref(), e.Retry(), e.Suggestion()
 	if s.after = saidDelay(e); s.after > 0 {
-		s.due = now.Add(s.after - s.after/10) // timers of clients are not exact
+		s.due = now.Add(s.after - s.after/10) // client timers are inexact
 	}
 }
 
-// saidDelay returns the delay after which a failed call may work: the one that is advised, or the one that was said of a call that is not
-// advised to be repeated because it may have taken effect.
+// saidDelay returns the delay after which a failed call may succeed: the advised one, or, for a call that may have taken effect,
+// the one that the upstream gave.
 func saidDelay(e *candor.Error) time.Duration {
 	if after := e.Retry().After(); after > 0 || !asksForCheck(e) {
 		return after
@@ -215,10 +215,10 @@ func saidDelay(e *candor.Error) time.Duration {
 	return candor.RetryIn(time.Duration(ms) * time.Millisecond).After()
 }
 
-// waited reports that a call at that time comes after the delay that the last failure gave.
+// waited reports whether a call at that time came after the delay that the last failure advised.
 func (s *callStreak) waited(at time.Time) bool { return !s.due.IsZero() && !at.Before(s.due) }
 
-// expired reports that the failures are too old to count.
+// expired reports whether the failures are too old to count.
 func (s *callStreak) expired(now time.Time, window time.Duration) bool {
 	if s.next.IsZero() {
 		return now.Sub(s.since) > window
@@ -226,19 +226,19 @@ func (s *callStreak) expired(now time.Time, window time.Duration) bool {
 	return now.Sub(s.next) > window
 }
 
-// opens returns when the next call is let through.
+// opens returns the time at which the next call is let through.
 func (s *callStreak) opens() time.Time {
 	if s.due.IsZero() {
 		return s.next
 	}
-	due := s.noted.Add(s.after) // without the tolerance of waited, so that the delay that is given is the one that was advised
+	due := s.noted.Add(s.after) // without the tolerance of waited, so that the refusal repeats the advised delay
 	if due.Before(s.next) {
 		return due
 	}
 	return s.next
 }
 
-// dropOldest drops the call whose last failure is oldest.
+// dropOldest drops the call with the oldest last failure.
 func (s *sessionRepeats) dropOldest() {
 	var oldest callKey
 	var at time.Time
@@ -250,8 +250,8 @@ func (s *sessionRepeats) dropOldest() {
 	delete(s.calls, oldest)
 }
 
-// forgive forgets failures because a call has succeeded: those of the same tool, and all of the session if the call may have changed
-// the state on which they depend.
+// forgive drops failures after a call has succeeded: those of the same tool, and all of the session if the call may have changed
+// the state they depend on.
 func (r *repeats) forgive(c *Call) {
 	if r.ignores(c) {
 		return
@@ -279,8 +279,8 @@ func (r *repeats) forgive(c *Call) {
 	}
 }
 
-// stop returns the refusal of a call that has failed too often, nil if it may go on. Misfit says that the call would be refused in any
-// case, so that no delay helps.
+// stop returns the refusal of a call that has failed too often, or nil. Misfit means that the call would be refused in any case,
+// so that no delay helps.
 func (r *repeats) stop(c *Call, misfit bool) *candor.Error {
 	if r.ignores(c) {
 		return nil
@@ -303,7 +303,7 @@ func (r *repeats) stop(c *Call, misfit bool) *candor.Error {
 	}
 }
 
-// tried says that a call is let through as a trial: the next one follows after twice the time, up to the window.
+// tried notes that a call is let through as a trial. The next trial follows after twice the time, up to the window.
 func (r *repeats) tried(c *Call) {
 	if !c.repeats {
 		return
@@ -321,10 +321,10 @@ func (r *repeats) tried(c *Call) {
 	}
 }
 
-// refusal is the answer to a call that has failed too often. It advises to send the call again only if the last failure did.
+// refusal returns the answer to a call that has failed too often. It advises to send the call again only if the last failure did.
 func (s *callStreak) refusal(c *Call, misfit bool, now time.Time) *candor.Error {
 	advice := s.advice
-	if c.up.Options.Mode == ModeStrict { // it may be the upstream's
+	if c.up.Options.Mode == ModeStrict { // the advice may be the upstream's text
 		advice = s.code.Action()
 	}
 	details := map[string]any{"code": s.code.String(), "times": s.count, "lastRef": s.ref, "advice": advice}
@@ -342,5 +342,5 @@ func (s *callStreak) refusal(c *Call, misfit bool, now time.Time) *candor.Error 
 	return candor.New(candor.CodeRepeatedFailure, message, append(options, candor.WithDetails(details))...)
 }
 
-// MaxSessionID bounds the ids that are remembered; longer ones pass all the same.
+// MaxSessionID bounds the session ids that are tracked. Requests with longer ones are forwarded but not tracked.
 const MaxSessionID = 256

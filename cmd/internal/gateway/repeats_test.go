@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Over HTTP at 2026-07-28 there are no sessions: whoever fails again and again cannot be told from the others.
+// Over HTTP, protocol version 2026-07-28 has no sessions, so a client that keeps failing cannot be distinguished from others.
 func TestFailuresWithoutASessionAreNotCounted(t *testing.T) {
 	for _, c := range []struct {
 		session string

@@ -10,12 +10,12 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// maxSettled is how many failures are remembered for clients that take up a stream again.
+// maxSettled bounds the failures that are kept for clients that resume a stream.
 const maxSettled = 256
 
-// settledFailures remembers the failures that were recorded and sent on streams, so that an upstream which sends one again to a client
-// that missed it gets the same envelope, with the ref of its entry. It forgets the oldest. It is safe for concurrent use, and its
-// zero value is ready.
+// settledFailures keeps failures that were recorded and sent on streams. If an upstream resends one to a client that missed it,
+// the client gets the same envelope, with the ref of its entry. The oldest are dropped first. It is safe for concurrent use, and
+// the zero value is ready to use.
 type settledFailures struct {
 	mu    sync.Mutex // guards all below
 	known map[[sha256.Size]byte]settledFailure
@@ -23,17 +23,17 @@ type settledFailures struct {
 	next  int
 }
 
-// settledFailure is a failure as it was recorded, and the id of its call as the client wrote it.
+// settledFailure is a failure as it was recorded, with the id of its call as the client wrote it.
 type settledFailure struct {
 	err     *candor.Error
 	verdict contract.Verdict
 	id      wire.ID
 }
 
-// settledKey names an answer of the upstream in a session.
+// settledKey identifies an answer from the upstream in a session.
 func settledKey(session string, answer []byte) [sha256.Size]byte {
 	h := sha256.New()
-	_, _ = h.Write([]byte(session)) // a hash does not fail
+	_, _ = h.Write([]byte(session)) // hash.Hash.Write never fails
 	_, _ = h.Write([]byte{0})
 	_, _ = h.Write(answer)
 	return [sha256.Size]byte(h.Sum(nil))
@@ -60,21 +60,21 @@ func (s *settledFailures) find(key [sha256.Size]byte) (settledFailure, bool) {
 	return f, ok
 }
 
-// remember keeps a failure that was recorded and is sent on a stream, by the answer that told of it.
+// remember keeps a failure that was recorded and is sent on a stream, keyed by the answer that reported it.
 func (c *Call) remember(f *failure) {
 	if c.streamed && c.session != "" && !c.newEra {
 		c.up.settled.keep(settledKey(c.session, f.received), settledFailure{err: f.err, verdict: f.verdict, id: c.id.Clone()})
 	}
 }
 
-// Resend returns what a client gets of an answer to a call that is not open: one that the upstream sends again because the client has
-// missed it. A failure that was settled keeps its ref. One that is not remembered, because this gateway has not seen it or has
-// forgotten it, is recorded first if mayRecord allows it, so that its ref has an entry. It is nil if nothing is sent.
+// Resend returns the bytes for the client for an answer to a call that is not open: one that the upstream resends because the
+// client missed it. A known failure keeps its ref. A failure that is not known, because this gateway has not seen it or has
+// dropped it, is recorded first if mayRecord allows it, so that its ref has an entry. The result is nil if nothing is sent.
 func (u *Upstream) Resend(ctx context.Context, answer []byte, session string, mayRecord func() bool) []byte {
 	m := wire.Parse(answer, u.Options.Limits.Message)
 	c := &Call{up: u, id: m.ID(), session: session, attempt: 1, began: u.Options.Now()}
 	if m.Shape() == wire.KindResult {
-		c.method = "tools/call" // nothing else fails by a result
+		c.method = "tools/call" // only tools/call fails with a result
 	}
 	if u.Options.Mode == ModeObserve {
 		return answer

@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// minRest is the shortest pause that is asked for.
+// minRest is the delay before the first retry if the error gives none. It doubles with each attempt.
 const minRest = 100 * time.Millisecond
 
 // mayRetry reports whether the call may be sent again: the error is retryable, attempts are left, and the tool is
@@ -20,8 +20,8 @@ func (c *Call) mayRetry(e *candor.Error) bool {
 	return c.mayRepeat()
 }
 
-// afford reports whether another attempt can be made now, and after which pause: the budget has one left, and the breaker, for
-// which end counts this failure, lets it through.
+// afford reports whether the call can be retried now, and after which delay: the budget must have a retry left, and the breaker,
+// for which end counts this failure, must let it through.
 func (c *Call) afford(e *candor.Error, end func(*candor.Error)) (wait time.Duration, ok bool) {
 	if wait, ok = c.up.budget.spend(c, e); !ok {
 		return wait, false
@@ -30,14 +30,14 @@ func (c *Call) afford(e *candor.Error, end func(*candor.Error)) (wait time.Durat
 	return wait, c.breaker.enter(c) == nil
 }
 
-// budget lets retries be a share of the calls, so that a server in trouble is not drowned in them.
+// budget limits retries to a share of the calls, so that they do not overload a failing server.
 type budget struct {
 	policy RetryPolicy
 	mu     *sync.Mutex
 	tokens float64
 }
 
-// maxTokens is how many retries a quiet time can save up.
+// maxTokens bounds the retries that can accumulate.
 const maxTokens = 10
 
 func newBudget(p RetryPolicy) budget {
@@ -56,8 +56,8 @@ func (b *budget) earn() {
 	b.tokens = min(b.tokens+b.policy.Budget, maxTokens)
 }
 
-// spend takes a retry from the budget and returns the delay before it: the delay in the error, plus a random part of
-// up to half of it. If that exceeds the policy's limit there is no retry; the client may wait.
+// spend takes a retry from the budget and returns the delay before it: the delay in the error, plus a random part of up to half
+// of it. If the delay in the error exceeds the policy's limit there is no retry; the client may wait.
 func (b *budget) spend(c *Call, e *candor.Error) (time.Duration, bool) {
 	wait := time.Duration(e.Retry().AfterMs()) * time.Millisecond
 	if wait == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Every attempt counts for the breaker, and none is made while it gives the server a rest.
+// Every attempt counts for the breaker, and none is made while it is open.
 func TestNoRetryWhileTheBreakerIsOpen(t *testing.T) {
 	up := New(Options{Retry: RetryPolicy{Attempts: 5}, Breaker: BreakerPolicy{Failures: 2}})
 	ask := func(request string) *Call {
@@ -31,7 +31,7 @@ func TestNoRetryWhileTheBreakerIsOpen(t *testing.T) {
 	}
 }
 
-// What is asked for counts, not what chance adds to it: or a service that asks for the longest pause would be waited for now and then.
+// The limit applies to the requested delay, not to the random part that is added to it.
 func TestAPauseOfTheLongestKindIsAlwaysWaitedFor(t *testing.T) {
 	policy := RetryPolicy{MaxWait: time.Second}
 	for range 50 {

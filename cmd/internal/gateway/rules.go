@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Rules are what is known about one upstream beforehand: a profile that probe has written and a person has read, or configuration.
+// Rules holds what is known about one upstream in advance, from a reviewed profile that probe has written or from configuration.
 // They are complete when [Rules.Compile] has returned nil; after that they are only read.
 type Rules struct {
 	Masks   []Mask
@@ -20,37 +20,36 @@ type Rules struct {
 	Results []ResultRule
 }
 
-// Mask says which successes of a tool are failures. All conditions that are set must hold; one at least must be set.
+// Mask defines which successes of a tool are failures. All conditions that are set must hold; at least one must be set.
 type Mask struct {
 	Tool   string        // a name, or a pattern as in path.Match
-	Path   string        // a JSON Pointer into structuredContent, or into the JSON that the first text block holds
-	Equals string        // the JSON text of the value at Path; "" is any value that is there and not null
+	Path   string        // a JSON Pointer into structuredContent, or into JSON in the first text block
+	Equals string        // the JSON text of the value at Path; "" matches any value except null
 	Text   string        // a regular expression for the first text block
-	Except string        // a regular expression for the first text block that lifts the rule
-	Code   candor.Code   // the zero Code leaves it to what the text says
-	Retry  *candor.Retry // nil is the code's own advice
+	Except string        // a regular expression for the first text block that disables the rule
+	Code   candor.Code   // the zero Code means that the text determines the code
+	Retry  *candor.Retry // nil means the advice of the code
 
 	test mask.Test
 }
 
-// CodeRule says what an error of this upstream means. All conditions that are set must hold; Said or Text must be set.
+// CodeRule assigns a code to an error of this upstream. All conditions that are set must hold; Said or Text must be set.
 type CodeRule struct {
-	Tool string // a name, or a pattern as in path.Match; "" is any
-	Said string // a code, number or symbol, as the upstream says it
+	Tool string // a name, or a pattern as in path.Match; "" matches any
+	Said string // a code, number or symbol, as the upstream writes it
 	Text string // a regular expression for the message
 	Code candor.Code
 
 	text *regexp.Regexp
 }
 
-// ResultRule names tools whose failures the upstream reports as JSON-RPC errors, which many clients do not show to
-// their model. They are returned as results with isError and the upstream's text. Errors with a number of the protocol
-// stay errors.
+// ResultRule names tools whose failures the upstream reports as JSON-RPC errors, which many clients do not show to their model.
+// They are returned as results with isError and the upstream's text. Errors with a number that the protocol defines stay errors.
 type ResultRule struct {
 	Tool string // a name, or a pattern as in path.Match
 }
 
-// Compile checks the rules. The error names the rule by its place, from 1, and says what would do.
+// Compile checks the rules. The error names the rule by its position, from 1, and says how to correct it.
 func (r *Rules) Compile() error {
 	for i := range r.Masks {
 		if err := r.Masks[i].compile(); err != nil {
@@ -113,7 +112,7 @@ func matches(pattern, name string) bool {
 	return err == nil && ok
 }
 
-// unmasked is the rule that an answer falls under.
+// unmasked is the rule that matches an answer.
 type unmasked struct{ mask *Mask }
 
 // unmask returns the rule by which a successful answer is a failure, or nil.
@@ -129,7 +128,7 @@ func (r *Rules) unmask(c *Call, x *contract.Exchange) *unmasked {
 	return nil
 }
 
-// error is what the rule says of a failure that was read as e; e may be nil, if nothing but the rule knows of it.
+// error returns the error that the rule defines for a failure that was read as e. E is nil if only the rule detected the failure.
 func (u *unmasked) error(e *candor.Error) *candor.Error {
 	code, message := candor.CodeMaskedFailure, ""
 	if e != nil {
@@ -153,7 +152,7 @@ func (u *unmasked) error(e *candor.Error) *candor.Error {
 	return candor.New(code, message, options...)
 }
 
-// translate gives an error the code that the rules have for it.
+// translate replaces the code of an error with the one that the rules define for it.
 func (r *Rules) translate(c *Call, e *candor.Error) *candor.Error {
 	if r == nil || e == nil {
 		return e
@@ -174,14 +173,14 @@ func (c *CodeRule) applies(call *Call, e *candor.Error) bool {
 	return c.Said == "" || said(e, c.Said)
 }
 
-// asResult reports a JSON-RPC error of a tool that is returned as a result.
+// asResult reports whether a JSON-RPC error of a tool is returned as a result.
 func (r *Rules) asResult(c *Call, m *wire.Message) bool {
 	if r == nil || !c.IsTool() || m.Kind() != wire.KindError {
 		return false
 	}
 	switch n, _ := m.Error().Path("code").Int64(); {
 	case n == -32700, n == -32600, n == -32601, n >= -32099 && n <= -32020:
-		return false // the number has a meaning in the protocol, and clients may act on it
+		return false // the protocol defines the number, and clients may act on it
 	}
 	for i := range r.Results {
 		if matches(r.Results[i].Tool, c.tool) {
@@ -191,7 +190,7 @@ func (r *Rules) asResult(c *Call, m *wire.Message) bool {
 	return false
 }
 
-// said reports whether the upstream called the error so, by code, symbol or number.
+// said reports whether the upstream used name as the code, symbol or number of the error.
 func said(e *candor.Error, name string) bool {
 	if e.Code().Symbol() == name || strconv.Itoa(e.Code().Number()) == name {
 		return true

@@ -13,14 +13,13 @@ import (
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
-// SecretFilter removes the secrets that a server was started with from texts. They are matched exactly, whatever the
-// server calls them.
-type SecretFilter struct{ secrets [][]byte } // in every form in which they may be written, the longest first
+// SecretFilter removes the secrets that a server was started with from texts. They are matched exactly, whatever their names are.
+type SecretFilter struct{ secrets [][]byte } // in each encoding they may have, the longest first
 
 var redactedText = []byte("[redacted]")
 
-// CommandSecrets returns a filter for the secrets in the environment and arguments of a server, or nil. A nil env is
-// that of this process.
+// CommandSecrets returns a filter for the secrets in the environment and arguments of a server, or nil. A nil env means the
+// environment of this process.
 func CommandSecrets(env, args []string) *SecretFilter {
 	if env == nil {
 		env = os.Environ()
@@ -78,7 +77,7 @@ func (v *SecretFilter) sorted() *SecretFilter {
 	return v
 }
 
-// maxSecrets bounds how many secrets are looked for; a server is given a few.
+// maxSecrets bounds the number of secrets of one server.
 const maxSecrets = 256
 
 func (v *SecretFilter) add(name, value string, named bool) {
@@ -90,7 +89,7 @@ func (v *SecretFilter) add(name, value string, named bool) {
 	}
 }
 
-// isUnguessable distinguishes a secret from an ordinary word, and from the path of a file that holds one.
+// isUnguessable reports whether a value looks like a secret, and not like an ordinary word or the path of a file that holds one.
 func isUnguessable(value string) bool {
 	if len(value) < 8 || len(value) > 4096 || isPath(value) || strings.Contains(value, "://") {
 		return false
@@ -99,7 +98,7 @@ func isUnguessable(value string) bool {
 		strings.ContainsFunc(value, unicode.IsLetter) && strings.ContainsFunc(value, unicode.IsDigit)
 }
 
-// isPath reports what looks like a file. A long random text may begin with a slash, too.
+// isPath reports whether a value looks like a file path. A long random text may also begin with a slash.
 func isPath(value string) bool {
 	if strings.ContainsAny(value[:1], "/.~") && (len(value) < 40 || strings.Contains(value[1:], "/")) {
 		return true
@@ -111,7 +110,7 @@ func isPath(value string) bool {
 	return false
 }
 
-// Redact returns the text with the secrets hidden: the same bytes if it holds none.
+// Redact returns the text with the secrets replaced. It returns the same slice if there are none.
 func (v *SecretFilter) Redact(text []byte) []byte {
 	if v == nil {
 		return text

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestASecretIsHiddenHoweverItIsGivenAndWritten: in the ways of common configurations, and in the spellings of common encoders.
+// TestASecretIsHiddenHoweverItIsGivenAndWritten checks the forms of common configurations and the escapes of common encoders.
 func TestASecretIsHiddenHoweverItIsGivenAndWritten(t *testing.T) {
 	for _, given := range [][]string{
 		{"--token", "f00dbabe99"},

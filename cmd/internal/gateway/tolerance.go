@@ -12,29 +12,30 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
-// Tolerance is a departure from a tool's input schema with which calls have succeeded: the server accepts more than its schema says.
+// Tolerance is a deviation from a tool's input schema with which calls have succeeded: the server accepts more than its schema
+// allows.
 type Tolerance struct {
 	Tool  string `json:"tool"`
-	Path  string `json:"path"`          // a JSON Pointer; * stands for any index of a list
-	Rule  string `json:"rule"`          // the schema keyword that was broken, or unknown_key
+	Path  string `json:"path"`          // a JSON Pointer; * is any array index
+	Rule  string `json:"rule"`          // the schema keyword that was violated, or unknown_key
 	Got   string `json:"got,omitempty"` // the type that was accepted
-	Calls uint64 `json:"calls"`         // that succeeded with it
+	Calls uint64 `json:"calls"`         // number of calls that succeeded with it
 }
 
-// Bounds of what is remembered of one upstream: callers choose names of keys.
+// Bounds on the tolerances of one upstream. They are needed because callers choose the names of keys.
 const (
 	maxTolerances    = 1024
 	MaxToolTolerance = 32 // per tool
 )
 
-// tolerances remembers the departures with which calls have succeeded. The zero value is ready.
+// tolerances counts the deviations with which calls have succeeded. The zero value is ready to use.
 type tolerances struct {
 	mu    sync.Mutex
-	calls map[Tolerance]uint64 // guarded by mu; the keys count no calls
-	tools map[string]int       // guarded by mu: how many of them a tool has
+	calls map[Tolerance]uint64 // guarded by mu; Calls is zero in the keys
+	tools map[string]int       // guarded by mu; number of tolerances per tool
 }
 
-// note remembers what the arguments of a successful call had that does not fit the schema.
+// note counts the deviations from the schema in the arguments of a successful call.
 func (t *tolerances) note(c *Call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -50,7 +51,7 @@ func (t *tolerances) note(c *Call) {
 	}
 }
 
-// add makes place for a tolerance, and reports whether there is any.
+// add adds a tolerance, and reports whether the bounds allowed it.
 func (t *tolerances) add(key Tolerance) bool {
 	if len(t.calls) >= maxTolerances || t.tools[key.Tool] >= MaxToolTolerance {
 		return false
@@ -62,7 +63,7 @@ func (t *tolerances) add(key Tolerance) bool {
 	return true
 }
 
-// anyIndex writes * for the numbers in a JSON Pointer, so that a fault in any item of a list is the same.
+// anyIndex replaces the numbers in a JSON Pointer by *, so that deviations in all items of an array count as one.
 func anyIndex(path string) string {
 	if !strings.ContainsAny(path, "0123456789") {
 		return path
@@ -76,8 +77,8 @@ func anyIndex(path string) string {
 	return strings.Join(steps, "/")
 }
 
-// Tolerances returns the departures from the tools' schemas with which calls have succeeded, by tool, path and rule.
-// Their number is bounded.
+// Tolerances returns the deviations from the tools' schemas with which calls have succeeded, by tool, path and rule. Their number
+// is bounded.
 func (u *Upstream) Tolerances() []Tolerance {
 	u.tolerances.mu.Lock()
 	defer u.tolerances.mu.Unlock()

@@ -9,36 +9,37 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Caller identifies those whose calls may be held against the same tool list. The zero caller is unknown: no list is kept for it.
+// Caller identifies callers whose calls may be checked against the same tool list. The zero Caller is unknown: no list is kept
+// for it.
 type Caller struct {
 	Session string
-	Digest  [sha256.Size]byte // of all by which the server can distinguish callers; zero if the session is enough
+	Digest  [sha256.Size]byte // of all data by which the server can distinguish callers; zero if the session is enough
 }
 
 func (c Caller) known() bool { return c != Caller{} }
 
-// ToolCache remembers the tools that each caller has listed. Lists are kept per caller because a server may show different tools to
-// different callers: the list of one must neither refuse nor repeat a call of another.
+// ToolCache remembers the tools that each caller has listed. Lists are kept per caller because a server may show different tools
+// to different callers: the list of one must not affect the calls of another.
 type ToolCache struct {
 	mu   sync.RWMutex
 	sets map[Caller]*toolSet // guarded by mu
 }
 
-// find returns the tools of a caller, nil if none are known.
+// find returns the tools of a caller, or nil if none are known.
 func (t *ToolCache) find(who Caller) *toolSet {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	return t.sets[who]
 }
 
-// Learn takes the page of tools/list that a caller has asked for with a cursor, "" for the first.
+// Learn adds a page of tools/list that a caller requested with a cursor, "" for the first page.
 func (t *ToolCache) Learn(who Caller, result wire.Value, cursor string) {
 	if who.known() {
 		toolLists.learn(t.set(who), result, cursor)
 	}
 }
 
-// set returns the tools of a caller, which are made if there are none.
+// set returns the tools of a caller. It creates the set if there is none.
 func (t *ToolCache) set(who Caller) *toolSet {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,7 +54,7 @@ func (t *ToolCache) set(who Caller) *toolSet {
 	return s
 }
 
-// Forget drops all lists, because the server says that its tools have changed.
+// Forget drops all lists, because the server has announced that its tools changed.
 func (t *ToolCache) Forget() {
 	t.mu.Lock()
 	sets := t.sets
@@ -62,7 +63,7 @@ func (t *ToolCache) Forget() {
 	toolLists.drop(sets)
 }
 
-// remove takes out a set that was dropped.
+// remove removes a set that was dropped.
 func (t *ToolCache) remove(s *toolSet) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -71,21 +72,21 @@ func (t *ToolCache) remove(s *toolSet) {
 	}
 }
 
-// toolSet is what one caller was sent of the tools.
+// toolSet holds the tools that one caller has listed.
 type toolSet struct {
 	cache *ToolCache
 	who   Caller
-	list  atomic.Pointer[toolList] // nil until the last page has come, and after it was dropped
+	list  atomic.Pointer[toolList] // nil until the last page has arrived, and after it was dropped
 	used  atomic.Bool              // since the budget last looked for a set to drop
 
 	// guarded by the budget
-	place   *list.Element // nil if the budget does not hold the set
-	partial *toolList     // the pages so far, nil if there are none
-	next    string        // the cursor of the page that follows them
-	written int           // bytes of them as they are written
+	place   *list.Element // nil if the set is not in the budget
+	partial *toolList     // the pages so far, or nil
+	next    string        // the cursor of the next page
+	written int           // bytes of these pages as sent
 }
 
-// current returns the complete list, nil if none is known. The set may be nil.
+// current returns the complete list, or nil if none is known. The set may be nil.
 func (s *toolSet) current() *toolList {
 	if s == nil {
 		return nil
@@ -97,7 +98,7 @@ func (s *toolSet) current() *toolList {
 	return l
 }
 
-// tool returns a tool of the complete list, nil if it is not known. The set may be nil.
+// tool returns a tool of the complete list, or nil if it is unknown. The set may be nil.
 func (s *toolSet) tool(name string) *tool {
 	if l := s.current(); l != nil {
 		return l.tools[name]
@@ -105,11 +106,11 @@ func (s *toolSet) tool(name string) *tool {
 	return nil
 }
 
-// Knows reports that the complete list of a caller is known.
+// Knows reports whether the complete list of a caller is known.
 func (t *ToolCache) Knows(who Caller) bool { return t.find(who).current() != nil }
 
-// HasTools reports that the tools of the caller are known to the call.
+// HasTools reports whether the call knows the complete list of its caller.
 func (c *Call) HasTools() bool { return c.tools.current() != nil }
 
-// FindTools gives the call the tools that its caller was sent.
+// FindTools looks up the tools that the caller has listed, for this call.
 func (c *Call) FindTools(cache *ToolCache, who Caller) { c.tools = cache.find(who) }

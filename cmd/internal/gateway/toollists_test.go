@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// learnAll has a budget learn a list for each of many callers.
+// learnAll adds a list for each of many callers to a budget.
 func learnAll(b *listBudget, callers int, list func(i int) string) *ToolCache {
 	cache := &ToolCache{}
 	for i := range callers {
@@ -50,7 +50,7 @@ func TestEqualListsAreKeptOnce(t *testing.T) {
 	}
 }
 
-// Pages that never end, of many callers, are bounded as whole lists are.
+// Unfinished lists of many callers are bounded in the same way as complete lists.
 func TestListBudgetHoldsForPages(t *testing.T) {
 	const most = 256 << 10
 	b, cache := newListBudget(most), &ToolCache{}

@@ -9,18 +9,18 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// tool is the part of a server's description of one tool that the gateway uses. Its schema is compiled when the tool is first called.
+// tool holds the parts of a tool's description that the gateway uses. Its schema is compiled when the tool is first called.
 type tool struct {
 	promises bool // it has an outputSchema
 	readOnly bool
-	again    bool   // idempotent: a second call does no more than the first
-	input    string // text of inputSchema, "" if it is missing or too large
+	again    bool   // idempotent: a second call has no further effect
+	input    string // text of inputSchema; "" if it is missing or too large
 
 	compiled atomic.Pointer[schema.Entry]
-	parsed   atomic.Pointer[wire.Value] // input, once a failure has asked for it
+	parsed   atomic.Pointer[wire.Value] // input, parsed on the first failure that needs it
 }
 
-// schemaValue returns the input schema as a value, the absent value if there is none that can be used.
+// schemaValue returns the input schema as a value, or the absent value if there is no usable schema.
 func (t *tool) schemaValue() wire.Value {
 	if v := t.parsed.Load(); v != nil {
 		return *v
@@ -33,13 +33,13 @@ func (t *tool) schemaValue() wire.Value {
 	return v
 }
 
-// schemas caches compiled schemas of all upstreams, within one bound.
+// schemas caches compiled schemas of all upstreams, with one common bound.
 var schemas schema.Cache
 
-// maxInputSchema bounds the schemas that are compiled. A larger one is not checked against.
+// maxInputSchema bounds the schemas that are compiled. Arguments are not checked against a larger one.
 const maxInputSchema = 256 << 10
 
-// schema returns the compiled input schema, nil if the tool has none that can be used. It is not ready if it has to be compiled first.
+// schema returns the compiled input schema, or nil if the tool has no usable one. Ready is false if it must be compiled first.
 func (t *tool) schema() (s *schema.Schema, ready bool) {
 	if t.input == "" {
 		return nil, true
@@ -50,17 +50,17 @@ func (t *tool) schema() (s *schema.Schema, ready bool) {
 	return nil, false
 }
 
-// Bounds of one list. A list that is larger is not kept at all, because with a part of it calls of existing tools would be refused.
+// Bounds on one list. A larger list is dropped entirely, because with part of it, calls of existing tools would be refused.
 const (
 	maxTools     = 10_000
-	maxToolBytes = 16 << 20 // size of the list as written
+	maxToolBytes = 16 << 20 // size of the list as sent
 )
 
-// toolList is a complete list of tools. It is shared by all callers that were sent the same bytes, and immutable.
+// toolList is a complete list of tools. It is immutable and shared by all callers that were sent the same bytes.
 type toolList struct {
 	digest [sha256.Size]byte
 	tools  map[string]*tool
-	bytes  int // memory, as a listBudget counts it
+	bytes  int // memory, as counted by a listBudget
 
 	holders int // toolSets that refer to it, guarded by the budget
 }
@@ -113,7 +113,7 @@ func readTool(described wire.Value) (name string, t *tool, ok bool) {
 	return name, t, ok
 }
 
-// joined returns the list that two pages make together.
+// joined returns the list made of two pages.
 func (l *toolList) joined(next *toolList) *toolList {
 	all := &toolList{tools: l.tools, bytes: l.bytes + next.bytes}
 	all.digest = sha256.Sum256(append(l.digest[:], next.digest[:]...))
@@ -123,7 +123,7 @@ func (l *toolList) joined(next *toolList) *toolList {
 	return all
 }
 
-// Member returns a member of an object, the zero Value if it is missing.
+// Member returns a member of an object, or the zero Value if it is missing.
 func Member(of wire.Value, name string) wire.Value {
 	got, _ := of.Get(name)
 	return got

@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// A server with three pages, one tool on each. Clients ask as they like: no order of theirs may make an existing tool unknown.
+// A server has three pages with one tool each. No order of requests may make an existing tool unknown.
 func TestPagesThatDoNotFollowEachOtherHideNoTool(t *testing.T) {
 	pages := map[string]string{
 		"":  `{"tools":[{"name":"a"}],"nextCursor":"2"}`,
@@ -61,7 +61,7 @@ func TestAListThatIsTooLongIsNotKeptAndHidesNoTool(t *testing.T) {
 	}
 }
 
-// A server may list other tools to other callers: what one of them was told is nothing to the next.
+// A server may show different tools to different callers: the list of one must not affect another.
 func TestOneCallersListHidesNoToolOfAnother(t *testing.T) {
 	up := New(Options{})
 	list := func(session, tool string) {

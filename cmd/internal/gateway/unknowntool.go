@@ -10,10 +10,10 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// A tool that the list does not name is not refused by the gateway: the list may be stale, or leave tools out on purpose. The server
-// decides, and its refusal is completed with the names that were probably meant.
+// The gateway does not refuse a tool that is missing from the list: the list may be stale, or omit tools on purpose. The server
+// decides, and the gateway adds similar names to its refusal.
 
-// listedNames returns the names of the tools that the caller was sent, nil if they are not known.
+// listedNames returns the names of the tools that the caller has listed, or nil if they are unknown.
 func (c *Call) listedNames() []string {
 	if list := c.tools.current(); list != nil {
 		return list.names()
@@ -21,15 +21,15 @@ func (c *Call) listedNames() []string {
 	return nil
 }
 
-// isListed reports a tool that is in the list. A failure that mentions an unknown tool then means another one, or the
-// list is wrong: it is not changed.
+// isListed reports whether the tool is in the list. A failure that mentions an unknown tool then refers to another one, or the
+// list is wrong. In both cases the failure is not changed.
 func (c *Call) isListed() bool {
 	list := c.tools.current()
 	return list != nil && list.tools[c.tool] != nil
 }
 
-// nameTools returns the error of a server that has no such tool with the names that were probably meant. A server that only says that
-// the method or the parameters are wrong means the tool, if that is not in its list.
+// nameTools adds similar tool names to the error of a server that does not have the tool. If the tool is not in the list, an
+// error that only calls the method or the parameters invalid is also taken to mean the tool.
 func (c *Call) nameTools(e *candor.Error) *candor.Error {
 	if e == nil || !c.IsTool() || c.up.Options.Mode == ModeObserve || c.isListed() {
 		return e
@@ -44,7 +44,7 @@ func (c *Call) nameTools(e *candor.Error) *candor.Error {
 	return teach.WithToolNames(e, c.tool, c.listedNames())
 }
 
-// refusedByName reports a failure of a tool that is not listed which reads as if there were no such tool.
+// refusedByName reports whether the failure of an unlisted tool reads as if the tool did not exist.
 func (c *Call) refusedByName(e *candor.Error) bool {
 	if c.tools.current() == nil || len(e.Details().Issues()) > 0 {
 		return false
@@ -53,22 +53,22 @@ func (c *Call) refusedByName(e *candor.Error) bool {
 	case candor.CodeMethodNotFound, candor.CodeInvalidRequestParams:
 		return true
 	case candor.CodeNotFound, candor.CodeInvalidArguments, candor.CodeUnknownToolFailure:
-		numbered := e.Details().Get("said").Get("number").String() == "-32602" // which the protocol wants for an unknown tool
+		numbered := e.Details().Get("said").Get("number").String() == "-32602" // the number that the protocol requires for an unknown tool
 		return e.Origin().Inferred && (numbered || c.namedIn(e.Message()))
 	default:
 		return false
 	}
 }
 
-// namedIn reports whether a message, from which secrets were taken, holds the beginning of the tool's name.
+// namedIn reports whether a redacted message contains the beginning of the tool's name.
 func (c *Call) namedIn(message string) bool {
 	const enough = 64
 	name := redact.Text(c.tool)
 	return name != "" && strings.Contains(message, name[:min(len(name), enough)])
 }
 
-// withToolNames adds the similar names to the message of a JSON-RPC error for an unknown tool: many clients show their
-// model only the message.
+// withToolNames adds similar names to the message of a JSON-RPC error for an unknown tool, because many clients show their model
+// only the message.
 func (c *Call) withToolNames(answer []byte, e *candor.Error) []byte {
 	if !c.IsTool() || e.Code() != candor.CodeToolNotFound || c.isListed() {
 		return answer

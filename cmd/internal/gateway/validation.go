@@ -6,19 +6,19 @@ import (
 	"github.com/candor-mcp/candor/internal/teach"
 )
 
-// Validation says which calls are refused because their arguments do not fit the tool's input schema.
+// Validation selects the calls to refuse because their arguments do not match the tool's input schema.
 type Validation string
 
-// The strengths of validation.
+// The validation levels.
 const (
-	// ValidationLenient refuses a call that cannot work: a required argument is missing, has a type with no lossless reading as the one
-	// that is wanted, or has a misspelt key. Other calls are forwarded as they are; if they fail, the answer says what did not fit.
+	// ValidationLenient refuses a call that cannot succeed: a required argument is missing, has a type that cannot be converted
+	// without loss, or has a misspelt key. Other calls are forwarded unchanged; if they fail, the answer lists the mismatches.
 	ValidationLenient Validation = "lenient"
-	ValidationStrict  Validation = "strict" // refuses every call that does not fit
+	ValidationStrict  Validation = "strict" // refuses every call that does not match
 	ValidationOff     Validation = "off"    // refuses nothing
 )
 
-// Validations returns all of them, the default first.
+// Validations returns all levels, the default first.
 func Validations() []Validation {
 	return []Validation{ValidationLenient, ValidationStrict, ValidationOff}
 }
@@ -28,7 +28,7 @@ func (v Validation) Valid() bool {
 	return v == ValidationLenient || v == ValidationStrict || v == ValidationOff
 }
 
-// validation returns the strength that holds for a tool.
+// validation returns the level for a tool.
 func (u *Upstream) validation(tool string) Validation {
 	if v, ok := u.Options.ValidateTools[tool]; ok {
 		return v
@@ -41,7 +41,7 @@ func (u *Upstream) ChecksArguments(tool string) bool {
 	return u.Options.Mode != ModeObserve && u.validation(tool) != ValidationOff
 }
 
-// ChecksAny reports whether calls of any tool are checked. Then the calls of all tools keep their order.
+// ChecksAny reports whether calls of any tool are checked. If so, the calls of all tools stay in order.
 func (u *Upstream) ChecksAny() bool {
 	if u.Options.Validate != ValidationOff {
 		return true
@@ -54,7 +54,7 @@ func (u *Upstream) ChecksAny() bool {
 	return false
 }
 
-// misfit returns the error for arguments that the tool's schema refuses, nil if it does not or is not known.
+// misfit returns the error for arguments that the tool's schema rejects, or nil if they match or the schema is unknown.
 func (c *Call) misfit() *candor.Error {
 	list := c.tools.current()
 	if list == nil {
@@ -84,16 +84,16 @@ func (c *Call) misfit() *candor.Error {
 	return teach.Report(report, candor.PartyGateway)
 }
 
-// departures are what did not fit the schema in the arguments of a call that was forwarded all the same.
+// departures holds the schema issues of a call that was forwarded nevertheless.
 type departures struct {
 	issues []candor.Issue
-	more   int // beyond those
+	more   int // number of further issues
 }
 
 func departuresOf(r *schema.Report) *departures { return &departures{issues: r.Issues, more: r.More} }
 
-// explain adds the schema issues of a forwarded call to the error of its failure. The code stays, because the
-// arguments may not be the reason.
+// explain adds the schema issues of a forwarded call to the error of its failure. The code is kept, because the arguments may not
+// be the reason.
 func (d *departures) explain(e *candor.Error) *candor.Error {
 	if d == nil || e == nil {
 		return e
