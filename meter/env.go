@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// The settings that [FromEnv] reads.
+// Environment variables that [FromEnv] reads.
 const (
 	EnvMetrics = "MCP_ERROR_METRICS"        // whether to count
-	EnvSample  = "MCP_ERROR_METRICS_SAMPLE" // how to thin the breakdowns; see [ParseSample]
-	EnvFile    = "MCP_ERROR_METRICS_FILE"   // where the counters go on a graceful shutdown
+	EnvSample  = "MCP_ERROR_METRICS_SAMPLE" // sampling of the breakdowns; see [ParseSample]
+	EnvFile    = "MCP_ERROR_METRICS_FILE"   // file for the counters on a graceful shutdown
 )
 
-// FromEnv reads the settings from the environment. on says whether counters were asked for at all; without it options are zero.
-// A value that cannot be understood is an error that names the accepted ones, whether or not counters are on: a server with a
-// mistyped setting should not start and seem to count.
+// FromEnv reads the options from the environment. on reports whether counters are enabled; if not, options is zero.
+// An invalid value is an error that lists the valid ones, even if counters are disabled: a server with a
+// mistyped setting must not start and appear to count.
 func FromEnv(getenv func(string) string) (options Options, on bool, err error) {
 	on, err = parseSwitch(getenv(EnvMetrics))
 	if err != nil {

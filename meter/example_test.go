@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// A server counts what it sends, answers sys/errorStats with AppendStats and leaves the last counters behind with Close.
+// A server counts the errors it sends, answers sys/errorStats with AppendStats and writes the last counters with Close.
 func Example() {
 	env := map[string]string{"MCP_ERROR_METRICS": "on"} // a server passes os.Getenv
 	options, on, err := meter.FromEnv(func(name string) string { return env[name] })

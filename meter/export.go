@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Export writes the counters as one line of JSON, as [Meter.Stats] has them.
+// Export writes [Meter.Stats] as one line of JSON.
 func (m *Meter) Export(w io.Writer) error {
 	if _, err := w.Write(append(m.AppendStats(nil), '\n')); err != nil {
 		return fmt.Errorf("exporting counters: %w", err)
@@ -16,12 +16,12 @@ func (m *Meter) Export(w io.Writer) error {
 	return nil
 }
 
-// WriteFile writes what [Meter.Export] does to a file below root, as a whole: after a crash there is the old file or the new
-// one. Only the owner can read it.
+// WriteFile atomically writes the output of [Meter.Export] to a file below root: after a crash the old or the new file
+// exists. Only the owner can read it.
 func (m *Meter) WriteFile(root *os.Root, name string) error {
 	draft := name + "." + rand.Text()
 	if err := m.writeDraft(root, draft); err != nil {
-		_ = root.Remove(draft) // it may not exist; the first error is the one to tell
+		_ = root.Remove(draft) // it may not exist; return the first error
 		return fmt.Errorf("writing counters to %s: %w", name, err)
 	}
 	if err := root.Rename(draft, name); err != nil {
@@ -47,7 +47,7 @@ func (m *Meter) writeDraft(root *os.Root, name string) (err error) {
 	return f.Sync()
 }
 
-// Close writes the counters to [Options.File], if there is one. Call it last on a graceful shutdown. The meter stays usable, and
+// Close writes the counters to [Options.File], if it is set. Call it last on a graceful shutdown. The meter remains usable, and
 // a later Close writes the file again.
 func (m *Meter) Close() error {
 	if m == nil || m.options.File == "" {
@@ -62,8 +62,8 @@ func (m *Meter) Close() error {
 	return m.WriteFile(root, name)
 }
 
-// checkFile reports whether the counters can be written to a file: its folder exists, and the file is a regular one or does not exist.
-// The empty path stands for no file.
+// checkFile returns an error if the counters cannot be written to path: its folder must exist, and the file must be regular or not exist.
+// The empty path means no file.
 func checkFile(path string) error {
 	if path == "" {
 		return nil

@@ -1,6 +1,6 @@
 package meter
 
-// SetSeed makes the random places of Sample.Every repeat.
+// SetSeed makes the random positions of Sample.Every reproducible.
 func (m *Meter) SetSeed(seed uint64) {
 	m.sampler.(*stride).seed = seed //nolint:errcheck // a test that uses another sampler should panic
 }

@@ -6,17 +6,17 @@ import (
 	"sync/atomic"
 )
 
-// grid holds one counter for each (tool, verdict, code). It grows by tool and by verdict, and never beyond its bound.
+// grid holds one counter for each (tool, verdict, code). It grows by tool and by verdict, up to its limit.
 type grid struct {
-	other *row                            // of tools without a label
-	rows  atomic.Pointer[map[string]*row] // replaced as a whole and never changed, so that readers need no lock
+	other *row                            // for tools without a label
+	rows  atomic.Pointer[map[string]*row] // copied on write, so that readers need no lock
 
 	grow      sync.Mutex  // held to replace rows; guards seen and announced
-	width     int         // how many codes there are
-	max       int         // of each: names that are announced, names that are only seen
-	seen      int         // names that got a row because a failure bore them
-	announced int         // names that got a row because they were announced
-	closed    atomic.Bool // no further name gets a row by being seen
+	width     int         // number of codes
+	max       int         // limit for announced names, and for names that were only seen
+	seen      int         // rows for names that a failure carried
+	announced int         // rows for names that were announced
+	closed    atomic.Bool // names that were only seen get no new rows
 }
 
 func newGrid(maxTools, width int) *grid {
@@ -29,7 +29,7 @@ func newGrid(maxTools, width int) *grid {
 
 func (g *grid) newRow(tool string) *row { return &row{tool: tool, width: g.width} }
 
-// row finds the counters of a tool, whose name comes out of a *candor.Error and so is clean and bounded.
+// row returns the counters of a tool. The name comes from a *candor.Error, so it is clean and bounded.
 func (g *grid) row(tool string) *row {
 	if r, ok := (*g.rows.Load())[tool]; ok {
 		return r
@@ -40,7 +40,7 @@ func (g *grid) row(tool string) *row {
 	return g.admit(tool)
 }
 
-// admit gives a name that was seen a row of its own, if one is left.
+// admit adds a row for a name that was seen, if the limit allows it.
 func (g *grid) admit(tool string) *row {
 	g.grow.Lock()
 	defer g.grow.Unlock()
@@ -61,8 +61,8 @@ func (g *grid) admit(tool string) *row {
 	return r
 }
 
-// announce gives names a row of their own, up to the bound, and closes the door to names that are only seen. Those have a
-// bound of their own, so that made-up names that came first do not take the place of real ones.
+// announce adds rows for names, up to the limit, and stops adding rows for names that are only seen. The two have separate
+// limits, so that invented names that came first do not displace real ones.
 func (g *grid) announce(names []string) {
 	g.grow.Lock()
 	defer g.grow.Unlock()
@@ -82,7 +82,7 @@ func (g *grid) announce(names []string) {
 	g.rows.Store(&rows)
 }
 
-// cell is what one counter says.
+// cell is the value of one counter.
 type cell struct {
 	tool    string
 	verdict verdict
@@ -90,10 +90,10 @@ type cell struct {
 	count   uint64
 }
 
-// each yields every counter that is not zero, reading each once.
+// each yields every nonzero counter, reading each once.
 func (g *grid) each(yield func(cell) bool) {
 	for name, r := range *g.rows.Load() {
-		if name == "" { // it is None as well
+		if name == "" { // same row as None
 			continue
 		}
 		if !r.each(yield) {

@@ -6,16 +6,16 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Labels that stand for no particular name.
+// Labels that are not names of tools or verdicts.
 const (
-	Other = "other" // a tool beyond the bound, or a verdict that the contract does not know
-	None  = "none"  // the failure belongs to no tool
+	Other = "other" // a tool beyond the limit, or a verdict that is not in the contract
+	None  = "none"  // the failure has no tool
 )
 
-// verdict is the place of a verdict's name in [verdicts].
+// verdict is the index of a verdict's name in [verdicts].
 type verdict int
 
-// The verdicts of the contract, by name: this room takes no types from there. verdictClean is not counted.
+// The verdicts of the contract. This package uses their names and does not import their types. verdictClean is not counted.
 const (
 	verdictClean verdict = iota - 1
 	verdictProtocol
@@ -51,15 +51,15 @@ func verdictOf(name string) verdict {
 	}
 }
 
-// codeTable numbers the registered codes: the place of a code is its slot.
+// codeTable numbers the registered codes: the slot of a code is its index.
 type codeTable struct {
 	codes []candor.Code
-	slots []uint16 // by the number of the code: a code does not tell its index, and this is cheaper than a map
+	slots []uint16 // indexed by the number of the code; cheaper than a map
 }
 
 var table = sync.OnceValue(func() *codeTable {
 	t := &codeTable{}
-	for c := range candor.Codes() { // in the order of their numbers
+	for c := range candor.Codes() { // ordered by number
 		t.codes = append(t.codes, c)
 	}
 	t.slots = make([]uint16, t.codes[len(t.codes)-1].Number()+1)
@@ -72,8 +72,8 @@ var table = sync.OnceValue(func() *codeTable {
 
 func (t *codeTable) slot(c candor.Code) int { return int(t.slots[c.Number()]) }
 
-// Label returns a name that came from elsewhere as the root lets it into an error: one line of valid UTF-8, bounded to
-// [candor.MaxContext] and without secrets. So a tool that was announced is found by its failures.
+// Label returns a name as the root package cleans it for an error: one line of valid UTF-8, bounded to
+// [candor.MaxContext] and without secrets. So the failures of an announced tool match its label.
 func Label(name string) string {
 	return candor.New(candor.CodeUncodedError, "", candor.WithTool(name)).CallInfo().Tool
 }

@@ -50,7 +50,7 @@ func TestAnnouncedToolsGetABoundedNumberOfLabels(t *testing.T) {
 	}
 }
 
-// A peer that calls tools which do not exist, before the real ones are listed or after, must not take their labels away.
+// A peer that calls tools that do not exist must not use up the labels of real tools, whether it does so before or after they are listed.
 func TestMadeUpNamesDoNotTakeTheLabelsOfRealTools(t *testing.T) {
 	m := newMeter(t, meter.Options{MaxTools: 3})
 	for i := range 10 {

@@ -1,14 +1,14 @@
 // Package meter counts failures: in total, by code, domain, symbol, tool and verdict.
 //
-// Rules of the room: labels come from closed sets. A code is one of the catalogue, a verdict one of the contract's, and a
+// Labels come from closed sets. A code is one of the catalogue, a verdict one of the contract's, and a
 // tool one of the first names; everything else is "other", so a hostile peer cannot make the meter grow.
 //
 // There is one counter for each (tool, verdict, code), and nothing is counted twice: every total and every breakdown is a sum
-// of these counters, read once. So the sums agree in any snapshot, also in one taken while others count. A [Sample] estimates the
-// counts by tool; it has an exact counter for each code instead.
+// of these counters, read once. So the sums agree in any snapshot, even in one taken while other goroutines count. A [Sample]
+// estimates the counts by tool; it has an exact counter for each code instead.
 //
-// The package needs the standard library and the root only. meter/prom shows a meter to Prometheus, meter/otel to
-// OpenTelemetry; both read the same counters when they are asked.
+// The package depends only on the standard library and the root package. meter/prom exports a meter to Prometheus, meter/otel
+// to OpenTelemetry; both read the same counters on demand.
 package meter
 
 import (
@@ -20,42 +20,42 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// DefaultMaxTools is how many tool names get a label of their own unless [Options] says otherwise.
+// DefaultMaxTools is the default of [Options.MaxTools].
 const DefaultMaxTools = 200
 
-// maxMaxTools keeps the memory of a meter within some tens of megabytes, whatever is asked for.
+// maxMaxTools keeps the memory of a meter within some tens of megabytes.
 const maxMaxTools = 1000
 
 // Options configures a meter. The zero Options count everything.
 type Options struct {
-	// MaxTools is how many tool names get a label of their own: the first that are announced by [Meter.SetTools], or,
-	// as long as nothing was announced, the first that are seen. 0 stands for [DefaultMaxTools].
+	// MaxTools is the number of tool names that get a label: the first that are announced by [Meter.SetTools], or,
+	// as long as nothing was announced, the first that are seen. 0 means [DefaultMaxTools].
 	MaxTools int
 
-	// Sample thins the breakdown by tool. The zero Sample counts every failure in full.
+	// Sample configures sampling of the breakdown by tool. The zero Sample counts every failure.
 	Sample Sample
 
-	// File is where [Meter.Close] writes the last counters. Empty writes none. Its folder must exist.
+	// File is the path to which [Meter.Close] writes the last counters. If it is empty, none is written. Its folder must exist.
 	File string
 }
 
-// Meter counts failures. All methods may be called from any number of goroutines, and on a nil *Meter, which counts nothing:
-// a server without metrics holds a nil one.
+// Meter counts failures. All methods are safe for concurrent use and may be called on a nil *Meter, which counts nothing:
+// a server without metrics uses a nil one.
 type Meter struct {
 	options Options
 	codes   *codeTable
 	now     *grid
-	sampler sampler // nil unless Options.Sample asks for one
+	sampler sampler // nil unless Options.Sample is set
 
 	suppressed atomic.Uint64
 	suspected  atomic.Uint64
 	unrecorded []atomic.Uint64 // by slot
 
-	restore sync.Mutex // held by Restore, so that one replaces the other as a whole
+	restore sync.Mutex // held by Restore, so that calls do not interleave
 	past    atomic.Pointer[grid]
 }
 
-// New returns a meter at zero. It fails if the options cannot be meant; a zero Options is always good.
+// New returns a meter at zero. It fails if the options are invalid; zero Options are always valid.
 func New(options Options) (*Meter, error) {
 	if options.MaxTools == 0 {
 		options.MaxTools = DefaultMaxTools
@@ -79,9 +79,9 @@ func New(options Options) (*Meter, error) {
 	}, nil
 }
 
-// Count counts one failure under a verdict of the contract, given by its name. It allocates nothing once a tool has been seen.
+// Count counts one failure under the name of a verdict of the contract. It does not allocate for a tool that was seen before.
 //
-// A failure without a code, and so a nil one, counts as UNCODED_ERROR; a verdict that is not in the contract counts as
+// A failure without a code, including a nil one, counts as UNCODED_ERROR; a verdict that is not in the contract counts as
 // "other". "clean" is not a failure and is not counted.
 func (m *Meter) Count(err *candor.Error, verdict string) {
 	if m == nil {
@@ -100,31 +100,31 @@ func (m *Meter) Count(err *candor.Error, verdict string) {
 	m.now.row(err.CallInfo().Tool).add(v, slot, weight)
 }
 
-// CountSuppressed says that a failure which was counted was not sent: its call was cancelled or was a notification, or it is
-// only suspected. So error messages written = total − suppressed.
+// CountSuppressed records that a counted failure was not sent: its call was cancelled or was a notification, or it is
+// only suspected. So the number of error messages written is total − suppressed.
 func (m *Meter) CountSuppressed() {
 	if m != nil {
 		m.suppressed.Add(1)
 	}
 }
 
-// CountSuspected says that a failure which was counted is only suspected: its answer was passed on as it is. It is counted as suppressed, too.
+// CountSuspected records that a counted failure is only suspected: its answer was passed on unchanged. It also counts as suppressed.
 func (m *Meter) CountSuspected() {
 	if m != nil {
 		m.suspected.Add(1)
 	}
 }
 
-// CountUnrecorded counts a failure that could not be recorded: the AUDIT_* answer that says so. It is no part of the total,
-// because the total is the number of failures in the ledger.
+// CountUnrecorded counts a failure that could not be recorded and was answered with an AUDIT_* code. It is not included in the
+// total, because the total is the number of failures in the ledger.
 func (m *Meter) CountUnrecorded(err *candor.Error) {
 	if m != nil {
 		m.unrecorded[m.codes.slot(err.Code())].Add(1)
 	}
 }
 
-// SetTools announces the names of the tools, as tools/list gives them. From then on only announced names get a label of their
-// own, so that calls to made-up names cannot use the labels up. It may be called again; names add up to MaxTools.
+// SetTools announces the names of the tools, as in tools/list. From then on only announced names get a new label,
+// so that calls to invented names cannot use up the labels. It may be called again; all names together are limited to MaxTools.
 func (m *Meter) SetTools(names ...string) {
 	if m != nil {
 		m.now.announce(names)

@@ -7,18 +7,18 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Past is a failure that was recorded earlier: what a failure entry of the ledger says of it. An unknown code is the zero
-// one; tool and verdict may be anything.
+// Past is a failure that was recorded earlier, as a failure entry of the ledger has it. An unknown code is the zero
+// code; tool and verdict may be anything.
 type Past struct {
 	Code    candor.Code
 	Tool    string
 	Verdict string
 }
 
-// Restore rebuilds the counters of earlier lives from the failures that were recorded, so that [Stats] has a lifetime. Call it
-// before the first failure is counted, or failures that are both recorded and counted since count twice in the lifetime.
+// Restore rebuilds the counters of earlier processes from recorded failures, so that [Stats] has a lifetime. Call it
+// before the first failure is counted; otherwise failures that are both recorded and counted appear twice in the lifetime.
 //
-// It replaces what an earlier Restore brought. If the sequence yields an error, nothing changes and the error is returned.
+// It replaces the result of an earlier Restore. If the sequence yields an error, nothing changes and the error is returned.
 func (m *Meter) Restore(past iter.Seq2[Past, error]) error {
 	if m == nil {
 		return nil

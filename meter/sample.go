@@ -11,25 +11,25 @@ import (
 	"time"
 )
 
-// Sample says how the breakdown by tool and verdict is thinned, so that a storm of failures costs less. The total and the
-// counts by code, symbol and domain stay exact. At most one of the two ways may be set; the zero Sample thins nothing.
+// Sample configures sampling of the breakdown by tool and verdict, so that many failures cost less. The total and the
+// counts by code, symbol and domain stay exact. At most one of the two methods may be set; the zero Sample disables sampling.
 type Sample struct {
-	// Every keeps the tool and verdict of one of every N failures of a code, at a random place among each N, and counts it N
+	// Every keeps the tool and verdict of one of every N failures of a code, at a random position among each N, and counts it N
 	// times. 1 is the same as 0.
 	//
-	// A count c is then an estimate without bias, whatever the order of the failures, and its standard error is at most
-	// √((N−1)·c). For each code, all counts together differ from the exact number by less than N.
+	// A count c is then an unbiased estimate, whatever the order of the failures, and its standard error is at most
+	// √((N−1)·c). For each code, the sum of all counts differs from the exact number by less than N.
 	Every int
 
-	// Rate and Burst give each code a token bucket: of at most Burst failures at once and Rate a second tool and verdict are
-	// kept. What was not kept since is added to the next one of the same code that is.
+	// Rate and Burst give each code a token bucket: tool and verdict are kept for at most Burst failures at once and Rate per
+	// second. Failures that were not kept are added to the next kept failure of the same code.
 	//
-	// A count is then off by at most the number of failures that were not kept, which [SampleStats] tells.
+	// A count is then off by at most the number of failures that were not kept, which [SampleStats] reports.
 	Rate  float64
 	Burst int
 }
 
-// The widest values that make sense; they also keep all arithmetic on them far from overflow.
+// Limits of the options. They also keep all arithmetic on them far from overflow.
 const (
 	maxEvery = 1_000_000_000
 	minRate  = 0.001
@@ -43,7 +43,7 @@ const sampleForms = `give a whole number N from 1 to 1000000000 (one of every N 
 
 var errSample = errors.New("not a way to sample; hint: " + sampleForms)
 
-// ParseSample reads a Sample as the environment spells it: "100" or "bucket:10/50". An empty text is the zero Sample.
+// ParseSample parses a Sample in the form used by the environment: "100" or "bucket:10/50". An empty text is the zero Sample.
 func ParseSample(text string) (Sample, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -71,7 +71,7 @@ func parseSample(text string) (s Sample, ok bool) {
 	return Sample{Rate: r, Burst: b}, err == nil && b > 0
 }
 
-// String returns the spelling that [ParseSample] reads, and "" for the zero Sample.
+// String returns the form that [ParseSample] parses, and "" for the zero Sample.
 func (s Sample) String() string {
 	switch {
 	case s.Burst != 0 || s.Rate != 0:
@@ -89,7 +89,7 @@ func (s Sample) check() error {
 	case s.Every < 0, s.Every > maxEvery, s.Every != 0 && bucket:
 		return errSample
 	case bucket && !(s.Rate >= minRate && s.Rate <= maxRate && s.Burst >= 1 && s.Burst <= maxBurst):
-		return errSample // written so that NaN is refused
+		return errSample // this form also rejects NaN
 	}
 	return nil
 }
@@ -106,19 +106,19 @@ func (s Sample) sampler(width int) sampler {
 	}
 }
 
-// sampler decides how much a failure weighs in the counters of its tool. It counts each failure by code, exactly.
+// sampler decides the weight of a failure in the counters of its tool. It counts every failure by code, exactly.
 type sampler interface {
-	weigh(slot int) uint64 // 0: not kept
+	weigh(slot int) uint64 // 0 if not kept
 	seen(slot int) uint64  // every failure of a code
 	stats(codes *codeTable) *SampleStats
 }
 
-// stride keeps one of every n failures of a code. It keeps no list and takes no lock: the place of the kept one within its run of
-// n follows from the number of the run.
+// stride keeps one of every n failures of a code. It needs no list and no lock: the position of the kept failure within its
+// run of n follows from the number of the run.
 //
-// A fixed place would do for random traffic, but with a period in it the estimate could be anything: of A, B, A, B, … every
-// second one is B. With a random place, a run with k failures of some kind adds n with probability k/n: on average k, with a
-// variance of k(n−k) ≤ k(n−1). The runs are independent, so over a count of c the variance is at most c(n−1).
+// A fixed position would be enough for random traffic, but the estimate would be wrong for periodic traffic: in A, B, A, B, …
+// every second failure is B. With a random position, a run with k failures of some kind adds n with probability k/n: on average
+// k, with a variance of k(n−k) ≤ k(n−1). The runs are independent, so for a count of c the variance is at most c(n−1).
 type stride struct {
 	n, seed uint64
 	codes   []atomic.Uint64 // by slot: every failure of the code
@@ -144,7 +144,7 @@ func (s *stride) stats(*codeTable) *SampleStats {
 	}
 }
 
-// mix is the finaliser of SplitMix64: it spreads consecutive numbers evenly.
+// mix is the finalizer of SplitMix64. It distributes consecutive numbers evenly.
 func mix(x uint64) uint64 {
 	x *= 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -152,7 +152,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// buckets gives each code a token bucket.
+// buckets has a token bucket for each code.
 type buckets struct {
 	asked Sample
 	step  int64        // nanoseconds between two tokens
@@ -163,9 +163,9 @@ type buckets struct {
 
 type bucket struct {
 	seen    atomic.Uint64 // every failure of the code
-	kept    atomic.Uint64 // those with tool and verdict
-	weighed atomic.Uint64 // those that have gone into a breakdown, as themselves or as weight of a later one
-	full    atomic.Int64  // when the bucket will be full again, which tells how many tokens are in it
+	kept    atomic.Uint64 // failures with tool and verdict
+	weighed atomic.Uint64 // failures that were added to a breakdown, directly or as weight of a later one
+	full    atomic.Int64  // time when the bucket will be full again, from which the number of tokens follows
 }
 
 func newBuckets(s Sample, width int) *buckets {
@@ -188,7 +188,7 @@ func (b *buckets) weigh(slot int) uint64 {
 	}
 	for {
 		weighed := c.weighed.Load()
-		if seen <= weighed { // a later one has taken it along, so its own tool is not kept
+		if seen <= weighed { // a later failure has counted this one, so its tool is not kept
 			return 0
 		}
 		if c.weighed.CompareAndSwap(weighed, seen) {
@@ -198,7 +198,7 @@ func (b *buckets) weigh(slot int) uint64 {
 	}
 }
 
-// take takes a token, if there is one.
+// take takes a token and reports whether there was one.
 func (c *bucket) take(now, step, room int64) bool {
 	for {
 		full := c.full.Load()
@@ -217,7 +217,7 @@ func (b *buckets) seen(slot int) uint64 { return b.codes[slot].seen.Load() }
 func (b *buckets) stats(codes *codeTable) *SampleStats {
 	notKept := map[string]uint64{}
 	for slot := range b.codes {
-		kept := b.codes[slot].kept.Load() // first, so that it is not above seen
+		kept := b.codes[slot].kept.Load() // read first, so that it does not exceed seen
 		if n := b.seen(slot) - kept; n > 0 {
 			notKept[codes.codes[slot].Symbol()] += n
 		}
@@ -230,7 +230,7 @@ func (b *buckets) stats(codes *codeTable) *SampleStats {
 	}
 }
 
-// shorten bounds what an error repeats of a setting.
+// shorten bounds the text of a setting that an error quotes.
 func shorten(text string) string {
 	const limit = 40
 	if len(text) <= limit {

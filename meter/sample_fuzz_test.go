@@ -6,7 +6,7 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// Whatever the environment holds, a sample is refused or makes a meter that counts; and it is spelled so that it reads back.
+// FuzzParseSample checks that any text is rejected or gives a meter that counts, and that the String of a sample parses back to it.
 func FuzzParseSample(f *testing.F) {
 	for _, text := range []string{"", "1", "100", "-1", "bucket:10/50", "bucket:0.001/1000000", "bucket:1e6/1", "bucket:NaN/1", "bucket:/", "1_0"} {
 		f.Add(text)

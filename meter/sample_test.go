@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// orders are streams of failures of tools "a" to "e". Two have a period, which a fixed sampling place would fall for.
+// orders returns streams of failures of tools "a" to "e". Two are periodic, which breaks sampling at a fixed position.
 func orders() map[string][]string {
 	const length = 3000
 	random := rand.New(rand.NewPCG(1, 2))
@@ -51,7 +51,7 @@ func TestOneOfEveryNEstimatesWithinItsStatedError(t *testing.T) {
 				}
 			}
 			for tool, count := range truth {
-				variance := float64(n-1) * count // the stated one
+				variance := float64(n-1) * count // the documented variance
 				if square[tool] > 1.3*variance {
 					t.Errorf("%s, N=%d, %s: standard error %.1f, stated %.1f", order, n, tool, math.Sqrt(square[tool]), math.Sqrt(variance))
 				}
@@ -65,7 +65,7 @@ func TestOneOfEveryNEstimatesWithinItsStatedError(t *testing.T) {
 
 func TestAKeyThatIsMissingWasBelowThreeN(t *testing.T) {
 	const n, seeds = 20, 2000
-	tools := make([]string, 3*n*n) // "rare" once in each run: the way to miss it most often
+	tools := make([]string, 3*n*n) // "rare" once per run, the case in which it is missed most often
 	for i := range tools {
 		tools[i] = "often"
 		if i%n == 0 {
@@ -132,7 +132,7 @@ func TestABucketKeepsItsBurstAndThenItsRate(t *testing.T) {
 	if got := kept(); got != 12 {
 		t.Errorf("%d kept after a fifth of a second, want 2 more", got)
 	}
-	// What was dropped goes to the next that is kept: 95 of a to a, then 95 of a to b.
+	// Dropped failures are added to the next kept one: 95 of a to a, then 95 of a to b.
 	if s := m.Stats(); s.ByTool["a"]["tool"] != 105 || s.ByTool["b"]["tool"] != 97 {
 		t.Errorf("byTool is %v", s.ByTool)
 	}

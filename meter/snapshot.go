@@ -7,25 +7,25 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Snapshot is the counters at one moment as rows, for exporters. Rows that are zero are left out; the order is stable.
+// Snapshot is the state of the counters as rows, for exporters. Rows that are zero are omitted; the order is stable.
 type Snapshot struct {
 	Total      uint64
 	Codes      []CodeCount // by number
 	Tools      []ToolCount // by tool, then verdict
-	Series     []Series    // the finest rows, of which Tools are the sums, and Codes too unless there is a sample
+	Series     []Series    // the finest rows; Tools are sums of them, and so are Codes unless sampling is on
 	Suppressed uint64
-	Suspected  uint64 // of the suppressed ones
+	Suspected  uint64 // included in Suppressed
 	Unrecorded []CodeCount
-	Sample     *SampleStats // what of it is estimated; nil for nothing
+	Sample     *SampleStats // which numbers are estimates; nil if none
 }
 
-// CodeCount is how often a code occurred.
+// CodeCount is the number of failures with a code.
 type CodeCount struct {
 	Code  candor.Code
 	Count uint64
 }
 
-// ToolCount is how often a tool failed with a verdict.
+// ToolCount is the number of failures of a tool with a verdict.
 type ToolCount struct {
 	Tool, Verdict string
 	Count         uint64
@@ -38,7 +38,7 @@ type Series struct {
 	Count         uint64
 }
 
-// Snapshot returns the counters now. The caller owns it. Every number in it only ever grows.
+// Snapshot returns the current counters. The caller owns the result. Its numbers never decrease from one snapshot to the next.
 func (m *Meter) Snapshot() Snapshot {
 	if m == nil {
 		return Snapshot{}
@@ -48,7 +48,7 @@ func (m *Meter) Snapshot() Snapshot {
 		s.Total, s.Codes = m.exact()
 		s.Sample = m.sampler.stats(m.codes)
 	}
-	s.Suspected = m.suspected.Load() // first, so that it is never more than what it is part of
+	s.Suspected = m.suspected.Load() // read first, so that it never exceeds the counter that includes it
 	s.Suppressed = m.suppressed.Load()
 	for slot := range m.unrecorded {
 		if n := m.unrecorded[slot].Load(); n > 0 {
@@ -58,7 +58,7 @@ func (m *Meter) Snapshot() Snapshot {
 	return s
 }
 
-// exact returns what a sampler has counted in full.
+// exact returns the counts that a sampler keeps exactly.
 func (m *Meter) exact() (total uint64, rows []CodeCount) {
 	bySlot := make([]uint64, len(m.codes.codes))
 	for slot := range bySlot {
@@ -68,7 +68,7 @@ func (m *Meter) exact() (total uint64, rows []CodeCount) {
 	return total, m.codes.counts(bySlot)
 }
 
-// snapshot reads every counter once and adds up the rest.
+// snapshot reads every counter once and computes the sums.
 func (g *grid) snapshot(codes *codeTable) (s Snapshot) {
 	byCode := make([]uint64, len(codes.codes))
 	byTool := map[ToolCount]uint64{}

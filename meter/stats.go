@@ -7,12 +7,12 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Breakdown is a total and what it is made of. Its maps are never nil, and their JSON has its members in order.
+// Breakdown is a total and its parts. Its maps are never nil, and their JSON members are sorted.
 type Breakdown struct {
 	Total uint64 `json:"total"`
 
-	// ByCode is keyed by the decimal number that a JSON-RPC error of this code carries ([candor.Code.RPCNumber]): "2300" of
-	// the taxonomy, "-32601" where the protocol has a number of its own. Where codes share such a number, BySymbol tells them apart.
+	// ByCode is keyed by the decimal number that a JSON-RPC error of this code carries ([candor.Code.RPCNumber]): "2300" from
+	// the taxonomy, or "-32601" where the protocol defines a number. BySymbol distinguishes codes that share a number.
 	ByCode map[string]uint64 `json:"byCode"`
 
 	ByDomain map[string]uint64            `json:"byDomain"`
@@ -20,33 +20,33 @@ type Breakdown struct {
 	ByTool   map[string]map[string]uint64 `json:"byTool"` // tool, then verdict
 }
 
-// Stats is what sys/errorStats answers: the failures since the process started.
+// Stats is the answer to sys/errorStats: the failures since the process started.
 type Stats struct {
 	Breakdown
 
-	Suppressed uint64       `json:"suppressed"`         // counted, but not sent; part of the total
-	Suspected  uint64       `json:"suspected"`          // only suspected, and passed on as it is; part of the suppressed
-	Unrecorded uint64       `json:"unrecorded"`         // sent, but not recorded; no part of the total
+	Suppressed uint64       `json:"suppressed"`         // counted, but not sent; included in the total
+	Suspected  uint64       `json:"suspected"`          // only suspected, and passed on unchanged; included in Suppressed
+	Unrecorded uint64       `json:"unrecorded"`         // sent, but not recorded; not included in the total
 	Sample     *SampleStats `json:"sample,omitempty"`   // nil if everything is counted in full
-	Lifetime   *Breakdown   `json:"lifetime,omitempty"` // what [Meter.Restore] brought and what came since; nil without one
+	Lifetime   *Breakdown   `json:"lifetime,omitempty"` // the counts from [Meter.Restore] plus those since then; nil without Restore
 }
 
-// SampleStats says which numbers of a [Stats] are estimates, and how good they are. The total and the counts by code
+// SampleStats describes which numbers of a [Stats] are estimates, and how accurate they are. The total and the counts by code
 // are always exact.
 type SampleStats struct {
 	Method string  `json:"method"`          // "every" or "bucket"
-	Every  int     `json:"every,omitempty"` // one of how many is kept
-	Rate   float64 `json:"rate,omitempty"`  // kept a second, for each code
-	Burst  int     `json:"burst,omitempty"` // kept at once, for each code
+	Every  int     `json:"every,omitempty"` // one of this many failures is kept
+	Rate   float64 `json:"rate,omitempty"`  // failures kept per second, for each code
+	Burst  int     `json:"burst,omitempty"` // failures kept at once, for each code
 
 	Estimated []string `json:"estimated"` // the members that are estimates
-	Error     string   `json:"error"`     // the bound of their error, as a formula
+	Error     string   `json:"error"`     // the error bound, as a formula
 
-	// NotKept is the number of failures by symbol whose tool and verdict are guessed; only with "bucket".
+	// NotKept is the number of failures by symbol whose tool and verdict are estimated; only for "bucket".
 	NotKept map[string]uint64 `json:"notKept,omitempty"`
 }
 
-// Stats returns the counters now. The caller owns it. A nil Meter has empty stats.
+// Stats returns the current counters. The caller owns the result. A nil Meter has empty stats.
 func (m *Meter) Stats() Stats {
 	snapshot := m.Snapshot()
 	stats := Stats{
@@ -69,10 +69,10 @@ func (m *Meter) Stats() Stats {
 	return stats
 }
 
-// AppendStats appends the JSON of [Meter.Stats] to dst.
+// AppendStats appends the JSON encoding of [Meter.Stats] to dst.
 func (m *Meter) AppendStats(dst []byte) []byte {
 	text, err := json.Marshal(m.Stats())
-	if err != nil { // numbers and clean strings always have a JSON
+	if err != nil { // numbers and clean strings can always be encoded
 		return append(dst, "{}"...)
 	}
 	return append(dst, text...)

@@ -1,7 +1,7 @@
-// Package meterotel shows a [meter.Meter] to OpenTelemetry, and makes a span of each call.
+// Package meterotel exports a [meter.Meter] to OpenTelemetry, and creates a span for each call.
 //
-// Names follow the semantic conventions for MCP where they have one; those are still in development, so a name may have to
-// follow. What they lack is named candor.*.
+// Names follow the semantic conventions for MCP where those define one. The conventions are still in development, so names
+// may change. Other names begin with candor.
 package meterotel
 
 import (
@@ -16,16 +16,16 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// scope names this package as the one that measures.
+// scope is the instrumentation scope of this package.
 const scope = "github.com/candor-mcp/candor/meter/otel"
 
 // The names of the metrics.
 const (
 	MetricErrors     = "mcp.server.errors"        // by symbol, domain, class, tool and verdict
-	MetricTotal      = "candor.errors.all"        // without attributes; exact, also when breakdowns are sampled
-	MetricSuppressed = "candor.errors.suppressed" // counted, but not sent; part of the total
-	MetricSuspected  = "candor.errors.suspected"  // only suspected, and passed on as they are; part of the suppressed
-	MetricUnrecorded = "candor.errors.unrecorded" // sent, but not recorded; no part of the total
+	MetricTotal      = "candor.errors.all"        // without attributes; exact even if breakdowns are sampled
+	MetricSuppressed = "candor.errors.suppressed" // counted, but not sent; included in the total
+	MetricSuspected  = "candor.errors.suspected"  // only suspected, and passed on unchanged; included in the suppressed
+	MetricUnrecorded = "candor.errors.unrecorded" // sent, but not recorded; not included in the total
 )
 
 // The attributes.
@@ -40,8 +40,8 @@ const (
 	attrRef       = attribute.Key("candor.ref")
 )
 
-// Register makes the counters of a meter observable: whenever the provider collects, they are read, and nothing is counted
-// twice. The caller ends it with Unregister.
+// Register makes the counters of a meter observable. They are read whenever the provider collects, and nothing is counted
+// twice. Call Unregister on the result to stop.
 func Register(m *meter.Meter, provider metric.MeterProvider) (metric.Registration, error) {
 	in := instruments{meter: m}
 	source := provider.Meter(scope)

@@ -14,21 +14,21 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// Tracer makes a server span of each call. It has no state; all methods may be called from any number of goroutines. Who wants no
-// spans holds none, which costs nothing.
+// Tracer creates a server span for each call. It has no state; all methods are safe for concurrent use. A server without
+// tracing needs no Tracer.
 type Tracer struct{ tracer trace.Tracer }
 
-// NewTracer returns a tracer that gives its spans to provider. It reads W3C trace context and baggage.
+// NewTracer returns a tracer that reports its spans to provider. It reads W3C trace context and baggage.
 func NewTracer(provider trace.TracerProvider) *Tracer {
 	return &Tracer{tracer: provider.Tracer(scope)}
 }
 
-// StartCall starts the span of a call. method is the JSON-RPC method, tool the name in tools/call, else ""; meta is the _meta of
-// the request's params, or nil. The span continues the trace that meta names ("traceparent", "tracestate", "baggage"); a span
-// that is already in ctx, as of the HTTP request, is then linked, else it is the parent.
+// StartCall starts the span of a call. method is the JSON-RPC method, tool the name in tools/call, otherwise ""; meta is the
+// _meta of the request's params, or nil. The span continues the trace in meta ("traceparent", "tracestate", "baggage"). A span
+// already in ctx, such as that of the HTTP request, is then linked; without a trace in meta it is the parent.
 //
-// The handler runs under the context that is returned. end ends the span, with the error that is sent or nil; without it
-// the span is lost. Only the first end counts.
+// The handler must run with the returned context. end ends the span, with the error that is sent or nil; if it is not called,
+// the span is lost. Only the first call of end counts.
 func (t *Tracer) StartCall(ctx context.Context, method, tool string, meta map[string]any) (_ context.Context, end func(*candor.Error)) {
 	method, tool = meter.Label(method), meter.Label(tool)
 	options := []trace.SpanStartOption{
@@ -53,8 +53,8 @@ func (t *Tracer) StartCall(ctx context.Context, method, tool string, meta map[st
 	}
 }
 
-// remote returns ctx with the trace context and the baggage of a request. Baggage is not left to its propagator, which writes a line
-// to the log for each that is malformed: any peer could fill it.
+// remote returns ctx with the trace context and the baggage of a request. It does not use the baggage propagator, because that
+// logs every malformed baggage, so that any peer could fill the log.
 func remote(ctx context.Context, from carrier) context.Context {
 	ctx = propagation.TraceContext{}.Extract(ctx, from)
 	if text := from.Get("baggage"); text != "" {
@@ -65,7 +65,7 @@ func remote(ctx context.Context, from carrier) context.Context {
 	return ctx
 }
 
-// fail says on a span what was sent. The message is redacted and bounded, as all text of an error.
+// fail records the sent error on a span. The message is redacted and bounded, like all text of an error.
 func fail(span trace.Span, method string, err *candor.Error) {
 	code := err.Code()
 	if !code.Valid() {
@@ -73,7 +73,7 @@ func fail(span trace.Span, method string, err *candor.Error) {
 	}
 	span.SetStatus(codes.Error, err.Message())
 	span.SetAttributes(append(codeAttributes(code), attrRef.String(err.WireRef()))...)
-	switch code { // the names of spans are few: one that the peer made up stays in the attributes
+	switch code { // span names must have low cardinality: names that the peer invented appear only in attributes
 	case candor.CodeMethodNotFound:
 		span.SetName("unknown method")
 	case candor.CodeToolNotFound:
@@ -81,10 +81,10 @@ func fail(span trace.Span, method string, err *candor.Error) {
 	}
 }
 
-// carrier reads trace context from the _meta of a request, which comes from a peer: only texts of a bounded length count.
+// carrier reads trace context from the _meta of a request, which comes from a peer: only strings of bounded length count.
 type carrier map[string]any
 
-// maxValue is the longest value that is looked at: the bound of W3C baggage, the longest of the three.
+// maxValue is the longest value that is read: the limit of W3C baggage, which is the longest of the three.
 const maxValue = 8192
 
 // Get implements [propagation.TextMapCarrier].
@@ -95,7 +95,7 @@ func (c carrier) Get(key string) string {
 	return ""
 }
 
-// Set implements [propagation.TextMapCarrier]. What was received is not edited.
+// Set implements [propagation.TextMapCarrier]. It does nothing, because the request must not be changed.
 func (carrier) Set(string, string) {}
 
 // Keys implements [propagation.TextMapCarrier].

@@ -19,7 +19,7 @@ import (
 	meterotel "github.com/candor-mcp/candor/meter/otel"
 )
 
-// What boundary declares, so that it need not import this package.
+// The interface that boundary declares to avoid importing this package.
 var _ interface {
 	StartCall(ctx context.Context, method, tool string, meta map[string]any) (context.Context, func(*candor.Error))
 } = (*meterotel.Tracer)(nil)
@@ -132,7 +132,7 @@ func TestHostileMetaStartsAFreshTrace(t *testing.T) {
 func TestTraceStateBeyondTheBoundIsLeftOut(t *testing.T) {
 	tracer, exporter, _ := recorded()
 	var members []string
-	for i := range 32 { // each is valid, and so are all of them
+	for i := range 32 { // each is valid, and so is the combination
 		members = append(members, fmt.Sprintf("k%d=%s", i, strings.Repeat("v", 256)))
 	}
 	_, end := tracer.StartCall(t.Context(), "ping", "", map[string]any{

@@ -24,8 +24,8 @@ type contestant struct {
 	count func(*candor.Error, string)
 }
 
-// BenchmarkCount counts the same failures in several ways, turn by turn in one run. It reports the median time of each way, and the
-// median over the rounds of how often counting with the meter fits into it: neighbours in time see the same noise. Failures come
+// BenchmarkCount counts the same failures in several ways, in turns in one run. It reports the median time of each way, and the
+// median over the rounds of its time relative to the meter's: ways measured close together see the same noise. Failures come
 // from eight tools with eight codes.
 func BenchmarkCount(b *testing.B) {
 	for _, goroutines := range []int{1, 2, 8} {
@@ -59,7 +59,7 @@ func compete(b *testing.B, goroutines int) {
 	for len(times[0]) < leastRounds {
 		round()
 	}
-	b.ReportMetric(0, "ns/op") // of a round, which says nothing
+	b.ReportMetric(0, "ns/op") // the time of a round means nothing
 	for i, c := range all {
 		b.ReportMetric(median(times[i]), c.name+"-ns")
 		if i > 0 {
@@ -115,7 +115,7 @@ func median(values []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-// BenchmarkScrape writes the metrics of a meter whose every label is in use.
+// BenchmarkScrape writes the metrics of a meter that uses every label.
 func BenchmarkScrape(b *testing.B) {
 	m, err := meter.New(meter.Options{})
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package prom shows a [meter.Meter] to Prometheus.
+// Package prom exports a [meter.Meter] to Prometheus.
 //
-// It holds no counters of its own: each scrape reads those of the meter, so nothing is counted twice and nothing can disagree.
+// It has no counters: each scrape reads those of the meter, so nothing is counted twice and the numbers always agree.
 package prom
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// ContentType is the media type of [Text] and of what [Handler] serves.
+// ContentType is the media type of [Text] and of the responses of [Handler].
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
 var (
@@ -36,7 +36,7 @@ var (
 		"Failures that were sent but could not be recorded. No part of mcp_errors_total.", nil, nil)
 )
 
-// NewCollector returns a collector for a registry of your own. A nil Meter is always at zero.
+// NewCollector returns a collector to register with a registry. A nil Meter is always at zero.
 func NewCollector(m *meter.Meter) prometheus.Collector { return collector{m} }
 
 type collector struct{ meter *meter.Meter }
@@ -53,7 +53,7 @@ func (c collector) Collect(metrics chan<- prometheus.Metric) {
 	s := c.meter.Snapshot()
 	send := func(d *prometheus.Desc, count uint64, labels ...string) {
 		m, err := prometheus.NewConstMetric(d, prometheus.CounterValue, float64(count), labels...)
-		if err != nil { // a label that is not UTF-8, which the meter does not have
+		if err != nil { // a label that is not UTF-8, which the meter never has
 			m = prometheus.NewInvalidMetric(d, err)
 		}
 		metrics <- m
@@ -98,8 +98,8 @@ func Text(m *meter.Meter) (string, error) {
 	return text.String(), nil
 }
 
-// Handler serves exactly what [Text] returns, to be mounted at /metrics. It answers GET and HEAD, checks no credentials and
-// no Host header: mount it where only the scraper comes.
+// Handler serves the output of [Text], to be mounted at /metrics. It answers GET and HEAD, and checks neither credentials nor
+// the Host header: mount it where only the scraper has access.
 func Handler(m *meter.Meter) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -114,6 +114,6 @@ func Handler(m *meter.Meter) http.Handler {
 		}
 		w.Header().Set("Content-Type", ContentType)
 		w.Header().Set("Cache-Control", "no-store")
-		_, _ = w.Write([]byte(text)) // the scraper is gone; it will come again
+		_, _ = w.Write([]byte(text)) // the scraper has disconnected and will retry
 	})
 }

@@ -94,7 +94,7 @@ func TestHostileLabelsComeBackFromTheParser(t *testing.T) {
 	}
 }
 
-// Line ends do not reach a label, because the root takes them out of names; this holds the escaping if that ever changes.
+// The root package removes line ends from names, so they do not reach a label. This tests the escaping in case that changes.
 func TestNoToolNameBreaksTheText(t *testing.T) {
 	m := counted(t)
 	for _, name := range []string{"line\nmcp_errors_total 99\n", "\xff\xfe", "\u2028", `\`, `"`, `"} 7`, strings.Repeat("é", 4000)} {
@@ -153,7 +153,7 @@ func TestScrapingTwiceCountsNothingTwice(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(prom.NewCollector(m))
 	for range 2 {
-		families, err := registry.Gather() // a pedantic registry also checks what it is given
+		families, err := registry.Gather() // a pedantic registry also checks the metrics it gets
 		if err != nil {
 			t.Fatal(err)
 		}
