@@ -5,15 +5,15 @@ import (
 	"unicode"
 )
 
-// Lengths from which one and two slips count as a misspelling, in characters of the shorter name.
+// Lengths from which one and two edits count as a misspelling, in characters of the shorter name.
 const (
 	oneSlip  = 3
 	twoSlips = 7
 )
 
-// Misspelt reports whether name is probably a misspelling of known. It asks for more than [Names], because a caller may refuse a name
-// for it: at most one insertion, deletion, replacement or swap of neighbours, two in longer names. Case, underscores and hyphens do not
-// count. Names that differ in their digits alone, such as line1 and line2, are different names.
+// Misspelt reports whether name is probably a misspelling of known. It is stricter than [Names], because a caller may refuse a name
+// because of it: it allows at most one insertion, deletion, replacement or swap of neighbours, two in longer names. It ignores case,
+// underscores and hyphens. Names that differ only in their digits, such as line1 and line2, are different names.
 func Misspelt(name, known string) bool {
 	if len(name) > maxLen || len(known) > maxLen {
 		return false

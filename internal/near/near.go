@@ -1,4 +1,4 @@
-// Package near finds the names that were probably meant by one that is not known.
+// Package near finds known names that are similar to an unknown one.
 package near
 
 import (
@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// Least is the similarity below which a name is no suggestion.
+	// Least is the similarity below which a name is not suggested.
 	Least = 0.6
-	// Most is how many names are suggested.
+	// Most is the maximum number of suggested names.
 	Most = 3
 	// maxLen bounds the work on a hostile name, in bytes.
 	maxLen = 64
 )
 
 // Names returns at most [Most] of the known names with a [Similarity] of at least [Least], the most similar first and equally
-// similar ones by name. A name that is too long to be a slip has none.
+// similar ones by name. For a name that is too long to be a typo the result is empty.
 func Names(name string, known []string) []string {
 	type scored struct {
 		name  string
@@ -41,7 +41,7 @@ func Names(name string, known []string) []string {
 	return names
 }
 
-// Similarity is 1 less the edit distance divided by the longer length, from 0 to 1. Case, underscores and hyphens do not count.
+// Similarity returns 1 minus the edit distance divided by the longer length, from 0 to 1. It ignores case, underscores and hyphens.
 func Similarity(a, b string) float64 {
 	if len(a) > maxLen || len(b) > maxLen {
 		return 0
@@ -81,7 +81,7 @@ func distance(a, b []rune) int {
 	return last[len(b)]
 }
 
-// Quote writes names for a sentence: "a", "b" or "c".
+// Quote formats names for a sentence: "a", "b" or "c".
 func Quote(names []string) string {
 	var text strings.Builder
 	for i, name := range names {
@@ -99,7 +99,7 @@ func Quote(names []string) string {
 	return text.String()
 }
 
-// Hint asks whether one of the known names was meant: did you mean "a" or "b"? If none is near, it is otherwise.
+// Hint returns a question with the similar names, such as: did you mean "a" or "b"? If none is similar, it returns otherwise.
 func Hint(name string, known []string, otherwise string) string {
 	if names := Names(name, known); len(names) > 0 {
 		return "did you mean " + Quote(names) + "?"

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Typed is [Names] for what a person types, who may know only the beginning of a name or one of its words: such names follow, by
-// name, as long as there are fewer than [Most]. No name is there twice, even if it is known twice.
+// Typed is like [Names] for a word that a person types, which may be only the beginning of a name or one of its words: such names
+// follow in alphabetical order, up to a total of [Most]. The result has no duplicates, even if known has some.
 func Typed(word string, known []string) []string {
 	known = slices.Compact(slices.Sorted(slices.Values(known)))
 	found := Names(word, known)
@@ -25,7 +25,7 @@ func Typed(word string, known []string) []string {
 	return found
 }
 
-// leastTyped is how many bytes say anything about what follows them.
+// leastTyped is the length in bytes from which a word is used as a prefix.
 const leastTyped = 3
 
 func isShortFor(word, name string) bool {

@@ -1,5 +1,5 @@
-// Package plug opens the ledger and the counters of a server or gateway. Flags, environment and defaults mean the same everywhere, so
-// that a ledger is found where it is expected.
+// Package plug opens the ledger and the counters of a server or gateway. Flags, environment and defaults have the same meaning in
+// all programs.
 package plug
 
 import (

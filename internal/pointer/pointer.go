@@ -1,4 +1,4 @@
-// Package pointer writes and reads JSON Pointers (RFC 6901): the places of values in a JSON text, such as /steps/0/id.
+// Package pointer writes and reads JSON Pointers (RFC 6901), such as /steps/0/id.
 package pointer
 
 import (
@@ -11,7 +11,7 @@ var (
 	unescape = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// Of returns the pointer that leads along the steps; without any, the empty one, which is the whole text.
+// Of returns the pointer with these steps. Without steps it is the empty pointer, which refers to the whole document.
 func Of(steps ...string) string {
 	var b strings.Builder
 	for _, step := range steps {
@@ -21,10 +21,10 @@ func Of(steps ...string) string {
 	return b.String()
 }
 
-// Unescape returns the name that a single step of a pointer stands for.
+// Unescape returns the name that a single step of a pointer encodes.
 func Unescape(step string) string { return unescape.Replace(step) }
 
-// Steps yields the steps of a pointer. What stands before the first slash, where a pointer has nothing, is passed over.
+// Steps yields the steps of a pointer. It ignores text before the first slash, which a valid pointer does not have.
 func Steps(pointer string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		_, rest, more := strings.Cut(pointer, "/")

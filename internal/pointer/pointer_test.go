@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor/internal/pointer"
 )
 
-// TestAPointerLeadsBackToItsSteps has the examples of RFC 6901, and the two that a careless reader takes for each other.
+// TestAPointerLeadsBackToItsSteps has the examples of RFC 6901, and the two escapes that are easily confused.
 func TestAPointerLeadsBackToItsSteps(t *testing.T) {
 	t.Parallel()
 	for want, steps := range map[string][]string{
@@ -39,7 +39,7 @@ func TestWalkingAPointerMayStopEarly(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoPointerIsReadAllTheSame takes a text without the leading slash, which Of never writes.
+// TestWhatIsNoPointerIsReadAllTheSame reads a text without the leading slash, which Of never writes.
 func TestWhatIsNoPointerIsReadAllTheSame(t *testing.T) {
 	t.Parallel()
 	if got := slices.Collect(pointer.Steps("a/b")); !slices.Equal(got, []string{"b"}) {

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// New returns 80 random bits in hex: enough that two failures of a lifetime never share a ref, short enough to read out.
+// New returns 80 random bits in hex: long enough to be unique, short enough to read out.
 func New() string {
 	var raw [10]byte
 	a, b := rand.Uint64(), rand.Uint32() //nolint:gosec // seeded by the system, and no secret: it only must not repeat

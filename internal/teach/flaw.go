@@ -6,7 +6,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Flaw says what is wrong with bytes that are no message. It never quotes them.
+// Flaw returns the error for bytes that are not a message. It never quotes them.
 func Flaw(flaw wire.Malformation, by candor.Party) *candor.Error {
 	return candor.New(flawCode(flaw.Flaw), "", candor.WithOrigin(by, false),
 		candor.WithDetails(map[string]any{"flaw": flaw.Flaw.String(), "offset": flaw.Offset, "reason": flaw.Flaw.Reason()}))
@@ -27,8 +27,8 @@ func flawCode(f wireflaw.Flaw) candor.Code {
 	}
 }
 
-// AnswerID is the id to answer a flawed message with: none to what could not be read, and none to what is itself an answer,
-// whose id is one of ours.
+// AnswerID returns the id for the answer to a malformed message. It is nil if the message could not be parsed or is itself a
+// response, whose id refers to one of our requests.
 func AnswerID(m *wire.Message, code candor.Code) wire.ID {
 	answers := m.Method() == nil && (m.Result().Present() || m.Error().Present())
 	if code == candor.CodeParseError || answers || m.ID().IsNull() {

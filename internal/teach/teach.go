@@ -1,4 +1,4 @@
-// Package teach builds the errors that tell a caller how to mend a call: which argument, which name, what would pass.
+// Package teach builds errors that explain to a caller how to correct a call: which argument, which name, which values are valid.
 package teach
 
 import (
@@ -6,12 +6,12 @@ import (
 	"github.com/candor-mcp/candor/internal/schema"
 )
 
-// Arguments returns what is wrong with the arguments of a tool, or nil. By says who looked.
+// Arguments returns the error for the arguments of a tool that do not match its schema, or nil. by is the party that checked.
 func Arguments(s *schema.Schema, arguments []byte, by candor.Party) *candor.Error {
 	return Report(s.Explain(arguments), by)
 }
 
-// Report returns the error for what was found wrong with the arguments of a tool, or nil if nothing was.
+// Report returns the error for a report about the arguments of a tool, or nil if the report is OK.
 func Report(report schema.Report, by candor.Party) *candor.Error {
 	if report.OK() {
 		return nil

@@ -12,17 +12,17 @@ import (
 
 const (
 	maxToolName  = 80  // bytes of a name that a message quotes
-	maxNamed     = 10  // tools that are named if none has a similar name
+	maxNamed     = 10  // tools that are listed if none has a similar name
 	maxNamedText = 400 // bytes of their names
 )
 
-// UnknownTool is the error for a call of a tool that does not exist. Its message names that tool and the ones that were probably meant:
-// most clients show nothing else of a JSON-RPC error to their model.
+// UnknownTool returns the error for a call of a tool that does not exist. Its message names that tool and similar ones, because
+// most clients show their model only the message of a JSON-RPC error.
 func UnknownTool(name string, known []string, by candor.Party) *candor.Error {
 	return WithToolNames(candor.New(candor.CodeToolNotFound, unknownToolMessage(name, known), candor.WithOrigin(by, false), candor.WithTool(name)), name, known)
 }
 
-// WithToolNames returns e, which says that there is no such tool, with the names of those that were probably meant.
+// WithToolNames returns e, an error about an unknown tool, with the names of similar tools.
 func WithToolNames(e *candor.Error, name string, known []string) *candor.Error {
 	names := near.Names(name, known)
 	if hint := toolHint(names, known); hint != "" {
@@ -34,8 +34,8 @@ func WithToolNames(e *candor.Error, name string, known []string) *candor.Error {
 	return e
 }
 
-// UnknownToolMessage completes the message of a server that has no such tool: with the name, if it does not say it, and with the names
-// that were probably meant.
+// UnknownToolMessage completes a server's message about an unknown tool: with the name, if the message lacks it, and with the names
+// of similar tools.
 func UnknownToolMessage(said, name string, known []string) string {
 	said = strings.TrimSpace(said)
 	if clean := redact.Text(name); said == "" || !strings.Contains(said, clean[:min(len(clean), maxToolName)]) {
@@ -48,7 +48,7 @@ func UnknownToolMessage(said, name string, known []string) string {
 	return sentence(said) + " " + hint
 }
 
-// sentence returns said with an end.
+// sentence returns said with a final full stop, unless it is empty or already ends a sentence.
 func sentence(said string) string {
 	if said == "" || strings.HasSuffix(said, ".") || strings.HasSuffix(said, "!") || strings.HasSuffix(said, "?") {
 		return said
@@ -64,12 +64,12 @@ func unknownToolMessage(name string, known []string) string {
 	return message
 }
 
-// quoteName quotes a name that a caller chose: without secrets, and short.
+// quoteName quotes a name that a caller chose, redacted and shortened.
 func quoteName(name string) string {
 	return strconv.Quote(contract.Bound(redact.Text(name), maxToolName))
 }
 
-// toolHint names the tools that were probably meant, or all of them if they are few; otherwise it is "".
+// toolHint names the similar tools, or all of them if they are few; otherwise it returns "".
 func toolHint(names, known []string) string {
 	switch {
 	case len(names) > 0:
