@@ -14,37 +14,37 @@ import (
 	"github.com/candor-mcp/candor/internal/record"
 )
 
-// This file is the path of a failure through the boundary. toolCall.handle runs a tool, and what came back is read once: an error that says
-// what it is keeps that, a Go error goes through Boundary.understand, a result through readResult, a JSON-RPC error through read. Then
-// toolCall.fail, or guard.protocolError for any other method, takes the error through the steps, each of which fills one field of a failure:
+// This file handles the failures of calls. toolCall.handle runs a tool and interprets its failure once: an error that has a code
+// keeps it, a Go error is interpreted by Boundary.understand, a result by readResult, a JSON-RPC error by read. Then toolCall.fail,
+// or guard.protocolError for any other method, applies these steps, which fill the fields of a failure:
 //
-//	refine   the server's own last word on it             failure.err
+//	refine   the error as Options.Refine returns it        failure.err
 //	stamp    ref, time, tool and session                  failure.err
 //	write    the result or the JSON-RPC error             failure.envelope
-//	record   the ledger's entry, then the count           or the answer becomes AUDIT_LOG_FAILED
+//	record   the ledger entry, then the count              or the answer becomes AUDIT_LOG_FAILED
 //
 // The middleware returns the reply, and the layer around the SDK writes it; see [recorded].
 
-// exchange is what is known of the call that failed.
+// exchange describes the call that failed.
 type exchange struct {
 	method  string
 	tool    string
 	session string
-	params  []byte // as received; only digested, never kept
+	params  []byte // as received; only a digest is kept
 	silent  bool   // the protocol forbids an answer: a notification, or a call that was cancelled
-	refined bool   // the server has had its say
+	refined bool   // Refine was called
 }
 
-// failure is a failed call on its way to the client.
+// failure is a failed call that is about to be recorded.
 type failure struct {
 	call     exchange
 	verdict  contract.Verdict
 	err      *candor.Error
-	envelope []byte // as it will be sent, nil if nothing is
+	envelope []byte // as it will be sent; nil if nothing is sent
 }
 
-// fail takes the failure of a tool through the steps and returns the result that tells of it. From is the result that the tool made, nil if
-// there is none.
+// fail refines, stamps, writes and records the failure of a tool, and returns the result that reports it. From is the tool's result,
+// or nil.
 func (c toolCall) fail(ctx context.Context, e *candor.Error, from *mcp.CallToolResult) reply {
 	x := c.exchange()
 	e = c.g.b.refineCall(ctx, e, &x, c.keepsAdvice())
@@ -68,8 +68,8 @@ func (c toolCall) fail(ctx context.Context, e *candor.Error, from *mcp.CallToolR
 	return reply{result: m.result, failure: e, recorded: e.Ref()}
 }
 
-// protocolError takes a failure through the steps and returns it as a JSON-RPC error. Shown is what the author of the handler wrote, or
-// zero.
+// protocolError refines, stamps, writes and records a failure, and returns it as a JSON-RPC error. Shown is the error that the author
+// of the handler returned, or the zero value. If silent is set, the failure is only recorded.
 func (g *guard) protocolError(ctx context.Context, e *candor.Error, x *exchange, shown rpcError, silent bool) reply {
 	if silent {
 		g.b.suppress(ctx, e, contract.VerdictProtocol, *x)
@@ -82,8 +82,8 @@ func (g *guard) protocolError(ctx context.Context, e *candor.Error, x *exchange,
 	return reply{err: shown.wire(), failure: e, recorded: shown.key()}
 }
 
-// express takes a failure through the steps and returns it as a JSON-RPC error: the number and the message of shown, its data with the
-// envelope added.
+// express refines, stamps, writes and records a failure, and returns it as a JSON-RPC error with the number and the message of shown,
+// and with the envelope added to the data of shown.
 func (b *Boundary) express(ctx context.Context, e *candor.Error, v contract.Verdict, x *exchange, shown rpcError) rpcError {
 	e = b.stamp(b.refine(ctx, e, x), x)
 	envelope := candorDialect.Encode(make([]byte, 0, 1024), e, b.options())
@@ -105,15 +105,15 @@ func (b *Boundary) express(ctx context.Context, e *candor.Error, v contract.Verd
 	return shown
 }
 
-// suppress records a failure that the protocol forbids to answer.
+// suppress records a failure to which the protocol does not allow a response.
 func (b *Boundary) suppress(ctx context.Context, e *candor.Error, v contract.Verdict, x exchange) {
 	x.silent = true
 	e = b.stamp(b.refine(ctx, e, &x), &x)
-	_ = b.record(ctx, failure{call: x, verdict: v, err: e}) // nothing is sent: a refusal of the ledger is logged
+	_ = b.record(ctx, failure{call: x, verdict: v, err: e}) // nothing is sent; if the ledger refuses, that is logged
 }
 
-// refine lets the server say a failure in its own words. From then on it is the server, and not the protocol, that says which session this
-// is.
+// refine calls Options.Refine once per call. From then on the session of the failure is the one that Refine sets, not that of the
+// protocol.
 func (b *Boundary) refine(ctx context.Context, e *candor.Error, x *exchange) (refined *candor.Error) {
 	if b.o.Refine == nil || x.refined {
 		return e
@@ -131,8 +131,8 @@ func (b *Boundary) refine(ctx context.Context, e *candor.Error, x *exchange) (re
 	return refined
 }
 
-// stamp gives an error a ref, the time, the tool and session of its call, whatever it says of those itself, and a stack if those are
-// asked for.
+// stamp sets the ref, the time, and the tool and session of the call, which replace those of e. It adds a stack if stacks are
+// enabled.
 func (b *Boundary) stamp(e *candor.Error, x *exchange) *candor.Error {
 	return b.recorder().Stamp(b.withStack(e), siteOf(x, e))
 }
@@ -141,13 +141,14 @@ func (b *Boundary) recorder() record.Recorder {
 	return record.Recorder{By: candor.PartyServer, Meter: calmMeter{b}, Logger: b.o.Logger, Now: b.o.now, Ref: b.o.ref}
 }
 
-// siteOf returns where a call failed. A server may have sessions of its own where the transport has none.
+// siteOf returns the tool and session of a failed call. If the transport has no session, it uses the one that the server set in the
+// error.
 func siteOf(x *exchange, e *candor.Error) record.CallSite {
 	return record.CallSite{Tool: x.tool, Session: cmp.Or(x.session, e.CallInfo().SessionID), Trusted: true}
 }
 
-// record writes the entry of a failure, then counts it. It returns nil, or the error to send instead if the ledger refused: then nothing
-// may be claimed about the failure but that it could not be recorded.
+// record writes the ledger entry of a failure, then counts the failure. If the ledger refuses, record returns the error to send
+// instead, which reports only that the failure could not be recorded. Otherwise it returns nil.
 func (b *Boundary) record(ctx context.Context, f failure) *candor.Error {
 	b.logStack(ctx, f.err)
 	if b.o.Ledger == nil {
@@ -156,18 +157,18 @@ func (b *Boundary) record(ctx context.Context, f failure) *candor.Error {
 	return b.recordEntry(ctx, f)
 }
 
-// recordEntry is record with a ledger. It is a function of its own because its closure takes f to the heap.
+// recordEntry is record with a ledger. It is a separate function because its closure moves f to the heap.
 func (b *Boundary) recordEntry(ctx context.Context, f failure) *candor.Error {
 	return b.recorder().Record(ctx, f.outcome(), func(ctx context.Context) error { return b.writeEntry(ctx, &f) })
 }
 
-// outcome is the failure as the recorder counts it.
+// outcome returns the failure in the form that the recorder counts.
 func (f *failure) outcome() record.Failure {
 	return record.Failure{Error: f.err, Verdict: string(f.verdict), Site: siteOf(&f.call, f.err), Silent: f.call.silent,
 		Suspected: f.call.silent && f.verdict == contract.VerdictMasked}
 }
 
-// writeEntry calls the ledger. One that panics has refused.
+// writeEntry calls the ledger. It returns an error if the ledger panics.
 func (b *Boundary) writeEntry(ctx context.Context, f *failure) (err error) {
 	defer func() {
 		if thrown := recover(); thrown != nil {
@@ -178,7 +179,7 @@ func (b *Boundary) writeEntry(ctx context.Context, f *failure) (err error) {
 		Arguments: f.call.params, Sent: f.envelope, Suspected: f.envelope == nil && f.verdict == contract.VerdictMasked})
 }
 
-// options returns those of the dialects for one answer.
+// options returns the dialect options for one answer.
 func (b *Boundary) options() dialect.Options {
 	return dialect.Options{Stack: b.o.Stack, Sep3313: b.o.Sep3313, Readable: true, Mirror: b.o.Mirror}
 }

@@ -16,11 +16,11 @@ import (
 	"github.com/candor-mcp/candor/internal/usercode"
 )
 
-// A handler may leave values behind whose methods never return: an error whose Error sleeps, a result whose MarshalJSON ends its
-// goroutine. Whatever calls such methods runs on a goroutine that can be given up. Errors and results of known types, which is most of
-// them, are handled without one.
+// A handler may return values whose methods do not return: an error whose Error method sleeps, a result whose MarshalJSON ends its
+// goroutine. Code that calls such foreign methods runs on a separate goroutine with a time limit. Most errors and results have known
+// types and are handled without one.
 
-// foreignTime returns how long foreign methods of one call may take.
+// foreignTime returns the time limit for the foreign methods of one call.
 func (b *Boundary) foreignTime() time.Duration {
 	if b.o.foreignLimit > 0 {
 		return b.o.foreignLimit
@@ -28,14 +28,14 @@ func (b *Boundary) foreignTime() time.Duration {
 	return usercode.LimitFor(b.o.Timeout)
 }
 
-// claim decides between a goroutine that runs foreign methods and the caller that waits for it: the failure is recorded by the first
-// of them that takes the claim. A nil claim is free.
+// claim decides between a goroutine that runs foreign methods and the caller that waits for it: the one that takes the claim first
+// records the failure. A nil claim can always be taken.
 type claim struct{ taken atomic.Bool }
 
 func (c *claim) take() bool { return c == nil || c.taken.CompareAndSwap(false, true) }
 
-// bounded calls handle, which may run foreign methods and takes the claim before it records anything, on a goroutine of its own. If it does
-// not come to that, lost answers.
+// bounded calls handle, which may run foreign methods and takes the claim before it records anything, on a separate goroutine. If
+// handle panics, or does not take the claim in time, bounded returns the reply of lost.
 func (b *Boundary) bounded(handle func(*claim) reply, lost func(*candor.Error) reply) reply {
 	c := new(claim)
 	done := make(chan reply, 1)
@@ -47,7 +47,7 @@ func (b *Boundary) bounded(handle func(*claim) reply, lost func(*candor.Error) r
 		return <-done
 	}
 	if errors.Is(err, usercode.ErrTimeout) && !c.take() {
-		return <-done // it is recording what it found, which has its own limits
+		return <-done // handle is recording the failure, which has its own limits
 	}
 	return lost(usercode.AsError(err))
 }
@@ -74,7 +74,7 @@ func (b *Boundary) askThrown(out outcome) *candor.Error {
 	return withFound(b.ask(func() *candor.Error { return thrownError(out) }), out.stack)
 }
 
-// ask runs f, which calls foreign methods.
+// ask runs f, which may call foreign methods, with a time limit.
 func (b *Boundary) ask(f func() *candor.Error) *candor.Error {
 	e, err := usercode.Call(b.foreignTime(), f)
 	if err != nil {
@@ -83,7 +83,7 @@ func (b *Boundary) ask(f func() *candor.Error) *candor.Error {
 	return e
 }
 
-// trustedOutcome reports that nothing in a failed outcome has foreign methods.
+// trustedOutcome reports whether no value in a failed outcome has foreign methods.
 func trustedOutcome(out outcome) bool {
 	switch thrown := out.thrown.(type) {
 	case nil:
@@ -97,18 +97,18 @@ func trustedOutcome(out outcome) bool {
 	}
 }
 
-// trustedResult reports that nothing in a result has foreign methods.
+// trustedResult reports whether no value in a result has foreign methods.
 func trustedResult(r *mcp.CallToolResult) bool {
 	return plainContent(r.Content) && plainMeta(r.Meta) && plain(r.StructuredContent, 0) && r.InputRequests == nil && usercode.Trusted(r.GetError())
 }
 
-// encodeOnce returns the result with every foreign value replaced by its JSON, so that its methods are not called again. It is r itself if
-// there is none. It runs foreign methods.
+// encodeOnce returns a copy of the result in which every foreign value is replaced by its JSON, so that its methods are not called
+// again. It runs foreign methods.
 func encodeOnce(r *mcp.CallToolResult) (*mcp.CallToolResult, error) {
 	out := *r
 	out.Content = make([]mcp.Content, len(r.Content))
 	for i, block := range r.Content {
-		if block == nil { // it would leave as null
+		if block == nil { // it would be encoded as null
 			return nil, errors.New("a block of the content is nil")
 		}
 		if plainContent(r.Content[i : i+1]) {
@@ -163,7 +163,7 @@ func encodeValue(v any) (json.RawMessage, error) {
 	return raw, validText(raw)
 }
 
-// rawBlock is a block of a type that only the server knows, with its JSON.
+// rawBlock is a content block of an unknown type, with its JSON.
 type rawBlock struct {
 	mcp.Content
 	raw json.RawMessage
@@ -172,9 +172,9 @@ type rawBlock struct {
 // MarshalJSON returns the JSON of the block.
 func (b rawBlock) MarshalJSON() ([]byte, error) { return b.raw, nil }
 
-// What a handler leaves behind may panic only when it is looked at: the Error method of a nil pointer that was returned as an
-// error, a MarshalJSON, an As. That is foreign code that runs after the handler has returned, and it is the handler's failure all
-// the same. What panicked is not asked a second time.
+// The values that a handler returns may panic when they are used: the Error method of a nil pointer that was returned as an error, a
+// MarshalJSON, an As. This foreign code runs after the handler has returned, but its panic is a failure of the handler. A method that
+// panicked is not called again.
 
 func (b *Boundary) stumble(v any) *candor.Error {
 	return b.ask(func() *candor.Error {
@@ -183,7 +183,7 @@ func (b *Boundary) stumble(v any) *candor.Error {
 	})
 }
 
-// stumbled answers for any method but tools/call.
+// stumbled returns the answer to a call of any method except tools/call, when a value of its handler panicked.
 func (g *guard) stumbled(ctx context.Context, method string, req mcp.Request, v any) (mcp.Result, error) {
 	x := g.exchangeOf(method, req)
 	out := g.protocolError(ctx, g.b.stumble(v), &x, rpcError{}, isNotification(method))
@@ -191,7 +191,7 @@ func (g *guard) stumbled(ctx context.Context, method string, req mcp.Request, v 
 	return out.result, out.err
 }
 
-// stumbledTool answers for the tool that was called, whatever the handler made of its request.
+// stumbledTool is stumbled for tools/call. Name is the tool that was called, because the handler may have changed its request.
 func (g *guard) stumbledTool(ctx context.Context, name string, req *mcp.CallToolRequest, v any) (mcp.Result, error) {
 	asked := mcp.CallToolRequest{Session: req.Session, Extra: req.Extra, Params: &mcp.CallToolParamsRaw{Name: name}}
 	if req.Params != nil {
@@ -202,7 +202,7 @@ func (g *guard) stumbledTool(ctx context.Context, name string, req *mcp.CallTool
 	return out.result, out.err
 }
 
-// speaks reports that an error can say what it is.
+// speaks reports whether err.Error returns without a panic.
 func speaks(err error) (yes bool) {
 	defer func() {
 		if recover() != nil {

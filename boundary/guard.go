@@ -51,7 +51,7 @@ func (g *guard) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// send is the sending middleware: a server that says its tools have changed is asked for them again.
+// send is the sending middleware. It discards the known tools when the server notifies its clients that its tools have changed.
 func (g *guard) send(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if method == "notifications/tools/list_changed" {
@@ -61,31 +61,31 @@ func (g *guard) send(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// outcome is what a handler did.
+// outcome is the outcome of a handler.
 type outcome struct {
 	result mcp.Result
 	err    error
-	thrown any    // what it panicked with
-	stack  string // where it panicked
-	late   bool   // it has not returned in time
+	thrown any    // value of its panic
+	stack  string // stack of its panic
+	late   bool   // it did not return in time
 }
 
-// reply is what the middleware answers with.
+// reply is the return value of the middleware.
 type reply struct {
 	result   mcp.Result
 	err      error
-	failure  *candor.Error // that it tells of, for the span
-	recorded string        // the key of the failure, "" if none was recorded; see [rpcError.key]
+	failure  *candor.Error // the failure that it reports, for the span
+	recorded string        // key of the failure, "" if none was recorded; see [rpcError.key]
 }
 
-// run calls a handler and survives it.
+// run calls a handler and recovers its panics.
 func (g *guard) run(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (out outcome) {
 	returned := false
 	defer func() {
 		if v := recover(); v != nil {
 			out = outcome{thrown: v, stack: panicStack()}
 		} else if !returned {
-			g.deserted(ctx, method, req) // runtime.Goexit: this goroutine is going, and with it the way to answer
+			g.deserted(ctx, method, req) // runtime.Goexit ends this goroutine, so it cannot return an answer
 		}
 	}()
 	out.result, out.err = next(ctx, method, req)
@@ -93,10 +93,11 @@ func (g *guard) run(ctx context.Context, next mcp.MethodHandler, method string, 
 	return out
 }
 
-// thrown turns a panic into an error. What was thrown is for the operator; an error that was meant for the peer stays what it is.
+// thrownError returns the error for a panic. The panic value is the cause, which is not sent, unless it is an error with a public
+// message.
 func thrownError(out outcome) *candor.Error {
 	if err, ok := out.thrown.(error); ok && !speaks(err) {
-		out.thrown = fmt.Sprint(out.thrown) // which says that it panicked
+		out.thrown = fmt.Sprint(out.thrown) // fmt prints that the method panicked
 	}
 	e := candor.FromUnknown(out.thrown, candor.WithOrigin(candor.PartyServer, false))
 	if e == nil { // a panic with nil
@@ -108,7 +109,7 @@ func thrownError(out outcome) *candor.Error {
 	return e
 }
 
-// call handles every method but tools/call.
+// call handles every method except tools/call.
 func (g *guard) call(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) (r reply) {
 	if g.b.o.Tracer == nil {
 		return g.answer(ctx, next, method, req)
@@ -120,7 +121,7 @@ func (g *guard) call(ctx context.Context, next mcp.MethodHandler, method string,
 	return r
 }
 
-// answer runs a handler and makes its failure a JSON-RPC error.
+// answer runs a handler and turns its failure into a JSON-RPC error.
 func (g *guard) answer(ctx context.Context, next mcp.MethodHandler, method string, req mcp.Request) reply {
 	if e := badLevel(req); e != nil {
 		x := g.exchangeOf(method, req)
@@ -156,22 +157,23 @@ func (g *guard) failedForeign(ctx context.Context, out outcome, x exchange, req 
 		})
 }
 
-// failed makes the failure of a handler a JSON-RPC error. It takes the claim before it records.
+// failed turns the failure of a handler into a JSON-RPC error. It takes the claim before it records.
 func (g *guard) failed(ctx context.Context, out outcome, x exchange, req mcp.Request, own *claim) reply {
 	e, shown := g.failureOf(out, &x)
 	if !own.take() {
 		return reply{}
 	}
 	silent := isNotification(x.method)
-	// The SDK replaces an error that says "method not found" by its own words, so the layer around it records that one, where there is
-	// such a layer.
+	// The SDK replaces an error that says "method not found" by its own message. Therefore the layer around the SDK, if there is one,
+	// records that error.
 	if shown.code == -32601 && shown.message != "" && !silent && g.outside(req) {
 		return reply{err: out.err, failure: e}
 	}
 	return g.protocolError(ctx, e, &x, shown, silent)
 }
 
-// failureOf expresses the failure of a handler. A JSON-RPC error keeps its number, message and data.
+// failureOf returns the failure of a handler as an error, and the JSON-RPC error to show for it. A JSON-RPC error that the handler
+// returned keeps its data, and its number unless that is 0 or wrongly reports an unknown method.
 func (g *guard) failureOf(out outcome, x *exchange) (*candor.Error, rpcError) {
 	switch {
 	case out.thrown != nil:
@@ -186,7 +188,7 @@ func (g *guard) failureOf(out outcome, x *exchange) (*candor.Error, rpcError) {
 		return g.b.understand(out.err, candor.PartyServer), rpcError{}
 	}
 	if shown.code == jsonrpc.CodeMethodNotFound && (x.method == "prompts/get" || x.method == "resources/read") {
-		e := readWords(shown) // the method exists; the SDK would replace this number's message by its own
+		e := readWords(shown) // the method exists, and the SDK would replace the message of this number
 		shown.code = jsonrpc.CodeInternalError
 		return e.With(candor.WithCause(out.err)), shown.improved(e)
 	}
@@ -196,7 +198,7 @@ func (g *guard) failureOf(out outcome, x *exchange) (*candor.Error, rpcError) {
 
 func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
 
-// exchangeOf describes a request. Its params are not kept: they were decoded, and only those of tools are worth a digest.
+// exchangeOf describes a request. It omits the params, which were decoded, except the name of a prompt.
 func (g *guard) exchangeOf(method string, req mcp.Request) exchange {
 	x := exchange{method: method}
 	if session := req.GetSession(); session != nil && !reflect.ValueOf(session).IsNil() {
@@ -208,7 +210,7 @@ func (g *guard) exchangeOf(method string, req mcp.Request) exchange {
 	return x
 }
 
-// outside reports whether the request came through one of the boundary's own layers around the SDK, which will see the answer.
+// outside reports whether the request came through a layer of the boundary around the SDK, which will see the answer.
 func (g *guard) outside(req mcp.Request) bool {
 	extra := req.GetExtra()
 	if extra == nil {
@@ -221,10 +223,11 @@ func (g *guard) outside(req mcp.Request) bool {
 	return len(mark) == 1 && mark[0] == throughNonce
 }
 
-// throughHeader marks a request that the HTTP wrapper has passed on, with a nonce that no client knows.
+// throughHeader is the header that marks a request that the HTTP wrapper has passed on. Its value is a nonce that clients do not
+// know.
 const throughHeader = "Candor-Boundary"
 
-// isNil reports a nil in an interface: handlers return typed ones.
+// isNil reports whether r is nil or a nil pointer.
 func isNil(r mcp.Result) bool {
 	if r == nil {
 		return true

@@ -24,19 +24,20 @@ import (
 
 const (
 	defaultMaxBody = 4 << 20
-	firstRead      = 64 << 10 // what is set aside before a body has proved its length
+	firstRead      = 64 << 10 // initial buffer for a body, before its length is known
 	peekBytes      = 4 << 10
 )
 
-// HTTP puts the boundary around an SDK's http.Handler, stateful or stateless, with events or plain JSON. In front of it every
-// rejection of a POST is a JSON-RPC error with its status kept; what the SDK answers by itself is recorded and counted;
-// Host, Origin, method, content type and size are checked; ids come back as they were sent; a panic is an answer.
+// HTTP wraps the http.Handler of an SDK, stateful or stateless, with events or plain JSON. The wrapper checks Host, Origin, method,
+// content type and size. It answers every rejected POST with a JSON-RPC error and the original status, records and counts the errors
+// that the SDK answers itself, restores request ids as they were sent, and answers a panic with an error.
 //
-// A success passes byte for byte, events as they are written. 401, 403 and 405 of the handler, and all it says to GET and
-// DELETE that is no event, pass untouched: they belong to whoever guards the door. CORS is the business of a handler outside.
+// A success is sent unchanged, and events are sent as they are written. The handler's 401, 403 and 405 responses, and all responses
+// to GET and DELETE except events, are sent unchanged, because they belong to the authorization of the server. CORS must be handled
+// by an outer handler.
 //
-// The SDK's own check of the Host header knows nothing of [Options.Hosts]: switch it off with DisableLocalhostProtection if
-// the server stands behind a proxy. [Handler] has done so.
+// The SDK's check of the Host header does not know [Options.Hosts]. If the server is behind a proxy, switch it off with
+// DisableLocalhostProtection. [Handler] does so.
 func (b *Boundary) HTTP(next http.Handler) http.Handler { return b.layer(next) }
 
 func (b *Boundary) layer(next http.Handler) *httpLayer {
@@ -49,14 +50,14 @@ func (b *Boundary) layer(next http.Handler) *httpLayer {
 	return l
 }
 
-// httpLayer stands around one handler.
+// httpLayer wraps one handler.
 type httpLayer struct {
 	b    *Boundary
 	next http.Handler
 	max  int
 
-	open     *openAnswers  // nil if open calls are not given up when the server stops
-	patience time.Duration // how long a body may take to arrive; 0 leaves it to the http.Server
+	open     *openAnswers  // nil if open calls are not answered when the server stops
+	patience time.Duration // time limit for reading a body; 0 leaves it to the http.Server
 	replays  replays
 	room     room
 	gate     *callGate
@@ -84,7 +85,7 @@ func (l *httpLayer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.pass(a, a.onward(body))
 }
 
-// start waits until the call may run. It answers one that gets no space in time, and reports false.
+// start waits until the call may run. If the gate has no space in time, it answers the call and returns false.
 func (l *httpLayer) start(a *answer) bool {
 	if a.asked.Shape() != wire.KindRequest || ungated(string(a.asked.Method())) {
 		return true
@@ -105,7 +106,7 @@ func (l *httpLayer) start(a *answer) bool {
 	return true
 }
 
-// read reads the message of a POST and answers it if it is none. It returns the bytes to pass on.
+// read reads the message of a POST and returns the bytes to pass on. It answers a body that is not a valid message and returns false.
 func (l *httpLayer) read(a *answer) ([]byte, bool) {
 	body, no := l.readBody(a)
 	if no != nil {
@@ -127,15 +128,15 @@ func (l *httpLayer) read(a *answer) ([]byte, bool) {
 	return body, true
 }
 
-// readBody reads no more than is allowed, and sets no more memory aside than was really sent. Of a body that is refused it returns the
-// beginning, which may hold an id.
+// readBody reads at most the allowed number of bytes, and allocates no more memory than was received. For a refused body it returns
+// the beginning, which may contain an id.
 func (l *httpLayer) readBody(a *answer) ([]byte, *refusal) {
 	defer hurry(a, l.patience)()
 	want := min(max(a.r.ContentLength, 0), firstRead)
 	buf := bytes.NewBuffer(make([]byte, 0, want+bytes.MinRead))
 	limit := int64(l.max)
 	if a.r.ContentLength > limit {
-		limit = peekBytes // enough for the id: the rest is refused unread
+		limit = peekBytes // enough for the id; the remaining bytes are not read
 	}
 	body := http.MaxBytesReader(a.ResponseWriter, a.r.Body, limit)
 	_, err := buf.ReadFrom(io.LimitReader(body, smallBody+1))
@@ -160,15 +161,16 @@ func (l *httpLayer) readBody(a *answer) ([]byte, *refusal) {
 	return nil, &refusal{http.StatusBadRequest, candor.New(candor.CodeParseError, "", server, candor.WithCause(err))}
 }
 
-// readOn reads the rest of a body that has proved to be large, if there is room for it. Nobody holds room longer than a body may take.
+// readOn reads the remaining bytes of a large body, after it has reserved their size. The read deadline limits how long the
+// reservation is held.
 func (l *httpLayer) readOn(a *answer, buf *bytes.Buffer, body io.Reader) (no *refusal, err error) {
 	size := a.r.ContentLength
 	if size < 0 {
-		size = int64(l.max) // it does not say, so it may be
+		size = int64(l.max) // the length is unknown, so reserve the maximum
 	}
 	defer hurry(a, cmp.Or(l.patience, bodyPatience))()
 	if a.place, no = l.room.take(a.r.Context(), size); no != nil {
-		_, _ = io.Copy(io.Discard, body) // many clients hear of a refusal only when they have sent everything
+		_, _ = io.Copy(io.Discard, body) // many clients read the response only after sending the whole body
 		return no, nil
 	}
 	_, err = buf.ReadFrom(body)
@@ -176,8 +178,8 @@ func (l *httpLayer) readOn(a *answer, buf *bytes.Buffer, body io.Reader) (no *re
 	return nil, err
 }
 
-// hurry sets the time within which a body has to arrive; zero leaves it as it is. The caller takes it back, or the stream that follows
-// would end with it.
+// hurry sets a deadline for reading the body; zero sets none. The caller must call takeBack after reading, because the deadline would
+// also end the stream of events that follows.
 func hurry(a *answer, patience time.Duration) (takeBack func()) {
 	if patience <= 0 {
 		return func() {}
@@ -187,8 +189,8 @@ func hurry(a *answer, patience time.Duration) (takeBack func()) {
 	return func() { _ = rc.SetReadDeadline(time.Time{}) }
 }
 
-// onward is the request that the handler gets: a copy, because what was received belongs to the caller. Its mark is
-// always ours, whatever the client sent.
+// onward returns the request to pass to the handler. It is a copy, because the received request belongs to the caller. Its mark
+// replaces any that the client sent.
 func (a *answer) onward(body []byte) *http.Request {
 	out := new(http.Request)
 	*out = *a.r
@@ -201,18 +203,18 @@ func (a *answer) onward(body []byte) *http.Request {
 	return out
 }
 
-// messageBody is a body that has been read, for those who would look at it again.
+// messageBody is a request body that was read completely, with its bytes for inner handlers.
 type messageBody struct {
 	bytes.Reader
 	message []byte
 }
 
-// Close does nothing: there is nothing to release.
+// Close does nothing.
 func (*messageBody) Close() error { return nil }
 
 var _ io.ReadCloser = (*messageBody)(nil)
 
-// pass lets the handler answer, and survives it.
+// pass calls the handler, answers its panic, and finishes the answer.
 func (l *httpLayer) pass(a *answer, r *http.Request) {
 	httpCalls.add(a)
 	l.open.add(a)
@@ -222,7 +224,7 @@ func (l *httpLayer) pass(a *answer, r *http.Request) {
 			return
 		}
 		if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-			panic(v) //nolint:forbidigo // the way net/http has to end a connection
+			panic(v) //nolint:forbidigo // net/http ends the connection for this value
 		}
 		a.thrown(outcome{thrown: v, stack: panicStack()})
 	}()
@@ -232,13 +234,13 @@ func (l *httpLayer) pass(a *answer, r *http.Request) {
 	}
 }
 
-// refusal is a request that is turned away before anybody reads it.
+// refusal is the error for a request that is refused before its message is read.
 type refusal struct {
 	status int
 	err    *candor.Error
 }
 
-// verdict is what it is counted as: that the server has no room is no fault of the message.
+// verdict returns the verdict under which the refusal is counted. A lack of memory is not a fault of the message.
 func (no *refusal) verdict() contract.Verdict {
 	if no.status == http.StatusServiceUnavailable {
 		return contract.VerdictProtocol
@@ -248,7 +250,8 @@ func (no *refusal) verdict() contract.Verdict {
 
 const allowedMethods = "GET, POST, DELETE"
 
-// admit looks at what a browser cannot forge, then at the token, then at the form of the request. It returns nil if the request may be read.
+// admit checks Host and Origin, which a browser cannot forge, then the token, then the method and content type. It returns nil if the
+// request may be read.
 func (b *Boundary) admit(r *http.Request) *refusal {
 	server := candor.WithOrigin(candor.PartyServer, false)
 	guard := hostguard.Guard{Hosts: b.o.Hosts, Origins: b.o.Origins}
@@ -270,7 +273,7 @@ func (b *Boundary) admit(r *http.Request) *refusal {
 		candor.WithDetails(map[string]any{"allowed": strings.Split(allowedMethods, ", ")}))}
 }
 
-// readable refuses a body that is not JSON as it is.
+// readable returns a refusal for a body that is not unencoded JSON.
 func readable(h http.Header) *refusal {
 	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	coding := h.Get("Content-Encoding")
@@ -282,13 +285,13 @@ func readable(h http.Header) *refusal {
 }
 
 const (
-	smallBody = 64 << 10 // smaller ones are not counted
-	bodyRoom  = 32 << 20 // for all that are; what is made of a body in memory is several times as large
+	smallBody = 64 << 10 // smaller bodies are not counted
+	bodyRoom  = 32 << 20 // limit for all larger ones together; decoding a body takes several times its size
 	roomWait  = 5 * time.Second
 )
 
-// room limits the bytes of requests that are held at the same time: of large bodies over HTTP, where small calls pass by, and of all
-// requests on a stream. A request that gets no space within the wait is refused with UNAVAILABLE.
+// room limits the bytes of requests that are held at the same time: those of large bodies over HTTP, where small bodies are not
+// counted, and those of all requests on a stream. A request that gets no space within the wait is refused with UNAVAILABLE.
 type room struct {
 	size int64
 	free *semaphore.Weighted
@@ -300,7 +303,7 @@ func newRoom(largest int) room {
 	return room{size: size, free: semaphore.NewWeighted(size), wait: roomWait}
 }
 
-// place is the share of one request. The zero place holds nothing.
+// place is the reservation of one request. The zero place holds nothing.
 type place struct {
 	r    *room
 	size int64
@@ -320,7 +323,7 @@ func (r *room) take(ctx context.Context, size int64) (place, *refusal) {
 	return place{r, size}, nil
 }
 
-// shrink gives back all but need bytes.
+// shrink releases all but need bytes.
 func (p *place) shrink(need int64) {
 	if need < p.size {
 		p.r.free.Release(p.size - need)

@@ -10,8 +10,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// writeEvents sends a stream event by event. The SDK writes each event with one call and flushes it, so that a clean one is
-// sent as it was written; only one that came in pieces is put together first.
+// writeEvents sends a stream event by event. The SDK writes each event with one call and flushes it, so a clean event is sent as it
+// was written. An event that was written in parts is assembled first.
 func (a *answer) writeEvents(p []byte) (int, error) {
 	if len(a.held) == 0 && eventEnd(p) == len(p) {
 		return len(p), a.writeEvent(p)
@@ -28,7 +28,7 @@ func (a *answer) writeEvents(p []byte) (int, error) {
 		a.held = a.held[end:]
 	}
 	if len(a.held) > maxHeld {
-		a.mode = answerPassed // nothing that the SDK writes
+		a.mode = answerPassed // the SDK writes no event of this size
 		_, err := a.write(a.held)
 		a.held = nil
 		return len(p), err
@@ -36,7 +36,7 @@ func (a *answer) writeEvents(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// eventEnd returns the length of the first event with the blank line that ends it, -1 if it has no end.
+// eventEnd returns the length of the first event, including the blank line that ends it, or -1 if the event is incomplete.
 func eventEnd(p []byte) int {
 	for at := 0; ; {
 		text, whole := lineEnd(p[at:])
@@ -50,8 +50,8 @@ func eventEnd(p []byte) int {
 	}
 }
 
-// lineEnd returns the length of the first line without its end and with it; the latter is -1 if it has none, or one that
-// may go on: a stream ends lines with LF, CRLF or CR.
+// lineEnd returns the length of the first line without and with its line ending. Whole is -1 if the line has no ending, or one that
+// may be incomplete: a stream ends lines with LF, CRLF or CR.
 func lineEnd(p []byte) (text, whole int) {
 	text = bytes.IndexByte(p, '\n')
 	whole = text + 1
@@ -70,9 +70,9 @@ func lineEnd(p []byte) (text, whole int) {
 	return cr, cr + 1
 }
 
-// writeEvent sends one event, and changes it only if it holds an error that nobody has settled or an id that was hidden.
+// writeEvent sends one event. It changes the event only if it contains an error that was not recorded or an id that was hidden.
 func (a *answer) writeEvent(raw []byte) error {
-	// On a stream opened by GET answers to other requests may be, whose ids were hidden.
+	// A stream opened by GET may carry answers to other requests, whose ids were hidden.
 	touched := a.hidden || a.asked == nil && bytes.Contains(raw, a.l.b.idMark())
 	if touched || !isClean(raw) {
 		raw = a.mendEvent(raw)
@@ -84,7 +84,7 @@ func (a *answer) writeEvent(raw []byte) error {
 	return err
 }
 
-// suspectEvent reads the answer in a clean event for a failure that leaves as a success.
+// suspectEvent checks the answer in a clean event for a failure that is reported as a success.
 func (a *answer) suspectEvent(raw []byte) {
 	if !a.suspects(len(raw)) {
 		return
@@ -95,20 +95,20 @@ func (a *answer) suspectEvent(raw []byte) {
 	}
 }
 
-// suspects reports whether answers to the call are read for failures that leave as successes.
+// suspects reports whether answers to the call are checked for failures that are reported as successes.
 func (a *answer) suspects(size int) bool {
 	return a.asked != nil && a.l.b.o.Suspected && a.l.b.suspects(string(a.asked.Method()), size)
 }
 
-// suspect reads an answer for a failure that leaves as a success. Notifications pass.
+// suspect checks an answer for a failure that is reported as a success. It ignores other messages.
 func (a *answer) suspect(message []byte) {
 	if m := wire.Parse(message, wire.Limits{AllowLoneSurrogates: true}); m.Shape() == wire.KindResult {
 		a.l.b.suspect(a.r.Context(), a.asked, message, a.exchange())
 	}
 }
 
-// mendEvent settles the message in an event. An event with an id may be sent again, to a client that has missed it: an error
-// in it is settled once and then looks the same each time.
+// mendEvent records an error in an event and returns the event to send. An event with an id may be sent again to a client that has
+// missed it: its error is recorded once, and the event is the same each time.
 func (a *answer) mendEvent(raw []byte) []byte {
 	event, err := framing.NewEventReader(bytes.NewReader(raw), wire.Limits{}).Next()
 	if err != nil || len(event.Data) == 0 || event.Unended {
@@ -124,7 +124,7 @@ func (a *answer) mendEvent(raw []byte) []byte {
 	mended, failed := a.mend(event.Data)
 	if !bytes.Equal(mended, event.Data) {
 		if out, err := event.AppendWithData(nil, mended); err == nil {
-			raw = append(out, raw[len(event.Raw):]...) // the reader leaves the LF of a last CRLF
+			raw = append(out, raw[len(event.Raw):]...) // the event reader does not consume the LF of a final CRLF
 		}
 	}
 	if failed && key != "" {
@@ -133,12 +133,12 @@ func (a *answer) mendEvent(raw []byte) []byte {
 	return raw
 }
 
-// replays remembers the errors that were settled, for when the SDK's event store hands them out again as they were before. It
-// forgets the oldest, so that it holds no more than maxReplays events and maxReplayed bytes.
+// replays remembers the events whose errors were recorded, because the SDK's event store replays the original events. It discards the
+// oldest, so that it holds at most maxReplays events and maxReplayed bytes, but always the newest event.
 type replays struct {
 	mu   sync.Mutex
 	sent map[string][]byte // guarded by mu
-	keys []string          // guarded by mu: in the order they came
+	keys []string          // guarded by mu: the oldest first
 	size int               // guarded by mu: the bytes in sent
 }
 
@@ -173,13 +173,13 @@ func (p *replays) put(key string, raw []byte) {
 	}
 }
 
-// The SDK reads ids through float64 and answers 9007199254740993 with 9007199254740992, and 1.5 with 1. An id that would
-// not survive is handed to it as a text that holds the original token behind a mark, and is put back on the way out. The
-// text tells everything, so nothing has to be remembered.
+// The SDK decodes ids as float64: it answers 9007199254740993 with 9007199254740992, and 1.5 with 1. An id that would change is
+// replaced by a string that contains a mark and the original token, and is restored in the answer. The string contains the whole id,
+// so no state is kept.
 
 const maxSafeInteger = 1 << 53
 
-// plainID reports an id that the SDK writes as it was written: a text, or a whole number that a float64 holds.
+// plainID reports whether the SDK preserves an id: a string, or an integer that a float64 can represent exactly.
 func plainID(id wire.ID) bool {
 	v := id.Value()
 	if v.Type() != wire.TypeNumber {
@@ -193,7 +193,7 @@ func plainID(id wire.ID) bool {
 	return bytes.Equal(strconv.AppendInt(spelling[:0], n, 10), id) // not -0
 }
 
-// markedID returns the text that stands for an id, and false for one that needs none.
+// markedID returns the string that replaces an id, and false for an id that the SDK preserves.
 func (b *Boundary) markedID(id wire.ID) ([]byte, bool) {
 	if len(id) == 0 || plainID(id) {
 		return nil, false
@@ -203,7 +203,7 @@ func (b *Boundary) markedID(id wire.ID) ([]byte, bool) {
 
 func (b *Boundary) idMark() []byte { return []byte(`"candor-id:` + throughNonce + `:`) }
 
-// hideIDs replaces the ids in a message that the SDK would change. It returns nil if there are none.
+// hideIDs replaces the id in a message that the SDK would change. It returns nil if the id needs no replacement.
 func (b *Boundary) hideIDs(m *wire.Message) []byte {
 	path, id := []string{"id"}, m.ID()
 	if m.MethodIs("notifications/cancelled") {
@@ -220,7 +220,7 @@ func (b *Boundary) hideIDs(m *wire.Message) []byte {
 	return out
 }
 
-// showIDs puts the original ids back. It returns data itself if there are none.
+// showIDs restores the original ids. It returns data itself if it contains no hidden ids.
 func (b *Boundary) showIDs(data []byte) []byte {
 	mark := b.idMark()
 	at := bytes.Index(data, mark)

@@ -16,40 +16,40 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// answer is the ResponseWriter that the handler gets. It belongs to the handler's request; like any ResponseWriter it must not
-// be used by two goroutines at once.
+// answer is the ResponseWriter that is passed to the handler. It belongs to one request; like any ResponseWriter, it must not be used
+// by several goroutines at the same time.
 type answer struct {
 	http.ResponseWriter
 	l     *httpLayer
 	r     *http.Request // as received
 	asked *wire.Message // the message of a POST, nil for other methods
-	// hidden says that an id was replaced on the way in.
+	// hidden reports that the id of the request was replaced.
 	hidden bool
-	place  place  // of a large body
-	ticket ticket // of a call that the gate has let in
+	place  place  // memory that a large body has reserved
+	ticket ticket // of a call that the gate has started
 	// recorded is set by the middleware.
 	recorded recorded
 	// mark is the value of throughHeader. Its address identifies the request inside the SDK.
 	mark [1]string
 
-	mu     sync.Mutex // guards what follows while the handler runs
+	mu     sync.Mutex // guards the fields below while the handler runs
 	mode   answerMode
 	status int
-	kind   string // the media type of the answer
-	held   []byte // what was written and not yet sent
-	// answered says that the answer was among the events that were sent.
+	kind   string // media type of the answer
+	held   []byte // written by the handler and not yet sent
+	// answered reports that the answer was among the events that were sent.
 	answered bool
 }
 
-// answerMode says what is done with what the handler writes.
+// answerMode is the way in which the handler's output is treated.
 type answerMode uint8
 
 const (
-	answerOpen   answerMode = iota // nothing was written
-	answerPassed                   // sent as it is
-	answerHeld                     // kept until it is complete
+	answerOpen   answerMode = iota // the handler has written nothing
+	answerPassed                   // sent unchanged
+	answerHeld                     // held until it is complete
 	answerEvents                   // sent event by event
-	answerGiven                    // dropped, because the call was answered when the server stopped
+	answerGiven                    // dropped, because the boundary has answered the call
 )
 
 const (
@@ -57,13 +57,13 @@ const (
 	writePatience = 30 * time.Second
 )
 
-// maxHeld bounds what is kept of an answer. What is longer passes as it is.
+// maxHeld is the maximum size of an answer that is held. Longer answers are sent unchanged.
 const maxHeld = wire.DefaultMaxBytes
 
-// Unwrap lets an http.ResponseController reach the connection.
+// Unwrap returns the underlying ResponseWriter, for http.ResponseController.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// WriteHeader decides what is done with the answer.
+// WriteHeader chooses the mode of the answer and sends the status, unless the answer is held.
 func (a *answer) WriteHeader(status int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -104,7 +104,7 @@ func mediaType(h http.Header) string {
 	return strings.ToLower(strings.TrimSpace(kind))
 }
 
-// Write sends, or keeps, what the handler writes.
+// Write sends or holds p, depending on the mode.
 func (a *answer) Write(p []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -133,8 +133,8 @@ func (a *answer) Write(p []byte) (int, error) {
 	return a.write(p)
 }
 
-// write sends bytes to the client. A large answer is sent in pieces, each of which has to make its way within writePatience, so that
-// a client that does not read loses its connection in the end.
+// write sends bytes to the client. A large answer is sent in pieces, each with a write deadline of writePatience, so that the
+// connection of a client that does not read is closed.
 func (a *answer) write(p []byte) (int, error) {
 	if len(p) <= writePiece {
 		a.ticket.answering(len(p))
@@ -157,8 +157,8 @@ func (a *answer) write(p []byte) (int, error) {
 	return sent, nil
 }
 
-// holds reports that more of the answer is to be kept: all of a rejection, and of a plain answer one that its first bytes do
-// not show to be a success.
+// holds reports whether p is to be held: for every rejection, and for a JSON answer whose first bytes do not show that it is a
+// success.
 func (a *answer) holds(p []byte) bool {
 	if len(a.held)+len(p) > maxHeld {
 		return false
@@ -166,7 +166,7 @@ func (a *answer) holds(p []byte) bool {
 	return a.hidden || a.status >= 400 || len(a.held) > 0 || !isClean(p)
 }
 
-// release sends what was kept as it is, and all that follows.
+// release sends the held bytes unchanged. All bytes that follow are sent unchanged, too.
 func (a *answer) release() error {
 	a.mode = answerPassed
 	a.ResponseWriter.WriteHeader(a.status)
@@ -179,7 +179,7 @@ func (a *answer) release() error {
 	return err
 }
 
-// Flush sends what can be sent.
+// Flush implements [http.Flusher]. It does not flush an answer that is held.
 func (a *answer) Flush() { _ = a.FlushError() }
 
 // FlushError is Flush for an http.ResponseController.
@@ -195,10 +195,10 @@ func (a *answer) FlushError() error {
 	return http.NewResponseController(a.ResponseWriter).Flush()
 }
 
-// finish sends what was kept, when the handler has returned.
+// finish sends the held bytes after the handler has returned.
 func (a *answer) finish() {
 	switch {
-	case a.mode == answerEvents && len(a.held) > 0: // the stream broke off inside an event
+	case a.mode == answerEvents && len(a.held) > 0: // the stream ended inside an event
 		_, _ = a.write(a.held)
 	case a.mode != answerHeld:
 	case a.kind == "application/json":
@@ -209,18 +209,18 @@ func (a *answer) finish() {
 	}
 }
 
-// send writes a whole answer.
+// send writes a complete response.
 func (a *answer) send(status int, kind string, body []byte) {
 	a.mode = answerPassed
 	h := a.Header()
 	h.Set("Content-Type", kind)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	a.ResponseWriter.WriteHeader(status)
-	_, _ = a.write(body) // who does not listen any more cannot be told
+	_, _ = a.write(body) // the client may have disconnected
 }
 
-// isClean reports that a message is certainly no JSON-RPC error, by the first member that tells: whatever else it holds is
-// somebody's data. It looks no further than it must.
+// isClean reports whether a message is certainly not a JSON-RPC error, because a "result" or "method" member precedes any "error" in
+// it. It searches the first bytes before the whole message.
 func isClean(message []byte) bool {
 	const near = 256
 	for _, part := range [][]byte{message[:min(len(message), near)], message} {
@@ -237,11 +237,11 @@ func isClean(message []byte) bool {
 	return false
 }
 
-// mend records a message that leaves, if it is an error that has not been recorded, and puts the ids back. It reports whether it
-// was an error.
+// mend records a message that is about to be sent, if it is an error that was not recorded yet, and restores the ids. It reports
+// whether the message was an error.
 func (a *answer) mend(message []byte) ([]byte, bool) {
 	m := wire.Parse(message, wire.Limits{AllowLoneSurrogates: true})
-	failed := m.Kind() == wire.KindError // of what is no JSON-RPC nothing is known
+	failed := m.Kind() == wire.KindError // other bytes are passed on
 	if failed {
 		message = a.seal(&m)
 	}
@@ -263,7 +263,7 @@ func (a *answer) seal(m *wire.Message) []byte {
 	return out.append(make([]byte, 0, len(out.data)+len(out.message)+128), m.ID())
 }
 
-// exchange is what is known of the call. A stream that was opened by GET answers many.
+// exchange describes the call. For a stream that was opened by GET, which carries the answers of many calls, it has only the session.
 func (a *answer) exchange() exchange {
 	x := exchange{session: a.r.Header.Get("Mcp-Session-Id")}
 	if a.asked == nil {
@@ -276,7 +276,7 @@ func (a *answer) exchange() exchange {
 	return x
 }
 
-// id is the id to answer with, nil if there is none.
+// id returns the id to answer with, or nil.
 func (a *answer) id() wire.ID {
 	if a.asked == nil {
 		return nil
@@ -284,13 +284,14 @@ func (a *answer) id() wire.ID {
 	return teach.AnswerID(a.asked, candor.Code{})
 }
 
-// refuse answers a POST in place of the handler.
+// refuse answers a POST instead of the handler.
 func (a *answer) refuse(status int, e *candor.Error, v contract.Verdict, id wire.ID) {
 	out := a.l.b.refuse(a.r.Context(), e, v, a.exchange())
 	a.send(status, "application/json", out.append(nil, id))
 }
 
-// turnAway answers a request that was not read. It may be anything, so a server that speaks problem says it in that dialect.
+// turnAway answers a request whose message was not read. The request may not be JSON-RPC, so a server with the problem dialect
+// answers with a problem document.
 func (a *answer) turnAway(no *refusal, id wire.ID) {
 	b := a.l.b
 	if b.o.Dialect.Name() != "problem" {
@@ -306,7 +307,7 @@ func (a *answer) turnAway(no *refusal, id wire.ID) {
 	a.send(no.status, "application/problem+json", document)
 }
 
-// document writes an error as RFC 9457 does. The status in it is that of the answer, not that of the error's class.
+// document encodes an error as an RFC 9457 document. Its status is that of the response, not that of the error's class.
 func (b *Boundary) document(e *candor.Error, status int) []byte {
 	document := b.o.Dialect.Write(nil, e, b.options())
 	out, err := splice.SetMember(nil, document, []string{"status"}, strconv.AppendInt(nil, int64(status), 10))
@@ -316,7 +317,7 @@ func (b *Boundary) document(e *candor.Error, status int) []byte {
 	return out
 }
 
-// thrown answers for a handler that panicked. If the answer has begun, the connection is all that can be ended.
+// thrown answers a request whose handler panicked. If a part of the answer was sent, it closes the connection.
 func (a *answer) thrown(out outcome) {
 	e := a.l.b.askThrown(out)
 	if a.mode == answerOpen || a.mode == answerHeld {
@@ -324,10 +325,10 @@ func (a *answer) thrown(out outcome) {
 		return
 	}
 	a.l.b.suppress(a.r.Context(), e, contract.VerdictLost, a.exchange())
-	panic(http.ErrAbortHandler) //nolint:forbidigo // the way net/http has to end a connection
+	panic(http.ErrAbortHandler) //nolint:forbidigo // net/http ends the connection for this value
 }
 
-// reject says a rejection in plain text again, as JSON-RPC.
+// reject sends a plain-text rejection as a JSON-RPC error.
 func (a *answer) reject(text string) {
 	text = strings.TrimSpace(text)
 	x := a.exchange()
@@ -341,15 +342,16 @@ func (a *answer) reject(text string) {
 	case candor.CodeProtocolVersionUnsupported:
 		shown.data = versions(text, a.r.Header.Get("Mcp-Protocol-Version"))
 	case common.SessionNotFound:
-		// The go-sdk's client knows by the status that its session is gone, but only if the body answers no call of its own.
-		// The protocol allows a body without id.
+		// The go-sdk's client detects by the status that its session has ended, but only if the body does not answer one of its
+		// calls. The protocol allows a body without id.
 		id = nil
 	}
 	out := a.l.b.express(a.r.Context(), e, contract.VerdictProtocol, &x, shown)
 	a.send(a.status, "application/json", out.append(nil, id))
 }
 
-// rejected reads a rejection. What the SDK says has better words; what anybody else says to the client is kept.
+// rejected returns the error for a rejection. The SDK's texts are replaced by those of the code; the text of another handler is kept
+// for a status below 500.
 func rejected(status int, text string, x *exchange) *candor.Error {
 	code, known := rejection(status, text)
 	server := candor.WithOrigin(candor.PartyServer, false)
@@ -366,7 +368,7 @@ func rejected(status int, text string, x *exchange) *candor.Error {
 	return candor.New(code, "", server, candor.WithCauseText(candor.NewCause(text, "", "")))
 }
 
-// rejections are the SDK's, which have no number of their own: they are known by status and words.
+// rejections lists the SDK's rejections, which have no error code. They are recognised by status and text.
 var rejections = []struct {
 	status   int
 	contains string
@@ -383,7 +385,7 @@ var rejections = []struct {
 	{http.StatusBadRequest, "can't send Last-Event-ID", candor.CodeInvalidRequest},
 }
 
-// statuses are what any other handler may mean.
+// statuses maps the statuses of other handlers to codes.
 var statuses = map[int]candor.Code{
 	http.StatusBadRequest:            candor.CodeInvalidRequest,
 	http.StatusPaymentRequired:       candor.CodePaymentRequired,
@@ -400,7 +402,7 @@ var statuses = map[int]candor.Code{
 	http.StatusGatewayTimeout:        candor.CodeTimeout,
 }
 
-// rejection reads a rejection in plain text, and says whether its words are the SDK's.
+// rejection returns the code for a plain-text rejection, and whether the text is the SDK's.
 func rejection(status int, text string) (candor.Code, bool) {
 	for _, r := range rejections {
 		if r.status == status && strings.Contains(text, r.contains) {
@@ -416,7 +418,7 @@ func rejection(status int, text string) (candor.Code, bool) {
 	return candor.CodeInternalError, false
 }
 
-// versions is the data that the protocol wants beside the number of an unsupported version.
+// versions returns the data that the protocol requires in the error for an unsupported version.
 func versions(text, requested string) []byte {
 	data := []byte(`{"supported":[`)
 	if _, list, ok := strings.Cut(text, "supported versions: "); ok {
@@ -431,7 +433,7 @@ func versions(text, requested string) []byte {
 	return append(data, '}')
 }
 
-// retryAfter reads the header in its form of seconds.
+// retryAfter parses the Retry-After header in its form of seconds.
 func retryAfter(h http.Header) (time.Duration, bool) {
 	seconds, err := strconv.Atoi(h.Get("Retry-After"))
 	if err != nil || seconds <= 0 || seconds > 24*3600 {

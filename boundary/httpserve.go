@@ -18,18 +18,18 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Handler puts a boundary around a server and serves it over HTTP, in both eras of the protocol at one address: requests that
-// speak of version 2026-07-28 or later are answered without a session, all others have one, so that the server can ask its
-// client. A handler ends when its 2026-07-28 caller hangs up.
+// Handler adds a boundary to a server and serves it over HTTP. It serves both eras of the protocol at one address: requests of
+// version 2026-07-28 or later are answered without a session, and all others have a session, so that the server can send requests to
+// its client. The context of a handler ends when its 2026-07-28 client disconnects.
 func Handler(server *mcp.Server, o Options) http.Handler {
 	b := Install(server, o)
 	return b.HTTP(b.eras(server))
 }
 
-// ListenAndServe serves a server over HTTP until ctx ends. Then it gives open calls a few seconds to finish, calls off those that
-// have not, which are answered as CANCELLED, and returns nil, or an error if some handlers had not returned even then: their calls are
-// answered as UNAVAILABLE. An empty address
-// is 127.0.0.1:8080. It answers on every path; see [Handler], and [Options.Hosts] and [Options.Token] before serving any but this machine.
+// ListenAndServe serves a server over HTTP until ctx is done. Then it gives open calls a few seconds to finish, cancels those that
+// have not, which are answered with CANCELLED, and returns nil. If some handlers still do not return, their calls are answered with
+// UNAVAILABLE, and ListenAndServe returns an error. An empty address means 127.0.0.1:8080. It answers on every path; see [Handler].
+// Set [Options.Hosts] and [Options.Token] before serving other machines.
 func ListenAndServe(ctx context.Context, addr string, server *mcp.Server, o Options) error {
 	if addr == "" {
 		addr = "127.0.0.1:8080"
@@ -47,12 +47,12 @@ const (
 	idlePatience   = 2 * time.Minute
 	drainPatience  = 5 * time.Second
 	maxHeaderBytes = 64 << 10
-	sessionRest    = 24 * time.Hour // after which a session that nobody uses is closed
+	sessionRest    = 24 * time.Hour // an unused session is closed after this time
 )
 
-// ServeListener is [ListenAndServe] on a listener that is open already. It closes it.
+// ServeListener is [ListenAndServe] on an open listener, which it closes.
 func ServeListener(ctx context.Context, listener net.Listener, server *mcp.Server, o Options) error {
-	b := Install(server, o) // or the one it has
+	b := Install(server, o) // or the existing boundary
 	stopping, callOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer callOff()
 	b.running.stopping = stopping
@@ -87,14 +87,14 @@ func ServeListener(ctx context.Context, listener net.Listener, server *mcp.Serve
 	return err
 }
 
-// drain lets the open requests of a server end. It takes no new ones.
+// drain waits until the open requests of a server have finished. It accepts no new ones.
 func drain(ctx context.Context, srv *http.Server, limit time.Duration) error {
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	return srv.Shutdown(within)
 }
 
-// untilDone ends the streams that only wait for news, so that a server can stop.
+// untilDone ends the streams opened by GET when ctx is done, so that the server can stop.
 func untilDone(ctx context.Context, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
@@ -107,13 +107,12 @@ func untilDone(ctx context.Context, next http.Handler) http.Handler {
 	})
 }
 
-// eras serves both eras of the protocol. The SDK serves each with a handler of its own, and tells a client of the other that
-// its version is not supported.
+// eras serves both eras of the protocol. The SDK has a separate handler for each, which rejects the versions of the other era.
 func (b *Boundary) eras(server *mcp.Server) http.Handler {
 	get := func(*http.Request) *mcp.Server { return server }
 	o := mcp.StreamableHTTPOptions{
-		DisableLocalhostProtection:   true, // the boundary has checked
-		MaxRequestBodyBytes:          -1,   // likewise
+		DisableLocalhostProtection:   true, // checked by the boundary
+		MaxRequestBodyBytes:          -1,   // limited by the boundary
 		PropagateRequestCancellation: true,
 		SessionTimeout:               sessionRest,
 	}
@@ -129,8 +128,8 @@ func (b *Boundary) eras(server *mcp.Server) http.Handler {
 	})
 }
 
-// speaksNewEra reports a request of version 2026-07-28 or later. Its header must say so; one that says it only in the body is
-// told by the stateless handler what is missing.
+// speaksNewEra reports whether a request has version 2026-07-28 or later. The header must contain the version; if only the body does,
+// the stateless handler answers with the missing header.
 func speaksNewEra(r *http.Request) bool {
 	if version := r.Header.Get("Mcp-Protocol-Version"); version != "" {
 		return version >= "2026-07-28"
@@ -144,7 +143,7 @@ func speaksNewEra(r *http.Request) bool {
 	return version >= "2026-07-28"
 }
 
-// openAnswers are the requests of an HTTP server that its handler has not answered yet. A nil *openAnswers is empty and stays so.
+// openAnswers holds the requests of an HTTP server that have not been answered yet. A nil *openAnswers holds none.
 type openAnswers struct {
 	mu  sync.Mutex
 	all map[*answer]struct{}
@@ -162,7 +161,7 @@ func (s *openAnswers) add(a *answer) {
 	s.all[a] = struct{}{}
 }
 
-// remove reports whether the call was answered by another than its handler.
+// remove removes a request and reports whether the boundary has answered it instead of its handler.
 func (s *openAnswers) remove(a *answer) bool {
 	httpCalls.remove(a)
 	if s != nil {
@@ -176,7 +175,7 @@ func (s *openAnswers) remove(a *answer) bool {
 	return a.mode == answerGiven
 }
 
-// abandon answers the calls whose handlers have not returned. Their connections are closed by the caller.
+// abandon answers the calls whose handlers have not returned. The caller closes their connections.
 func (s *openAnswers) abandon() {
 	s.mu.Lock()
 	open := slices.Collect(maps.Keys(s.all))
@@ -188,16 +187,16 @@ func (s *openAnswers) abandon() {
 	wg.Wait()
 }
 
-// abandon answers a call whose handler has not returned when the server stopped.
+// abandon answers a call whose handler has not returned when the server stops.
 func (a *answer) abandon() {
 	a.give(func() []byte { return a.l.b.abandon(context.WithoutCancel(a.r.Context()), a.exchange(), a.id()) })
 }
 
-// give answers a call in place of its handler, unless that has answered, and ends the connection. It takes no longer than leaveTime to
-// write.
+// give answers a call instead of its handler, unless the handler has answered, and closes the connection. Writing takes at most
+// leaveTime.
 func (a *answer) give(message func() []byte) {
 	rc := http.NewResponseController(a.ResponseWriter)
-	_ = rc.SetWriteDeadline(time.Now().Add(leaveTime)) // ends a write that holds the lock, too
+	_ = rc.SetWriteDeadline(time.Now().Add(leaveTime)) // also ends a write that holds the lock
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.mode != answerOpen && a.mode != answerEvents || a.answered {
@@ -219,7 +218,7 @@ func (a *answer) give(message func() []byte) {
 	a.ticket.end()
 }
 
-// endTicket gives the place of the call back to the gate.
+// endTicket notes at the gate that the call has finished.
 func (a *answer) endTicket() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

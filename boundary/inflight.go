@@ -17,31 +17,33 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// maxInFlight bounds the calls of one stream that wait for an answer, most of them in the queue. The SDK itself has no bound.
+// maxInFlight is the maximum number of calls of one stream that wait for an answer, most of them in the queue. The SDK has no such
+// limit.
 const maxInFlight = 10_000
 
-// openCall is a request that has no answer yet. Only started and, under the lock of the table, cancelled change.
+// openCall is a request that has no answer yet. After it was created only started, ticket, queued and recorded change, and cancelled,
+// which is guarded by the lock of the table.
 type openCall struct {
 	id        wire.ID    // as the client wrote it
 	sdk       jsonrpc.ID // as the SDK knows it
 	method    string
-	params    json.RawMessage // the SDK holds them as long as we do
-	cancelled bool            // the client has called it off and must not be answered
-	started   atomic.Bool     // it was passed on to the SDK; until then it waits in the queue
-	ticket    ticket          // of the gate, from the start until the answer is written
-	place     place           // of its params
-	queued    time.Time       // when it began to wait in the queue
+	params    json.RawMessage // the SDK holds them just as long
+	cancelled bool            // the client has cancelled the call, so it must not be answered
+	started   atomic.Bool     // passed on to the SDK; until then it waits in the queue
+	ticket    ticket          // held from the start until the answer is written
+	place     place           // memory reserved for its params
+	queued    time.Time       // when it was added to the queue
 
-	recorded recorded // by the middleware
+	recorded recorded // set by the middleware
 
 	conn  *streamConn
 	extra mcp.RequestExtra // identifies the call inside the SDK
 }
 
-// endless reports a call that is answered only when somebody ends it.
+// endless reports whether the call lasts until it is cancelled.
 func (o *openCall) endless() bool { return o.method == "subscriptions/listen" }
 
-// maxMethodName bounds what is told of a method that nobody knows.
+// maxMethodName is the maximum length of a method name in errors and entries.
 const maxMethodName = 128
 
 func (o *openCall) exchange() exchange {
@@ -57,10 +59,10 @@ func (o *openCall) exchange() exchange {
 // inflight is the table of the open calls of one stream.
 type inflight struct {
 	mu    sync.Mutex
-	calls map[string]*openCall // by the key of the client's id
+	calls map[string]*openCall // by keyOf the client's id
 	owed  int                  // how many of them are not cancelled
-	shut  bool                 // no new calls
-	// fewer is told, if anybody listens, that there is less to wait for.
+	shut  bool                 // new calls are refused
+	// fewer receives a value when a call was removed or cancelled.
 	fewer chan struct{}
 }
 
@@ -68,7 +70,7 @@ func newInflight() *inflight {
 	return &inflight{calls: map[string]*openCall{}, fewer: make(chan struct{}, 1)}
 }
 
-// open enters a call, or returns why it cannot be.
+// open adds a call, or returns the error to refuse it with.
 func (t *inflight) open(o *openCall) *candor.Error {
 	server := candor.WithOrigin(candor.PartyServer, false)
 	key := keyOf(o.id)
@@ -87,7 +89,7 @@ func (t *inflight) open(o *openCall) *candor.Error {
 	return nil
 }
 
-// start marks a call as passed on to the SDK. It reports false if the call was cancelled while it waited.
+// start marks a call as passed on to the SDK. It returns false if the call was dropped while it waited.
 func (t *inflight) start(o *openCall) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,7 +100,7 @@ func (t *inflight) start(o *openCall) bool {
 	return true
 }
 
-// drop removes a call that waits in the queue. It reports false if the call has started, or was dropped before.
+// drop removes a call that waits in the queue. It returns false if the call has started, or was dropped before.
 func (t *inflight) drop(o *openCall) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -131,7 +133,7 @@ func (t *inflight) close(id jsonrpc.ID) (o *openCall, cancelled bool) {
 	return o, o.cancelled
 }
 
-// cancel marks a call as called off and returns it; nil if there is none that can be.
+// cancel marks a call as cancelled and returns it. It returns nil if the call is not open or cannot be cancelled.
 func (t *inflight) cancel(id wire.ID) *openCall {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -152,14 +154,14 @@ func (t *inflight) tell() {
 	}
 }
 
-// left returns how many calls are to be answered, and how many are open at all.
+// left returns the number of calls that must be answered, and the number of open calls.
 func (t *inflight) left() (owed, open int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.owed, len(t.calls)
 }
 
-// shutDown lets no new calls in and returns those that are to be answered.
+// shutDown refuses new calls from now on and returns the open calls that must be answered.
 func (t *inflight) shutDown() []*openCall {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -182,7 +184,7 @@ func (t *inflight) each(f func(*openCall)) {
 	}
 }
 
-// takeAll removes the calls that have been passed on and are still to be answered, and returns them.
+// takeAll removes and returns the calls that were passed on to the SDK and must still be answered, except subscriptions.
 func (t *inflight) takeAll() []*openCall {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -197,12 +199,13 @@ func (t *inflight) takeAll() []*openCall {
 	return open
 }
 
-// The SDK reads an id as a float64 or a string and writes it anew: 9007199254740993, 1.5, 1.0 and "\u0041" would come
-// back as something else. An id that it keeps passes as it is, because the SDK also writes it into notifications of
-// subscriptions. Any other is replaced by a string that no client can send unescaped: NUL and the key of the id.
+// hidden is the prefix of ids that replace those of the client. The SDK decodes an id as a float64 or a string and encodes it again,
+// so 9007199254740993, 1.5, 1.0 and "\u0041" would change. An id that the SDK preserves is passed on unchanged, because the SDK also
+// writes it into notifications of subscriptions. Any other id is replaced by a string that a client cannot send unescaped: NUL and
+// the key of the id.
 const hidden = "\x00"
 
-// sdkID returns the id under which the SDK is to know a call.
+// sdkID returns the id that the SDK is given for a call.
 func sdkID(id wire.ID) jsonrpc.ID {
 	var name any = hidden + keyOf(id)
 	if plainID(id) && !bytes.Contains(id, []byte(`\`)) {
@@ -213,13 +216,13 @@ func sdkID(id wire.ID) jsonrpc.ID {
 			name, _ = v.Str()
 		}
 	}
-	known, _ := jsonrpc.MakeID(name) // of a float64 or a string it always can
+	known, _ := jsonrpc.MakeID(name) // MakeID accepts every float64 and string
 	return known
 }
 
 func keyOf(id wire.ID) string { return string(id.AppendKey(nil)) }
 
-// keyOfSDK is keyOf for the id that [sdkID] gave.
+// keyOfSDK is keyOf for an id returned by [sdkID].
 func keyOfSDK(id jsonrpc.ID) string {
 	switch v := id.Raw().(type) {
 	case int64:
@@ -233,7 +236,7 @@ func keyOfSDK(id jsonrpc.ID) string {
 	return ""
 }
 
-// spelled writes an id from its key.
+// spelled returns the id for a key.
 func spelled(key string) []byte {
 	if text, is := strings.CutPrefix(key, `"`); is {
 		return wire.AppendString(nil, text)
