@@ -9,8 +9,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// ask is what the request tells about its answer: which tool, with what, and whether that tool returns
-// other people's words. It is only looked at once an answer looks suspicious.
+// ask describes the call: the tool, its arguments and the kind of content that the tool returns. It is used only once an answer
+// looks suspicious.
 type ask struct {
 	known bool
 	tool  string
@@ -26,21 +26,21 @@ func askOf(request *wire.Message) ask {
 	return a
 }
 
-// source says whose words a tool returns.
+// source is the kind of content that a tool returns.
 type source uint8
 
 const (
-	sourceOwn    source = iota // the tool speaks for itself
-	sourceExec                 // the outcome of a query or a piece of code
-	sourceSearch               // hits of a search, an echo, a memory
+	sourceOwn    source = iota // the tool's own words
+	sourceExec                 // the result of a query or an expression
+	sourceSearch               // search results, an echo, stored notes
 	sourcePage                 // the content behind a URL
 	sourceFile                 // the content of a file or a log
 	sourceShell                // the output of a command
-	sourceJudge                // a judgement about something: valid or not, the same or not, what it means
+	sourceJudge                // a judgement about the input, such as whether it is valid
 )
 
-// source judges by the words of the tool's name and of its argument names. A tool that reads, with a place to read from, returns what
-// it finds there; one that judges may well answer "not valid".
+// source returns the kind of content, by the words in the tool's name and in its argument names. A tool that reads and has a path
+// or URL argument returns the content found there; a tool that judges may well answer "not valid".
 func (a ask) source() source {
 	name := splitName(a.tool)
 	switch {
@@ -63,7 +63,8 @@ func (a ask) source() source {
 	}
 }
 
-// borrowed reports that the payload is content from elsewhere even if it is JSON with an error in it.
+// borrowed reports whether the payload is the content of a file or the output of a command, even if it is JSON with an error in
+// it.
 func (s source) borrowed() bool { return s == sourceFile || s == sourceShell }
 
 type nameWords []string
@@ -77,7 +78,7 @@ func (n nameWords) any(set map[string]bool) bool {
 	return false
 }
 
-// given reports whether an argument of the call has one of these endings: file_path, filePath and path all end in path.
+// given reports whether the name of an argument has one of these endings: file_path, filePath and path all end in path.
 func (a ask) given(endings []string) bool {
 	for name := range a.args.Members() {
 		key, _ := name.Str()
@@ -113,7 +114,7 @@ func wordSet(words string) map[string]bool {
 	return set
 }
 
-// splitName cuts readTextFile, read_text_file and read-text-file into the same words.
+// splitName splits readTextFile, read_text_file and read-text-file into the same words.
 func splitName(s string) nameWords {
 	var out nameWords
 	var word []byte
@@ -141,7 +142,8 @@ func splitName(s string) nameWords {
 	return out
 }
 
-// doneBy returns the verb of the tool's name that a word says is done: close for closed of close_issue, cancel for cancelled of cancelOrder.
+// doneBy returns the verb in the tool's name of which word is the past participle: close for closed in close_issue, cancel for
+// cancelled in cancelOrder. It returns "" if there is none.
 func (a ask) doneBy(word string) string {
 	stem, ok := strings.CutSuffix(word, "ed")
 	if !ok || len(stem) < 3 {
@@ -156,7 +158,7 @@ func (a ask) doneBy(word string) string {
 	return ""
 }
 
-// about reports whether a word is what the tool is about: one of its name, beside the verb, or one of the arguments.
+// about reports whether a word is the tool's subject: a word of its name other than the verb, or an argument.
 func (a ask) about(word, verb string) bool {
 	if word == string(echoWord) {
 		return true
@@ -166,7 +168,7 @@ func (a ask) about(word, verb string) bool {
 	})
 }
 
-// maxEchoes bounds how many argument values are looked for.
+// maxEchoes is the number of argument values that are searched for.
 const maxEchoes = 64
 
 // echoes returns the argument values long enough to be recognised, longest first.
@@ -199,7 +201,7 @@ func collectTexts(v wire.Value, depth int, out *[][]byte) {
 	}
 }
 
-// listed returns the texts of the lists among the arguments.
+// listed returns the strings in lists among the arguments.
 func (a ask) listed() [][]byte {
 	var out [][]byte
 	for _, v := range a.args.Members() {
@@ -210,14 +212,13 @@ func (a ask) listed() [][]byte {
 	return out
 }
 
-// judges reports a tool that tells of the faults of something else.
+// judges reports whether the tool reports faults of something else.
 func (a ask) judges() bool {
 	name := splitName(a.tool)
 	return name.any(judgingWords) || name.any(recordWords)
 }
 
-// hide replaces what the answer merely repeats from the arguments by a mark, so that a word of the caller's does not
-// count as the server's.
+// hide replaces text that only repeats the arguments by a mark, so that the caller's words do not count as the server's.
 func (a ask) hide(text []byte) (hidden []byte, echoed bool) {
 	for _, e := range a.echoes() {
 		if bytes.Contains(text, e) {

@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// cleanResult is an ordinary answer of about n bytes: one long text, text in lines, or rows as JSON in a text.
+// cleanResult returns a clean answer of about n bytes: one long text, text in lines, or rows as JSON in a text.
 func cleanResult(n int, kind string) []byte {
 	var text strings.Builder
 	for i := 0; text.Len() < n; i++ {
@@ -31,7 +31,7 @@ func cleanResult(n int, kind string) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":%s}]}}`, quoted)
 }
 
-// naive is what a proxy does that decodes every answer to look at it.
+// naive decodes every answer, as a simple proxy would.
 type naive struct {
 	ID     json.RawMessage `json:"id"`
 	Result struct {
@@ -48,7 +48,7 @@ type naive struct {
 	} `json:"error"`
 }
 
-// BenchmarkClassify is P9: the cost of a clean answer, beside decoding it into a struct.
+// BenchmarkClassify measures P9: the cost of a clean answer, compared to decoding it into a struct.
 func BenchmarkClassify(b *testing.B) {
 	for _, size := range []struct {
 		name string
@@ -80,7 +80,7 @@ func BenchmarkClassify(b *testing.B) {
 	}
 }
 
-// BenchmarkRead is the cost of a failed answer: most of it is reading the peer's text.
+// BenchmarkRead measures the cost of a failed answer, most of which is reading the peer's text.
 func BenchmarkRead(b *testing.B) {
 	request := []byte(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"read_file","arguments":{"path":"notes/today.md","limit":10}}}`)
 	for _, c := range []struct{ name, text string }{

@@ -6,54 +6,54 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// card is one pass over a JSON object: the members by which failures are marked, whatever their case.
+// card holds the members of a JSON object that can mark a failure, collected in one pass. Names are compared in lower case.
 type card struct {
 	size int
 
 	refused, granted bool // a success flag is false, or true
 	flagged          bool // isError or error is true, or an exit code is bad
 	exited           bool // an exit code is bad
-	named            bool // it has an id of its own, as records have
-	thrown           bool // its name is that of an exception
+	named            bool // it has an id member, as records do
+	thrown           bool // its name member is the name of an exception
 	judged           bool // the payload is a judgement, such as valid: false
 	plainOnly        bool // it has only members that a bare error message has
 
-	mute    bool       // an error member that is an empty object, as an exception is that could not be written
-	fault   wire.Value // an error member that says something
+	mute    bool       // an error member is an empty object, as when an exception could not be encoded
+	fault   wire.Value // an error member that is not empty
 	faults  wire.Value // a list of errors
-	data    wire.Value // a payload that says something
+	data    wire.Value // a payload that is not empty
 	result  wire.Value // the member of that name
 	message wire.Value // a sentence
 	status  wire.Value // a word, a number or an object
 	number  wire.Value // a code
 	kind    wire.Value // a type
-	meta    wire.Value // where some services put the outcome
+	meta    wire.Value // an object in which some services put the outcome
 }
 
-// mark is what a member's name tells about its value.
+// mark is the role of a member, derived from its name.
 type mark uint8
 
 const (
 	markNone     mark = iota
-	markSuccess       // true if it went well
-	markFailure       // true if it failed
-	markExit          // zero if it went well
-	markJudged        // the answer to a question about something else
+	markSuccess       // true on success
+	markFailure       // true on failure
+	markExit          // zero on success
+	markJudged        // a judgement about something else
 	markFault         // an error
 	markFaults        // errors
-	markDetail        // a sentence, or an error with a message of its own
+	markDetail        // a sentence, or an error with a message member
 	markData          // the payload
 	markResult        // the payload, or the outcome as a word
 	markMessage       // a sentence
-	markProse         // a sentence that data have as well
+	markProse         // a sentence, also common in data
 	markStatus        // the outcome
 	markNumber        // a code or an HTTP status
-	markKind          // what the object is
+	markKind          // the type of the object
 	markMeta          // an object about the answer
-	markHarmless      // says nothing, and error messages have it
+	markHarmless      // not significant, but common in error messages
 )
 
-// marks maps names in lower case. Names that begin with "error" and are not here are faults.
+// marks maps names in lower case to marks. Other names that begin with "error" are faults, with a few exceptions; see markOf.
 var marks = marksOf(map[mark]string{
 	markSuccess:  "success ok succeeded issuccess is_success successful erfolg exito sucesso",
 	markFailure:  "iserror is_error haserror",
@@ -98,7 +98,7 @@ func markOf(key string) mark {
 	return markFault
 }
 
-// maxCard bounds the members looked at: error objects are small.
+// maxCard is the number of members that are examined. Error objects are small.
 const maxCard = 40
 
 func cardOf(v wire.Value) card {
@@ -113,7 +113,7 @@ func cardOf(v wire.Value) card {
 	return c
 }
 
-// note takes one member in.
+// note records one member.
 func (c *card) note(key string, v wire.Value) {
 	m := markOf(key)
 	c.named = c.named || key == "id" || key == "_id" || key == "uuid"
@@ -150,13 +150,13 @@ func (c *card) note(key string, v wire.Value) {
 	}
 }
 
-// isExceptionName reports a text such as ApiError or TimeoutException.
+// isExceptionName reports whether v is a name such as ApiError or TimeoutException.
 func isExceptionName(v wire.Value) bool {
 	name, _ := v.Str()
 	return strings.HasSuffix(name, "Error") || strings.HasSuffix(name, "Exception")
 }
 
-// plainMark reports members that a bare error message may have.
+// plainMark reports whether a bare error message may have this member.
 func plainMark(m mark, v wire.Value) bool {
 	switch m {
 	case markMessage, markNumber, markHarmless:
@@ -193,7 +193,7 @@ func (c *card) noteFault(v wire.Value) {
 	}
 }
 
-// noteDetail takes a plain detail for a sentence, and one with a message of its own for an error.
+// noteDetail records a string as the message, and a list or an object with a message as an error.
 func (c *card) noteDetail(v wire.Value) {
 	switch {
 	case v.Type() == wire.TypeString:
@@ -215,7 +215,7 @@ func (c *card) noteData(v wire.Value) {
 	}
 }
 
-// says reports whether a value says anything: not null, false, zero or empty.
+// says reports whether a value is a string, an object or an array that is not empty.
 func says(v wire.Value) bool {
 	switch raw := string(v.Raw()); raw {
 	case "", "null", "false", "0", `""`, "[]", "{}":

@@ -11,30 +11,31 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Exchange is an answer with what is known about it. Only Response is needed; the more is known, the better the verdict.
+// Exchange is an answer with the known facts about it. Only Response is required; the other fields improve the verdict.
 type Exchange struct {
-	// Response is the answer. The zero Message with Lost set stands for no answer.
+	// Response is the answer. It is the zero Message if Lost is set.
 	Response wire.Message
 	// Request is the call, or nil.
 	Request *wire.Message
-	// InputSchema is the inputSchema of the called tool as its server lists it, or the zero Value. With it, only arguments that the tool has are
-	// blamed for a failure.
+	// InputSchema is the inputSchema of the called tool as its server lists it, or the zero Value. With it, a failure is attributed to
+	// an argument only if the tool has that argument.
 	InputSchema wire.Value
-	// Lost says that no answer came: the peer died, timed out or closed.
+	// Lost reports that no answer came: the peer exited, timed out or closed the connection.
 	Lost bool
-	// Dialect is the name of the dialect this server is configured to speak, or "". What that dialect calls a failure is one.
+	// Dialect is the name of the dialect that this server is configured to use, or "". An answer that this dialect reads as a failure
+	// is a failure.
 	Dialect string
-	// At is when the answer came; the zero time if unknown. It only serves to turn an absolute retry time into a delay.
+	// At is the time of the answer, or the zero time if unknown. It is used only to convert an absolute retry time to a delay.
 	At time.Time
 	// Ref is the correlation id to put into the error.
 	Ref string
 
-	captured bool // Response is the text of a recording
-	silent   bool // there was nothing to answer
+	captured bool // Response comes from recorded text
+	silent   bool // the request was a notification
 }
 
-// Classify returns the verdict on an answer. It is total: any bytes have one. The order of the rules is that of the
-// written contract. A clean answer costs one scan and no allocation.
+// Classify returns the verdict on an answer. It accepts any bytes. The order of the rules is that of the written contract. A clean
+// answer costs one scan and no allocation.
 func Classify(x *Exchange) Conclusion {
 	if x.Lost {
 		return certain(VerdictLost, ruleNoAnswer)
@@ -62,10 +63,10 @@ func Classify(x *Exchange) Conclusion {
 	}
 }
 
-// forgivable are the flaws that do not make a message's meaning doubtful. They are violations, not malformations.
+// forgivable are the flaws that do not make a message ambiguous. They are violations and do not make the verdict malformed.
 var forgivable = wireflaw.SetOf(wireflaw.NullID, wireflaw.MissingID, wireflaw.BadVersion, wireflaw.BadError, wireflaw.LoneSurrogate)
 
-// shape is what the message is, forgiving what can be forgiven.
+// shape returns the kind of the message, ignoring forgivable flaws.
 func (x *Exchange) shape() wire.Kind {
 	m := &x.Response
 	if m.Flaws()&^forgivable != 0 {
@@ -74,8 +75,8 @@ func (x *Exchange) shape() wire.Kind {
 	return m.Shape()
 }
 
-// strayID reports an answer with another id than the call's, as [wire.ID.Equal] compares them. An error without a usable id answers
-// no call in particular and is not held to one.
+// strayID reports whether the answer has another id than the call, as [wire.ID.Equal] compares them. An error without a usable id
+// is never stray.
 func strayID(x *Exchange) bool {
 	if x.Request == nil {
 		return false
@@ -87,7 +88,7 @@ func strayID(x *Exchange) bool {
 	return !asked.Equal(got)
 }
 
-// answer holds the members of a result that matter to the rules, found in one pass.
+// answer holds the members of a result that the rules use, collected in one pass.
 type answer struct {
 	isError, meta, resultType, task, toolResult, content, structured wire.Value
 }
@@ -114,7 +115,7 @@ func answerOf(m *wire.Message) (a answer) {
 	return a
 }
 
-// unescaped returns a name with its quotes, as it stands unless it is written with escapes.
+// unescaped returns a name with its quotes and without escapes.
 func unescaped(name wire.Value) []byte {
 	if bytes.IndexByte(name.Raw(), '\\') < 0 {
 		return name.Raw()
@@ -144,8 +145,8 @@ func classifyResult(x *Exchange) Conclusion {
 	}
 }
 
-// saysYes reports an isError that stands for true, however it is written: a number that is not zero, a text that does not say no, a list
-// or an object that holds something. Clients that read strictly drop such a result, and others take it for a success.
+// saysYes reports whether isError means true in any spelling: a number other than zero, a string that is not a negative word, or a
+// list or object that is not empty. Strict clients drop such a result, and others read it as a success.
 func saysYes(flag wire.Value) bool {
 	switch flag.Type() {
 	case wire.TypeBool:
@@ -168,17 +169,16 @@ func saysYes(flag wire.Value) bool {
 	}
 }
 
-// callsTool reports a call that can fail by its result, and one of which nothing is known. The result of any other method has no place
-// for an envelope.
+// callsTool reports whether the request is a tools/call or unknown. The result of another method cannot hold an envelope.
 func (x *Exchange) callsTool() bool { return x.Request == nil || x.Request.MethodIs("tools/call") }
 
-// readable reports whether a canonical error says what it must; anybody may write under our name.
+// readable reports whether a value under Candor's key is a valid canonical error. Any server may write that key.
 func readable(own wire.Value) bool {
 	_, err := dialect.ReadCandor(own)
 	return err == nil
 }
 
-// classifySuccess looks for failures dressed as successes.
+// classifySuccess looks for a failure in a result that is not marked as one.
 func classifySuccess(x *Exchange, a *answer) Conclusion {
 	if a.unfinished() {
 		return certain(VerdictClean, ruleWaiting)
@@ -197,12 +197,12 @@ func classifySuccess(x *Exchange, a *answer) Conclusion {
 	return classifyPayload(x, a.content, a.structured)
 }
 
-// unfinished reports results that are neither success nor failure yet.
+// unfinished reports whether the result is neither a success nor a failure yet.
 func (a *answer) unfinished() bool {
 	return a.resultType.Is("input_required") || a.resultType.Is("task") || a.task.Type() == wire.TypeObject
 }
 
-// classifyLegacy reads the result shape of the first protocol drafts, where no current client looks for isError.
+// classifyLegacy reads the result shape of the first protocol drafts, in which current clients do not look for isError.
 func classifyLegacy(x *Exchange, old wire.Value) Conclusion {
 	if flag, ok := old.Get("isError"); ok {
 		if saysYes(flag) {
@@ -232,11 +232,11 @@ func classifyPayload(x *Exchange, content, structured wire.Value) Conclusion {
 	return certain(VerdictClean, ruleAnsweredClean)
 }
 
-// maxPayload bounds the JSON that is searched for a failure. Error objects are small; what is larger is data.
+// maxPayload is the largest JSON payload that is searched for a failure. Error objects are small; larger payloads are data.
 const maxPayload = 64 << 10
 
-// suspectContent looks at the first block that says something; some clients show no other. The scan has noted where the first
-// one is; only if that is no text are the others walked to.
+// suspectContent examines the first text block that is not empty, because some clients show no other, and then the next few. The
+// parser has noted the first block; the others are walked only if that block has no text.
 func suspectContent(x *Exchange, content wire.Value) (Rule, bool) {
 	text, ok := firstText(x, content)
 	kind, _ := x.Response.ResultFirst("content", "type")
@@ -252,7 +252,7 @@ func suspectContent(x *Exchange, content wire.Value) (Rule, bool) {
 	return suspectLater(x, content, text)
 }
 
-// suspectLater looks at the few blocks behind the first: a tool that began well may end in an error.
+// suspectLater examines the blocks after the first: a tool that began well may end in an error.
 func suspectLater(x *Exchange, content, first wire.Value) (Rule, bool) {
 	if more := len(content.Raw()) - len(first.Raw()); len(content.Raw()) > considered || more < 2*len(`{"type":"text","text":}`) {
 		return "", false
@@ -281,7 +281,7 @@ func firstText(x *Exchange, content wire.Value) (wire.Value, bool) {
 	return text, text.Present()
 }
 
-// firstTextOf returns the first text in a list of content blocks that says something, the absent value if there is none.
+// firstTextOf returns the first text in a list of content blocks that is not empty, or the absent value.
 func firstTextOf(content wire.Value) wire.Value {
 	for block := range content.Elements() {
 		if text, ok := block.Get("text"); ok && holdsMessage(text) {
@@ -295,7 +295,7 @@ func holdsMessage(text wire.Value) bool {
 	return text.Type() == wire.TypeString && len(text.Raw()) > len(`""`)
 }
 
-// suspectBlock asks the cheap questions first, on the bytes as they are.
+// suspectBlock examines one text block. It applies the cheap checks first, on the raw bytes.
 func suspectBlock(x *Exchange, text wire.Value) (Rule, bool) {
 	inside := text.Raw()[1 : len(text.Raw())-1]
 	switch firstByte(inside) {
@@ -320,7 +320,8 @@ func suspectBlock(x *Exchange, text wire.Value) (Rule, bool) {
 	return suspectText(text, askOf(x.Request))
 }
 
-// mayBeJSON tells a list and an object from a text in brackets, as in "[ERROR] no such page", by what stands behind the bracket.
+// mayBeJSON distinguishes a JSON list or object from text in brackets, such as "[ERROR] no such page", by the byte after the
+// bracket.
 func mayBeJSON(inside []byte) bool {
 	_, rest, _ := bytes.Cut(inside[:min(len(inside), 256)], []byte{firstByte(inside)})
 	switch next := firstByte(rest); next {
@@ -334,13 +335,13 @@ func mayBeJSON(inside []byte) bool {
 	}
 }
 
-// blocked is the shape of a step that waits for something: an answer, with a way on.
+// blocked reports whether v describes a step that waits for something. It is a regular answer that names the next step.
 func blocked(v wire.Value) bool {
 	kind, _ := v.Get("kind")
 	return kind.Is("blocked")
 }
 
-// firstByte returns the first byte that is not white space, escaped white space included.
+// firstByte returns the first byte that is not white space or escaped white space, or 0.
 func firstByte(inside []byte) byte {
 	for i := 0; i < len(inside); i++ {
 		switch c := inside[i]; c {

@@ -26,7 +26,7 @@ func load(t *testing.T, name string) []corpus.Record {
 	return records
 }
 
-// exchangeOf reads a record the way candor decode reads its lines.
+// exchangeOf reads a record as candor decode reads its lines.
 func exchangeOf(t *testing.T, r *corpus.Record) *contract.Exchange {
 	t.Helper()
 	line := fmt.Appendf(nil, `{"request":%s,"response":%s}`, orNull(r.Request), orNull(r.Response))
@@ -45,16 +45,16 @@ func orNull(raw []byte) []byte {
 	return raw
 }
 
-// figure is one line of the table: how many of how many, weighed by record and by server, and what is asked for.
+// figure is one row of the table: the share of matching records, by record and by server, and the required share.
 type figure struct {
 	name         string
 	hits, all    int
 	perServer    map[string][2]int
-	atLeast      float64 // percent; of records
+	atLeast      float64 // percent of records
 	atMost       float64
-	bounded      bool // atMost counts
+	bounded      bool // atMost applies
 	missed       []string
-	missedMarked bool // the examples are of hits, not of misses
+	missedMarked bool // the examples show hits instead of misses
 }
 
 func (f *figure) add(r *corpus.Record, hit bool) {
@@ -76,7 +76,7 @@ func (f *figure) add(r *corpus.Record, hit bool) {
 
 func (f *figure) percent() float64 { return 100 * float64(f.hits) / float64(max(f.all, 1)) }
 
-// macro is the mean over servers, so that a few talkative ones do not decide.
+// macro returns the mean over servers, so that a few servers with many records do not dominate.
 func (f *figure) macro() float64 {
 	sum := 0.0
 	for _, c := range f.perServer {
@@ -103,8 +103,8 @@ func (f *figure) check(t *testing.T) string {
 }
 
 var (
-	// The recorded 429s were sent with Retry-After: 37. In one record the number is only part of a library's name.
-	// A few answers name the moment instead.
+	// The recorded 429s were sent with Retry-After: 37. In one record the number is only part of a library's name. A few answers give
+	// the time instead.
 	saysDelay     = regexp.MustCompile(`(?i)(retry|wait|again|reset)[^0-9]{0,24}37\b|resets? at:? *\d{4}-`)
 	saysRateLimit = regexp.MustCompile(`(?i)\b429\b|too many requests|rate.?limit`)
 	secretMark    = []byte("zz9secret")
@@ -112,7 +112,7 @@ var (
 
 const sentDelayMs = 37_000
 
-// TestRecordedServers measures the rules on the recordings and fails below the figures that are promised.
+// TestRecordedServers measures the rules on the recordings and fails below the required figures.
 func TestRecordedServers(t *testing.T) {
 	flagged := figure{name: "flagged failures read with code, class and retry", atLeast: 100}
 	masked := figure{name: "masked failures found", atLeast: 95}
@@ -176,7 +176,7 @@ func complete(e *candor.Error) bool {
 	return e != nil && e.Code().Valid() && e.Class().Valid() && e.Retry().Kind() != "" && e.Message() != ""
 }
 
-// keepsMoment reports whether the moment to retry at is in the details; without the time of the answer it cannot become a delay.
+// keepsMoment reports whether the retry time is in the details. It cannot become a delay without the time of the answer.
 func keepsMoment(e *candor.Error) bool {
 	return !e.Details().Get("said").Get("retryAt").IsZero()
 }
@@ -195,7 +195,7 @@ func leaks(got contract.Reading) bool {
 	return bytes.Contains(out, secretMark)
 }
 
-// names reports whether every failing field that the answer names is in an issue's path. A record may fail in several.
+// names reports whether the path of an issue contains every failing field that the answer names. A record may have several.
 func names(e *candor.Error, r *corpus.Record) bool {
 	issues := e.Details().Issues()
 	for field := range strings.SplitSeq(r.Field, ",") {

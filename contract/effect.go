@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/codes/workrail"
 )
 
-// CheckEffect is the suggestion for a failure that leaves open whether the call took effect.
+// CheckEffect is the suggestion for a failure that does not show whether the call took effect.
 const CheckEffect = "Check whether the call took effect before making a new one."
 
 // AvoidSecondEffect returns e with advice that cannot cause a second effect. It is for a failed tools/call whose tool is declared
@@ -31,8 +31,8 @@ func AvoidSecondEffect(e *candor.Error) *candor.Error {
 		candor.WithDetails(e.Details().With("said", saidRetry(e))))
 }
 
-// checkFirst returns CheckEffect, followed by the suggestion of e where its author gave one that does not ask for a retry. One that was read
-// from words may ask for it in any words.
+// checkFirst returns CheckEffect, followed by the suggestion of e if its author gave one that does not ask for a retry. A
+// suggestion read from text is dropped, because its wording may ask for a retry in a way that cannot be detected.
 func checkFirst(e *candor.Error) string {
 	own := e.Suggestion()
 	if own == "" || own == e.Code().Action() || e.Origin().Inferred || candor.CheckSuggestion(candor.NoRetry(), own) != nil {
@@ -50,17 +50,17 @@ func saidRetry(e *candor.Error) candor.Details {
 	return said.With("retry", string(e.Retry().Kind()))
 }
 
-// ProvesNoEffect reports that an error shows that its call changed nothing, so that the same call can be sent again whatever its
-// tool does. These errors do:
+// ProvesNoEffect reports whether an error shows that its call changed nothing, so that the same call can be sent again whatever
+// its tool does. These errors do:
 //
 //   - every code of class rate_limited, such as HTTP 429;
-//   - the codes by which a call is refused before it begins, or is known to be rolled back, such as CIRCUIT_OPEN or DB_BUSY;
+//   - the codes for a call that was refused before it began or was rolled back, such as CIRCUIT_OPEN or DB_BUSY;
 //   - AUDIT_LOG_FAILED and AUDIT_LOCK_FAILED without details.code, which is the failure that could not be recorded;
 //   - details.effect "none";
 //   - a connection that could not be opened: the name did not resolve, the connection was refused, or there was no route.
 //
-// HTTP 500, 502, 503 and 504, a timeout and a connection that broke prove nothing, with or without a Retry-After. An error that is
-// not retryable for another reason, such as wrong arguments, is not judged.
+// HTTP 500, 502, 503 and 504, a timeout and a broken connection prove nothing, with or without a Retry-After. An error that is not
+// retryable for another reason, such as wrong arguments, is not judged.
 func ProvesNoEffect(e *candor.Error) bool {
 	code := e.Code()
 	switch {
@@ -77,7 +77,7 @@ func ProvesNoEffect(e *candor.Error) bool {
 	}
 }
 
-// noEffectCodes are the retryable codes whose definition in the catalogue says that nothing was changed.
+// noEffectCodes are the retryable codes whose catalogue definition says that nothing was changed.
 var noEffectCodes = []candor.Code{
 	candor.CodeCircuitOpen, candor.CodeGatewayDraining,
 	dual.ToolLockTimeout, dual.DBBusy, dual.DBFull,
@@ -91,23 +91,23 @@ var connectionCodes = []candor.Code{
 	tavily.Network, playwright.Nav, puppeteer.Nav,
 }
 
-// neverConnected reports that no connection was opened, by the words of the error and of its cause.
+// neverConnected reports whether the texts of the error and of its cause show that no connection was opened.
 func neverConnected(e *candor.Error) bool {
 	cause := e.Cause()
 	text := strings.ToLower(strings.Join([]string{e.Message(), e.Details().Get("said").Get("errno").String(), cause.Code, cause.Message, ""}, "\n"))
 	return !holdsWord(text, brokenWords) && holdsWord(text, unopenedWords)
 }
 
-// brokenWords are the words for a connection that was open, as the runtimes of several languages write them. An error may be of
-// several attempts, so one of these words outweighs all of unopenedWords.
+// brokenWords are the words of common runtimes for a connection that was open and broke. An error may describe several attempts,
+// so one of these words outweighs all of unopenedWords.
 var brokenWords = []string{
 	"econnreset", "connection reset", "socket hang up", "other side closed", "broken pipe", "epipe", "unexpected eof", ": eof\n",
 	"connection closed", "connection was closed", "closed connection", "closed network connection", "connection aborted", "econnaborted", "remote end closed",
 	"server disconnected",
 }
 
-// unopenedWords are the words for a connection that could not be opened. "Failed to connect" is not among them: people write it for a
-// connection that broke, too.
+// unopenedWords are the words for a connection that could not be opened. "Failed to connect" is not among them, because it is also
+// used for a connection that broke.
 var unopenedWords = []string{
 	"econnrefused", "connection refused", "err_connection_refused", "actively refused",
 	"enotfound", "eai_again", "eai_noname", "getaddrinfo", "no such host", "unknown host", "err_name_not_resolved", "name resolution",

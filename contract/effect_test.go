@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
-// TestProvesNoEffect holds that only errors which show that nothing was done keep their retry advice.
+// TestProvesNoEffect checks that only errors which show that nothing was done keep their retry advice.
 func TestProvesNoEffect(t *testing.T) {
 	t.Parallel()
 	dial := &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
@@ -64,7 +64,8 @@ func TestProvesNoEffect(t *testing.T) {
 	}
 }
 
-// TestEveryRetryableCodeIsJudged lists which codes keep their advice without other evidence, so that a new code is decided on.
+// TestEveryRetryableCodeIsJudged lists the codes that keep their advice without other evidence, so that each new code needs a
+// decision.
 func TestEveryRetryableCodeIsJudged(t *testing.T) {
 	t.Parallel()
 	kept := 0
@@ -84,13 +85,13 @@ func TestEveryRetryableCodeIsJudged(t *testing.T) {
 			t.Errorf("%s: %v", code, got.Validate())
 		}
 	}
-	const want = 20 // of the codes as they are registered
+	const want = 20 // number of registered codes that keep their advice
 	if kept != want {
 		t.Errorf("%d retryable codes keep their advice, want %d: decide on the new one in noEffectCodes", kept, want)
 	}
 }
 
-// TestAvoidSecondEffectKeepsTheDelay holds that neither the delay nor anything else in details.said is lost.
+// TestAvoidSecondEffectKeepsTheDelay checks that details.said loses neither the delay nor any other member.
 func TestAvoidSecondEffectKeepsTheDelay(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -113,7 +114,7 @@ func TestAvoidSecondEffectKeepsTheDelay(t *testing.T) {
 	}
 }
 
-// TestWordsOfAServerDoNotAskForARetry: a suggestion that was read from an answer is not kept beside not_retryable.
+// TestWordsOfAServerDoNotAskForARetry checks that a suggestion that was read from an answer is not kept beside not_retryable.
 func TestWordsOfAServerDoNotAskForARetry(t *testing.T) {
 	t.Parallel()
 	e := candor.New(candor.CodeUpstreamError, "500", candor.WithSuggestion("Provider service issue; retry with backoff."), candor.WithOrigin(candor.PartyTool, true))

@@ -2,15 +2,15 @@ package contract
 
 import "github.com/candor-mcp/candor"
 
-// strength is how far one piece of evidence is to be trusted.
+// strength is the weight of one piece of evidence.
 type strength uint8
 
-// The strengths. Weak evidence fits several codes and never decides: misleading advice is worse than none.
+// The strengths. Weak evidence fits several codes and never decides, because misleading advice is worse than no advice.
 const (
 	strengthNone   strength = iota
 	strengthWeak            // listed by [Explain], but does not decide
-	strengthFair            // words that people wrote for people
-	strengthStrong          // written by machines for machines: a number, a status, an errno, a validator's list
+	strengthFair            // prose
+	strengthStrong          // machine-readable: a number, a status, an errno, a validator's list
 	strengthSaid            // the peer named a registered code itself
 )
 
@@ -36,17 +36,17 @@ func (s strength) String() string {
 type Evidence struct {
 	// Kind is the stable name of the reader, such as "status" or "words". See spec/contract.md 8.
 	Kind string
-	// Code is the code that this evidence speaks for.
+	// Code is the code that this evidence supports.
 	Code candor.Code
-	// Strength is how far to trust it: "said", "strong", "fair", "weak" or "none".
+	// Strength is the weight of the evidence: "said", "strong", "fair", "weak" or "none".
 	Strength string
-	// Why names what was found, such as "HTTP status 401". It may quote the peer and is redacted.
+	// Why describes the evidence, such as "HTTP status 401". It may quote the peer and is redacted.
 	Why string
-	// Decided reports that this evidence gave the error its code.
+	// Decided reports whether this evidence gave the error its code.
 	Decided bool
 }
 
-// finding is the result of one reader; the zero finding is nothing found.
+// finding is the result of one reader. The zero finding means that nothing was found.
 type finding struct {
 	code     candor.Code
 	strength strength
@@ -63,8 +63,8 @@ type evidenceReader struct {
 	read func(h *heard) finding
 }
 
-// evidenceReaders are asked in this order, and the first that finds more than weak evidence decides. The order goes from what
-// machines wrote for machines to what people wrote for people.
+// evidenceReaders are run in this order, and the first that finds more than weak evidence decides. The order goes from
+// machine-readable evidence to prose.
 var evidenceReaders = []evidenceReader{
 	{"code", readCode},
 	{"missing", readMissing},
@@ -82,7 +82,7 @@ var evidenceReaders = []evidenceReader{
 	{"vague-number", readVagueNumber},
 }
 
-// infer turns what was said into a registered code. It is total.
+// infer returns the code for a failure. It always finds one.
 func infer(h *heard) inference {
 	for i := range evidenceReaders {
 		if f := evidenceReaders[i].read(h); f.code.Valid() && f.strength > strengthWeak {
@@ -92,8 +92,8 @@ func infer(h *heard) inference {
 	return inference{code: lastResort(h.verdict)}
 }
 
-// Explain returns all evidence for the code of a failure, in the order in which it is weighed. It is nil for a clean answer and for one whose
-// verdict alone gives the code: no answer, a malformed one, one to another call.
+// Explain returns all evidence for the code of a failure, in the order in which it is weighed. It returns nil for a clean answer,
+// and for a lost, malformed or stray one, whose verdict alone gives the code.
 func Explain(x *Exchange) []Evidence {
 	f := Classify(x)
 	switch f.Verdict {

@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
-// reading is a failure text of a tool, the call that it answers, and the code it must have.
+// reading is a failure text of a tool, the call that it answers, and the expected code.
 type reading struct {
 	text string
 	args string // the arguments; {} if empty
@@ -41,7 +41,7 @@ func (r *reading) line(t *testing.T) []byte {
 		args, text, schemaOf(r.take))
 }
 
-// schemaOf writes the schema of "path:string limit:number"; a name with "!" is required.
+// schemaOf returns the schema for a list such as "path:string limit:number". A name with "!" is required.
 func schemaOf(take string) []byte {
 	properties, required := map[string]any{}, []string{}
 	for _, field := range fields(take) {
@@ -52,7 +52,7 @@ func schemaOf(take string) []byte {
 	}
 	schema, err := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required})
 	if err != nil {
-		panic(err) // strings always can be written
+		panic(err) // strings can always be encoded
 	}
 	return schema
 }
@@ -69,7 +69,7 @@ func checkReadings(t *testing.T, list []reading) {
 	}
 }
 
-// TestArgumentValuesDoNotDecideTheCode: words that the caller sent say nothing about the failure.
+// TestArgumentValuesDoNotDecideTheCode checks that words from the call are not evidence.
 func TestArgumentValuesDoNotDecideTheCode(t *testing.T) {
 	checkReadings(t, []reading{
 		{"File not found at 'missing.pdf'", `{"file":"missing.pdf"}`, "file:string!", "FILE_NOT_FOUND"},
@@ -83,7 +83,7 @@ func TestArgumentValuesDoNotDecideTheCode(t *testing.T) {
 	})
 }
 
-// TestOnlyArgumentsOfTheToolAreIssues: a name in a sentence is an argument only if the tool has it.
+// TestOnlyArgumentsOfTheToolAreIssues checks that a name in a sentence is an argument only if the tool has it.
 func TestOnlyArgumentsOfTheToolAreIssues(t *testing.T) {
 	for _, r := range []reading{
 		{"Could not find field 'records' in the reply of the vault", `{"vault":"a"}`, "vault:string!", ""},
@@ -108,7 +108,7 @@ func TestOnlyArgumentsOfTheToolAreIssues(t *testing.T) {
 	}
 }
 
-// TestBlameOfArgumentsNeedsAnArgument: without an argument that does not fit or that is named, the caller is not sent to mend its call.
+// TestBlameOfArgumentsNeedsAnArgument checks that the caller is blamed only if an argument does not fit or is named.
 func TestBlameOfArgumentsNeedsAnArgument(t *testing.T) {
 	checkReadings(t, []reading{
 		{"Invalid URL", `{"title":"a"}`, "title:string", "CONFIGURATION_MISSING"},
@@ -124,7 +124,8 @@ func TestBlameOfArgumentsNeedsAnArgument(t *testing.T) {
 	})
 }
 
-// TestToleratedDeviationsDecideNothing: the same words mean the same with a number as text, a null or a list as text in the call.
+// TestToleratedDeviationsDecideNothing checks that a number as a string, a null or a list as a string in the call does not change
+// the code.
 func TestToleratedDeviationsDecideNothing(t *testing.T) {
 	for _, args := range []string{`{"title":7}`, `{"title":"a","page":"2"}`, `{"title":"a","page":null}`, `{"title":"a","tags":"[1]"}`, `{"title":"a","more":1}`} {
 		take := "title:string! page:number tags:array"
@@ -135,7 +136,8 @@ func TestToleratedDeviationsDecideNothing(t *testing.T) {
 	}
 }
 
-// TestOthersHaveNumbersAndNamesToo: numbers from 1000 on, and names of arguments in a validator's list, are not always ours and the call's.
+// TestOthersHaveNumbersAndNamesToo checks that numbers from 1000 on are not always Candor's, and that names in a validator's list
+// are not always arguments of the call.
 func TestOthersHaveNumbersAndNamesToo(t *testing.T) {
 	checkReadings(t, []reading{
 		{"MCP error 1004: Failed to stop job 7 (Status: 503) Details: upstream connect error", `{"job":"7"}`, "job:string!", "UPSTREAM_UNAVAILABLE"},
@@ -151,7 +153,7 @@ func TestOthersHaveNumbersAndNamesToo(t *testing.T) {
 	})
 }
 
-// TestStatusBeatsWords: a number that a service sent says more than the words around it.
+// TestStatusBeatsWords checks that a status from a service outweighs the words around it.
 func TestStatusBeatsWords(t *testing.T) {
 	checkReadings(t, []reading{
 		{"HTTP 401: Invalid API key provided", "", "", "UPSTREAM_UNAUTHENTICATED"},
@@ -163,7 +165,7 @@ func TestStatusBeatsWords(t *testing.T) {
 	})
 }
 
-// TestRefusedCredentialsHaveOneCode: the wording does not decide whose credentials were refused.
+// TestRefusedCredentialsHaveOneCode checks that the code for refused credentials does not depend on the wording.
 func TestRefusedCredentialsHaveOneCode(t *testing.T) {
 	for _, text := range []string{
 		"401 Unauthorized", "HTTP 401", "Unauthorized", "Invalid API key", "Authentication failed", "The access token has expired", "Bad credentials",
@@ -176,7 +178,7 @@ func TestRefusedCredentialsHaveOneCode(t *testing.T) {
 	}
 }
 
-// TestSystemErrorIsReadWithItsVerb: the same ENOENT is a file, a program or a socket.
+// TestSystemErrorIsReadWithItsVerb checks that ENOENT is read as a file, a program or a socket by the verb beside it.
 func TestSystemErrorIsReadWithItsVerb(t *testing.T) {
 	checkReadings(t, []reading{
 		{"spawn bw ENOENT", "", "", "DEPENDENCY_MISSING"},
@@ -193,7 +195,7 @@ func TestSystemErrorIsReadWithItsVerb(t *testing.T) {
 	})
 }
 
-// TestUnreadAnswerIsTheServices: what a service sent is not the caller's fault.
+// TestUnreadAnswerIsTheServices checks that the caller is not blamed for the response of a service.
 func TestUnreadAnswerIsTheServices(t *testing.T) {
 	const list = `[{"code":"invalid_type","expected":"string","received":"undefined","path":["data","title"],"message":"Required"}]`
 	checkReadings(t, []reading{
@@ -208,7 +210,7 @@ func TestUnreadAnswerIsTheServices(t *testing.T) {
 	})
 }
 
-// TestWordsOfConnectionsAndPreconditions are readings of words alone.
+// TestWordsOfConnectionsAndPreconditions checks failures that are identified by words alone.
 func TestWordsOfConnectionsAndPreconditions(t *testing.T) {
 	checkReadings(t, []reading{
 		{"SocketError: other side closed", "", "", "UPSTREAM_UNREACHABLE"},
@@ -232,14 +234,14 @@ func TestWordsOfConnectionsAndPreconditions(t *testing.T) {
 	})
 }
 
-// TestWeakEvidenceDecidesNothing: rather unknown than wrong.
+// TestWeakEvidenceDecidesNothing checks that weak evidence leads to the unknown code.
 func TestWeakEvidenceDecidesNothing(t *testing.T) {
 	for _, text := range []string{"Unknown error", "An unknown error occurred", "Failed to save: unknown failure", "Something went wrong", "The tide is wrong", "API error"} {
 		checkReadings(t, []reading{{text, `{"title":"a"}`, "title:string!", "UNKNOWN_TOOL_FAILURE"}})
 	}
 }
 
-// TestExplainNamesTheEvidenceThatDecided holds the list against the reading.
+// TestExplainNamesTheEvidenceThatDecided compares the evidence of Explain with the code of Read.
 func TestExplainNamesTheEvidenceThatDecided(t *testing.T) {
 	for _, c := range []struct {
 		reading

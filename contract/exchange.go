@@ -9,9 +9,10 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// ParseExchange reads one recorded line: a JSON-RPC response, or {"request": …, "response": …, "tool": …}. The tool is the called one as
-// its server lists it, and may be left out; only its inputSchema is used. A null response stands for no answer; a response that is a text is the message as it was captured, which may have been cut short. The bytes must not
-// change while the exchange is in use. What is no JSON at all is refused.
+// ParseExchange reads one recorded line: a JSON-RPC response, or {"request": …, "response": …, "tool": …}. The optional tool is
+// the called tool as its server lists it; only its inputSchema is used. A null response means that no answer came. A response that
+// is a string is the message as it was captured, which may be cut short. The bytes must not change while the exchange is in use.
+// ParseExchange returns an error for a line that is not JSON.
 func ParseExchange(line []byte) (*Exchange, error) {
 	line = bytes.TrimSpace(line)
 	v, err := wire.ParseValue(line, wire.Limits{AllowLoneSurrogates: true})
@@ -32,7 +33,7 @@ func ParseExchange(line []byte) (*Exchange, error) {
 	return x, x.setAnswer(answer)
 }
 
-// setRequest takes the call as an object, or as the text that was sent.
+// setRequest sets the call from an object, or from a string that holds the sent text.
 func (x *Exchange) setRequest(asked wire.Value) error {
 	raw := asked.Raw()
 	if text, ok := asked.StrBytes(); ok {
@@ -45,7 +46,7 @@ func (x *Exchange) setRequest(asked wire.Value) error {
 	return nil
 }
 
-// asMessage reports flaws that do not keep a line from being read as a message: they are the message's own.
+// asMessage reports whether a flaw still lets the line be read as a message; it is then a flaw of the message.
 func asMessage(err error) bool {
 	var m wire.Malformation
 	if !errors.As(err, &m) {
@@ -76,10 +77,11 @@ func (x *Exchange) setAnswer(answer wire.Value) error {
 	return nil
 }
 
-// cutTail is how near the end of a captured text its flaw must be to be the recorder's: a mark that says how much was left out.
+// cutTail is the maximum distance of a flaw from the end of a captured text for which the recorder is blamed. It allows for a mark
+// that says how much was omitted.
 const cutTail = 64
 
-// cutShort reports a captured message that ends in the middle of what looks like a result: the recorder stopped, not the peer.
+// cutShort reports whether a captured message ends in the middle of a result, because the recorder stopped.
 func (x *Exchange) cutShort() bool {
 	m := &x.Response
 	if !x.captured {

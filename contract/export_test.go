@@ -69,7 +69,7 @@ type row struct {
 	Phrases []string `json:"phrases"`
 }
 
-// lines returns the phrases as written.
+// lines returns the phrases as they are written.
 func (b *phrasebook) lines() []string {
 	var out []string
 	for _, list := range b.lists {

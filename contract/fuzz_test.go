@@ -20,7 +20,7 @@ func seed(f *testing.F) {
 	f.Add([]byte(`{}`), []byte("\xff\xfe{}"))
 }
 
-// FuzzRead: every pair of bytes has exactly one verdict out of the closed set, and a failure a whole error.
+// FuzzRead checks that every pair of messages has exactly one verdict of the closed set, and that a failure has a complete error.
 func FuzzRead(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, request, response []byte) {
@@ -57,8 +57,8 @@ func known(v contract.Verdict) bool {
 	return false
 }
 
-// FuzzNormalise: what is attached can be read back as the same error, attaching twice changes nothing, and every byte of the
-// original is still there.
+// FuzzNormalise checks that the attached error reads back as the same error, that attaching it twice changes nothing, and that
+// every byte of the original is kept.
 func FuzzNormalise(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, _, response []byte) {
@@ -98,7 +98,7 @@ func checkNormalised(t *testing.T, original, once []byte, e *candor.Error) {
 	}
 }
 
-// replaceable reports values that may be replaced: those that say nothing, such as a null _meta, and a canonical error or its mirror.
+// replaceable reports whether a value may be replaced: an empty one, such as a null _meta, or a canonical error or its copy.
 func replaceable(original []byte) bool {
 	for _, nothing := range []string{"null", "false", `""`, "{}", "[]", "0", "dev.candor", `"origin"`} {
 		if bytes.Contains(original, []byte(nothing)) {
@@ -108,7 +108,7 @@ func replaceable(original []byte) bool {
 	return false
 }
 
-// subsequence reports whether all of a stands in b in order.
+// subsequence reports whether b contains all bytes of a in order.
 func subsequence(a, b []byte) bool {
 	i := 0
 	for _, c := range b {

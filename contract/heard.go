@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// heard is what a failure says, together with the call that it answers.
+// heard holds a failure's content together with the call that it answers.
 type heard struct {
 	foreign.Said
 
@@ -17,11 +17,11 @@ type heard struct {
 	ask     ask
 	schema  inputSchema
 
-	data wire.Value // the data of a JSON-RPC error, as far as it is the peer's own
+	data wire.Value // the data of a JSON-RPC error, without Candor's envelope
 
-	first, text string   // Said.First and Said.Text without what the caller sent
-	values      []string // texts among the arguments, the longest first
-	elsewhere   bool     // a validator complains about a value that is not the arguments
+	first, text string   // Said.First and Said.Text with values from the call masked
+	values      []string // strings in the arguments, the longest first
+	elsewhere   bool     // a validator rejected a value other than the arguments
 }
 
 func newHeard(x *Exchange, v Verdict) *heard {
@@ -39,13 +39,13 @@ func newHeard(x *Exchange, v Verdict) *heard {
 	return h
 }
 
-// ownWords returns a text with the caller's words and all names of places marked: neither says what failed.
+// ownWords returns a text with the caller's strings and all URLs and paths masked, because neither describes the failure.
 func (h *heard) ownWords(text string) string {
 	return maskPlaces(foreign.TakeOut(text, h.values, string(rune(echoWord))))
 }
 
-// keepIssues drops the issues that do not name an argument of the tool: a server's sentence may name a column, a folder or a part of a response just as
-// well. An argument is one that the tool's schema declares or that the call has sent.
+// keepIssues drops the issues that do not name an argument of the tool, because a server's sentence may also name a column, a
+// directory or a part of a response. An argument is a name that the tool's schema declares or that the call sent.
 func (h *heard) keepIssues() {
 	if len(h.Issues) == 0 || !h.ask.known || !h.schema.known() {
 		return
@@ -61,7 +61,7 @@ func (h *heard) keepIssues() {
 		foreign = foreign || !known && !h.OfRequest
 	}
 	if foreign && len(kept) > 0 && h.schema.fit() == fitYes && h.Number != -32602 {
-		kept, h.elsewhere = nil, true // one list is about one value: that of a service, with some names that arguments have, too
+		kept, h.elsewhere = nil, true // the whole list is about a service's value, some of whose names are also arguments
 	}
 	h.Issues = kept
 	if h.OfRequest && own {
@@ -69,8 +69,8 @@ func (h *heard) keepIssues() {
 	}
 }
 
-// argumentIn reports whether the first step of a path is a property of the schema, and whether any step is a property or was sent. The empty
-// path and "arguments" stand for the arguments as a whole.
+// argumentIn reports whether the first step of a path is a property of the schema, and whether any step is a property or was sent.
+// The empty path and "/arguments" mean the arguments as a whole.
 func (h *heard) argumentIn(path string) (first, known bool) {
 	if path == "" || path == "/arguments" {
 		return false, true
@@ -84,8 +84,8 @@ func (h *heard) argumentIn(path string) (first, known bool) {
 	return first, known
 }
 
-// contradicts reports an issue with the arguments as a whole that says they came as another type than they did. It is about
-// something else, such as the answer of a service.
+// contradicts reports whether an issue about the arguments as a whole names a type that they do not have. Such an issue is about
+// another value, such as the response of a service.
 func (h *heard) contradicts(issue candor.Issue) bool {
 	if issue.Path != "" || issue.Got == "" || h.ask.args.Type() != wire.TypeObject {
 		return false
@@ -94,10 +94,10 @@ func (h *heard) contradicts(issue candor.Issue) bool {
 	return issue.Got != "object"
 }
 
-// isTool reports a failure of a tool, not of another method.
+// isTool reports whether the failed call is a tool call or unknown.
 func (h *heard) isTool() bool { return h.method == "" || h.method == "tools/call" }
 
-// maskPlaces replaces URLs, paths and file names by a mark: the words in them are names.
+// maskPlaces replaces URLs, paths and file names by a mark, because the words in them do not describe the failure.
 func maskPlaces(text string) string {
 	var b strings.Builder
 	rest := text
@@ -132,7 +132,7 @@ func maskPlaces(text string) string {
 	return b.String()
 }
 
-// placeOrEcho keeps the mark of an echo in a place that was made of an argument.
+// placeOrEcho returns the mark for a token: echoWord if it contains an echoed argument, else placeWord.
 func placeOrEcho(token string) byte {
 	if strings.IndexByte(token, echoWord) >= 0 {
 		return echoWord
@@ -140,7 +140,7 @@ func placeOrEcho(token string) byte {
 	return placeWord
 }
 
-// isPlace reports a URL, a path of several steps or a file name. "and/or", "I/O" and "Node.js" are words.
+// isPlace reports whether a token is a URL, a path or a file name. "and/or", "I/O" and "Node.js" are words.
 func isPlace(token string) bool {
 	token = strings.TrimRight(token, ":.")
 	switch {

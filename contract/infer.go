@@ -9,13 +9,13 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// inference is the code that a peer's words amount to, and whether the peer named it itself.
+// inference is the code of a failure, and whether the peer named it.
 type inference struct {
 	code candor.Code
-	said bool // the peer named this code; otherwise it was worked out
+	said bool // the peer named this code; otherwise it was inferred
 }
 
-// lastResort is the code for a failure that says nothing.
+// lastResort returns the code for a failure without usable evidence.
 func lastResort(v Verdict) candor.Code {
 	switch v {
 	case VerdictProtocol:
@@ -35,8 +35,8 @@ func lastResort(v Verdict) candor.Code {
 	}
 }
 
-// readCode finds a registered code among the symbols, the innermost first: outer ones were added on the way. Symbols that say
-// nothing, such as INTERNAL_ERROR in front of a status, only count if there is nothing better.
+// readCode finds a registered code among the symbols. The innermost symbol wins, because callers add the outer ones. A vague
+// symbol, such as INTERNAL_ERROR, counts only without a status or an errno.
 func readCode(h *heard) finding {
 	for i := len(h.Symbols) - 1; i >= 0; i-- {
 		c, ok := candor.LookupSymbol(h.Symbols[i])
@@ -44,7 +44,7 @@ func readCode(h *heard) finding {
 			return finding{c, strengthSaid, "the server's own code " + h.Symbols[i]}
 		}
 	}
-	// Other systems count from 1000, too: in a text, or beside a status that says what happened, the number is theirs.
+	// Other systems use numbers from 1000 on, too: in a text, or beside an HTTP status, the number is not ours.
 	if h.Numbered && h.Number >= 1000 && h.verdict == VerdictProtocol && h.Status == 0 {
 		if c, ok := candor.LookupNumber(int(h.Number)); ok {
 			return finding{c, strengthSaid, "the server's own number " + strconv.FormatInt(h.Number, 10)}
@@ -59,7 +59,7 @@ func readCode(h *heard) finding {
 	return finding{}
 }
 
-// vague codes name a failure without telling what it is.
+// vague reports whether a code names a failure without its kind.
 func vague(c candor.Code) bool {
 	switch c.Symbol() {
 	case "INTERNAL_ERROR", "UNKNOWN_TOOL_FAILURE", "HANDLER_ERROR", "UNCODED_ERROR", "MASKED_FAILURE":
@@ -69,7 +69,7 @@ func vague(c candor.Code) bool {
 	}
 }
 
-// readMissing tells the unknown tool, resource, prompt and method apart; servers use the same numbers for all of them.
+// readMissing distinguishes an unknown tool, resource, prompt and method; servers use the same numbers for all of them.
 func readMissing(h *heard) finding {
 	switch {
 	case h.UnknownTool || h.method == "tools/call" && inText(h.text, unknownTool):
@@ -91,13 +91,13 @@ func readMissing(h *heard) finding {
 	}
 }
 
-// missesNamed reports a protocol error of a method that says that the thing it was asked for is not there.
+// missesNamed reports whether the failure is a protocol error for the given method that says that the named thing does not exist.
 func (h *heard) missesNamed(method string) bool {
 	return h.method == method && h.Numbered && h.Number != -32601 && !h.OfRequest && inText(h.text, notThere)
 }
 
-// missingTool is the finding for words that say that a tool is missing. If the called tool is known to exist, another tool is meant unless the words
-// name it.
+// missingTool returns the finding for words that say that a tool does not exist. If the called tool is known to exist, the words
+// mean another tool unless they name the called one.
 func (h *heard) missingTool() finding {
 	const why = "the words say that the tool is unknown"
 	if h.schema.known() && h.Tool != h.ask.tool && !strings.Contains(h.Text, h.ask.tool) {
@@ -106,7 +106,7 @@ func (h *heard) missingTool() finding {
 	return strongly(candor.CodeToolNotFound, why)
 }
 
-// numbers maps the numbers of the protocol that mean one thing only.
+// numbers maps the protocol's error numbers that have one meaning only.
 var numbers = map[int64]candor.Code{
 	-32700: candor.CodeParseError,
 	-32601: candor.CodeMethodNotFound,
@@ -123,7 +123,7 @@ func readNumber(h *heard) finding {
 	return finding{}
 }
 
-// readVagueNumber reads the numbers that servers use for anything, once nothing else told more.
+// readVagueNumber reads the numbers that servers use for any failure. It runs last.
 func readVagueNumber(h *heard) finding {
 	c := h.vagueNumber()
 	why := "the number " + strconv.FormatInt(h.Number, 10)
@@ -156,7 +156,7 @@ func (h *heard) vagueNumber() candor.Code {
 	}
 }
 
-// readOutput finds a complaint about the tool's own result.
+// readOutput finds a validator's complaint about the tool's own result.
 func readOutput(h *heard) finding {
 	if h.OfOutput {
 		return strongly(candor.CodeOutputInvalid, "a validator complains about the tool's own result")
@@ -164,16 +164,16 @@ func readOutput(h *heard) finding {
 	return finding{}
 }
 
-// readSymbol reads code words of other systems by their parts: rate_limit_exceeded, AuthenticationError, invalid_request_error.
+// readSymbol reads error symbols of other systems by their parts: rate_limit_exceeded, AuthenticationError, invalid_request_error.
 func readSymbol(h *heard) finding {
 	f := h.symbolFinding()
 	if f.code == candor.CodeInternalError {
-		return finding{} // says less than the words do; see readVagueSymbol
+		return finding{} // less specific than the text; see readVagueSymbol
 	}
 	return f
 }
 
-// readVagueSymbol reads a code word that only says that something went wrong.
+// readVagueSymbol reads a symbol that only says that something failed.
 func readVagueSymbol(h *heard) finding { return h.symbolFinding() }
 
 func (h *heard) symbolFinding() finding {
@@ -186,8 +186,8 @@ func (h *heard) symbolFinding() finding {
 	return h.snakeFinding()
 }
 
-// snakeFinding reads a code word in lower case that closes a sentence, as in "An API error occurred: channel_not_found". Names of arguments are not
-// code words.
+// snakeFinding reads a lower-case symbol at the end of a sentence, as in "An API error occurred: channel_not_found". Names of
+// arguments are not symbols.
 func (h *heard) snakeFinding() finding {
 	text := strings.TrimRight(h.text, " .\n")
 	word := text[strings.LastIndexAny(text, " \n\"'(")+1:]
@@ -200,7 +200,7 @@ func (h *heard) snakeFinding() finding {
 	return finding{}
 }
 
-// refused returns whose sign-in failed. Outside of tool calls it is always that of the caller.
+// refused maps a failed sign-in to the party that must sign in. Outside of tool calls that is always the caller.
 func (h *heard) refused(c candor.Code) candor.Code {
 	if c == candor.CodeUpstreamUnauthenticated && !h.isTool() {
 		return candor.CodeUnauthenticated
@@ -208,8 +208,8 @@ func (h *heard) refused(c candor.Code) candor.Code {
 	return c
 }
 
-// readStatus reads the HTTP status of an answer that the tool got. A few services use one status for several failures; there the words
-// may say which.
+// readStatus reads the HTTP status of the response that the tool got. Some services use one status for several failures; for
+// those, the text may decide.
 func readStatus(h *heard) finding {
 	if h.Status < 400 || h.Status > 599 {
 		return finding{}
@@ -223,10 +223,10 @@ func readStatus(h *heard) finding {
 	return strongly(statusCode(h.Status), why)
 }
 
-// ambiguous are the statuses with which services also answer calls that are over a limit, or made with a bad key.
+// ambiguous are the statuses that services also use for calls over a limit or with a bad key.
 var ambiguous = map[int]bool{400: true, 403: true, 429: true}
 
-// limitWords returns the code of words about a limit or a refused key, which a status may be too coarse for.
+// limitWords returns the code for text about a limit or a refused key, which is more specific than an ambiguous status.
 func (h *heard) limitWords() (code candor.Code, words string) {
 	m, words := h.meaningOf(h.text)
 	switch {
@@ -241,7 +241,7 @@ func (h *heard) limitWords() (code candor.Code, words string) {
 	}
 }
 
-// statuses maps HTTP statuses that have a code of their own; the rest go by their hundred.
+// statuses maps HTTP statuses to codes. Other statuses are mapped by their first digit.
 var statuses = map[int]candor.Code{
 	401: candor.CodeUpstreamUnauthenticated, 402: candor.CodePaymentRequired, 403: candor.CodeUpstreamForbidden,
 	404: candor.CodeUpstreamNotFound, 408: candor.CodeUpstreamTimeout, 409: candor.CodeUpstreamConflict, 410: candor.CodeUpstreamNotFound,
@@ -271,7 +271,7 @@ var errnos = map[string]candor.Code{
 	"EADDRINUSE": candor.CodeConflict, "ENOTEMPTY": candor.CodeConflict,
 }
 
-// readErrno reads a system error together with what was being done.
+// readErrno reads a system error together with the operation that failed.
 func readErrno(h *heard) finding {
 	if shellMisses(h.Text) {
 		return strongly(candor.CodeDependencyMissing, "a shell did not find a program")
@@ -299,15 +299,15 @@ func readErrno(h *heard) finding {
 	return finding{}
 }
 
-// shellMisses finds the words of a shell for a program that is not there, such as "/bin/sh: 1: jq: not found".
+// shellMisses reports whether a shell did not find a program, as in "/bin/sh: 1: jq: not found".
 func shellMisses(text string) bool {
 	_, after, found := strings.Cut(text, "/sh: ")
 	line, _, _ := strings.Cut(after, "\n")
 	return found && strings.HasSuffix(strings.TrimSpace(line), ": not found")
 }
 
-// attempted tells what a path error is about, by the verb beside it: the program to be started, the socket to connect to. The zero code stands for
-// a file.
+// attempted returns the code for a path error by the operation beside it: starting a program, or connecting to a socket. The zero
+// Code means a file.
 func (h *heard) attempted() (code candor.Code, verb string) {
 	switch {
 	case inText(h.text, starting) || h.missesProgram():
@@ -322,7 +322,7 @@ func (h *heard) attempted() (code candor.Code, verb string) {
 	}
 }
 
-// starting phrases tell of a program that was to be started.
+// starting phrases describe starting a program.
 var starting = newPhrasebook(`
 	spawn|spawnsync|execve|execvp|posix_spawn|fork|createprocess|popen|subprocess
 	exec: … file|executable
@@ -330,20 +330,21 @@ var starting = newPhrasebook(`
 	error|failed|unable|cannot to? executing|launching|launch|execute|exec|spawn
 `)
 
-// dialling phrases tell of a connection that was to be made.
+// dialling phrases describe opening a connection.
 var dialling = newPhrasebook(`
 	connect|dial
 	dialing|connecting
 `)
 
-// missesProgram recognises "[Errno 2] No such file or directory: 'ffmpeg'": a name without a folder or an ending, which the caller did not give.
+// missesProgram recognises "[Errno 2] No such file or directory: 'ffmpeg'": a name without a directory or an extension that is not
+// in the call.
 func (h *heard) missesProgram() bool {
 	_, name, ok := strings.Cut(h.Text, "o such file or directory: ")
 	name = strings.Trim(strings.TrimSpace(name), "'\"")
 	return ok && h.Errno == "ENOENT" && h.ask.known && name != "" && !strings.ContainsAny(name, `/\. `+"\n") && !slices.Contains(h.values, name)
 }
 
-// readFields: failing fields are the caller's to mend, in the arguments of a tool or in the request around them.
+// readFields blames the caller for failing fields, in the arguments of a tool or in the request around them.
 func readFields(h *heard) finding {
 	if len(h.Issues) == 0 {
 		return finding{}
@@ -355,7 +356,7 @@ func readFields(h *heard) finding {
 	return strongly(candor.CodeInvalidArguments, why)
 }
 
-// readConnection reads words of libraries for a lost connection.
+// readConnection reads the words of common libraries for a lost connection.
 func readConnection(h *heard) finding {
 	if h.Disconnected {
 		return fairly(candor.CodeUpstreamUnreachable, "words for a lost connection")
@@ -363,7 +364,7 @@ func readConnection(h *heard) finding {
 	return finding{}
 }
 
-// readException reads the name of an exception: known ones, then others by their parts, as in SocketError.
+// readException reads the name of an exception. It looks up known names first and then the parts of the name, as in SocketError.
 func readException(h *heard) finding {
 	if h.Exception == "" {
 		return finding{}

@@ -6,20 +6,20 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// inputSchema answers questions about a tool's arguments from its own schema. The schema is searched when the first question comes: most
-// failures ask none. The zero inputSchema is unknown.
+// inputSchema answers questions about a tool's arguments from the tool's schema. The schema is searched on first use, because most
+// failures do not need it. The zero inputSchema is unknown.
 type inputSchema struct {
 	schema, args wire.Value
 
 	searched bool
-	names    map[string]bool // of all properties at any depth, folded; empty if the schema declares none
-	tails    map[string]bool // the last words of those names: id of projectId
+	names    map[string]bool // names of all properties at any depth, folded; empty if the schema declares none
+	tails    map[string]bool // the last words of those names, such as id for projectId
 
 	judged bool
 	fitted fit
 }
 
-// fit says whether the arguments of a call fit the schema, by a look at the first level only.
+// fit is the result of checking the arguments of a call against the first level of the schema.
 type fit uint8
 
 const (
@@ -28,7 +28,7 @@ const (
 	fitNo
 )
 
-// Bounds of a schema that is searched for names.
+// Limits of the search for names in a schema.
 const (
 	maxSchemaNodes = 4000
 	maxSchemaDepth = 12
@@ -48,7 +48,7 @@ func (s *inputSchema) search() {
 	s.collect(s.schema, &nodes, maxSchemaDepth)
 }
 
-// collect takes in the names under every "properties", wherever it stands.
+// collect records the names under every "properties" member, at any depth.
 func (s *inputSchema) collect(v wire.Value, nodes *int, depth int) {
 	if depth == 0 {
 		return
@@ -85,25 +85,26 @@ func (s *inputSchema) takeNames(properties wire.Value) {
 	}
 }
 
-// known reports a schema that declares properties. One that declares none says nothing about what the server reads.
+// known reports whether the schema declares properties. A schema without properties does not show which arguments the server
+// reads.
 func (s *inputSchema) known() bool {
 	s.search()
 	return len(s.names) > 0
 }
 
-// has reports a property of that name, however it is spelled.
+// has reports whether there is a property of that name, ignoring case and separators.
 func (s *inputSchema) has(name string) bool {
 	s.search()
 	return len(s.names) > 0 && s.names[foldName(name)]
 }
 
-// hasTail reports a property whose name ends in that word.
+// hasTail reports whether there is a property whose name ends in that word.
 func (s *inputSchema) hasTail(word string) bool {
 	s.search()
 	return s.tails[word]
 }
 
-// fit says whether the arguments fit; fitUnknown without a schema.
+// fit returns whether the arguments fit the schema, or fitUnknown without a schema.
 func (s *inputSchema) fit() fit {
 	if !s.judged {
 		s.judged = true
@@ -114,7 +115,7 @@ func (s *inputSchema) fit() fit {
 	return s.fitted
 }
 
-// foldName makes projectId, project_id and Project-ID the same.
+// foldName normalises a name, so that projectId, project_id and Project-ID are equal.
 func foldName(name string) string {
 	for i := range len(name) {
 		if c := name[i]; c == '_' || c == '-' || c == ' ' || c >= 'A' && c <= 'Z' || c >= 0x80 {
@@ -126,8 +127,8 @@ func foldName(name string) string {
 
 var nameSeparators = strings.NewReplacer("_", "", "-", "", " ", "")
 
-// fitOf looks for what cannot fit: a required argument that is missing, a value that has no lossless reading as the declared type, and one
-// that is not among the choices. Deviations that many servers accept prove nothing: a text that fails with them fails without them, too.
+// fitOf returns fitNo if a required argument is missing, a value cannot be read as the declared type without loss, or a value is
+// not in the enum. A deviation that many servers accept, such as a number as a string, gives fitUnknown.
 func fitOf(schema, args wire.Value) fit {
 	if args.Present() && args.Type() != wire.TypeObject {
 		return fitNo
@@ -160,7 +161,7 @@ func fitOf(schema, args wire.Value) fit {
 	return whole
 }
 
-// fitOfValue looks at the declared type and choice. What is declared in other words is not judged.
+// fitOfValue checks a value against the declared type and enum. Other keywords are ignored.
 func fitOfValue(declared, value wire.Value) fit {
 	if kind := declared.Path("type"); kind.Type() == wire.TypeString && !isOfType(kind, value) {
 		if readsAs(kind, value) {
@@ -180,7 +181,7 @@ func fitOfValue(declared, value wire.Value) fit {
 	return fitNo
 }
 
-// readsAs reports whether a value of another type can be read as the declared one without loss, as lenient validation has it.
+// readsAs reports whether a value of another type can be converted to the declared one without loss, as lenient validators do.
 func readsAs(kind, value wire.Value) bool {
 	switch value.Type() {
 	case wire.TypeNull:

@@ -1,7 +1,7 @@
 package contract
 
-// line is the beginning of a text, lower-cased and cut into words, without any allocation. Failure messages say
-// what they are early; what stands behind the first few hundred bytes is data.
+// line is the first line of a text, in lower case and split into words. It is limited to lineBytes and lineWords: error messages
+// state the failure early, and later text is usually data. Filling it allocates nothing.
 type line struct {
 	buf   [lineBytes]byte
 	words [lineWords]word
@@ -16,27 +16,27 @@ const (
 // word is one word of a line, with the punctuation that follows it.
 type word struct {
 	from, to uint16
-	mark     byte // the first punctuation character behind it, or 0
+	mark     byte // the first punctuation character after it, or 0
 }
 
 func (l *line) word(i int) []byte { return l.buf[l.words[i].from:l.words[i].to] }
 
-// echoWord stands in a line for a piece that only repeats the arguments of the call.
+// echoWord replaces text that only repeats the arguments of the call.
 const echoWord = '\x1a'
 
-// placeWord stands in a line for a URL, a path or a file name that the call did not mention.
+// placeWord replaces a URL, a path or a file name that is not in the call.
 const placeWord = '\x1b'
 
-// isWordByte tells what words are made of. Bytes of other scripts count as letters; the table of foreign phrases looks for
-// them as substrings.
+// isWordByte reports whether c can be part of a word. Bytes of multi-byte characters count as letters; phrases in scripts without
+// spaces are searched as substrings.
 func isWordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c >= 0x80 || c == '\'' || c == '_' || c == echoWord || c == placeWord
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// read fills the line from text, up to its first line end, and returns what follows. Decoration in front of the first
-// word (quotes, bullets, markdown) is skipped. Escaped text is read as it stands in a JSON string.
+// read fills the line from text, up to the first newline, and returns the remaining text. It skips decoration in front of the
+// first word, such as quotes, bullets and Markdown. If escaped is set, text is the inside of a JSON string.
 func (l *line) read(text []byte, escaped bool) (rest []byte) {
 	l.n = 0
 	i := skipDecoration(text, escaped)
@@ -56,7 +56,7 @@ func (l *line) read(text []byte, escaped bool) (rest []byte) {
 			c += 'a' - 'A'
 		}
 		if c == '\'' && (i+1 >= len(text) || !isLetter(text[i+1])) {
-			c = '"' // a closing quote, no apostrophe
+			c = '"' // a closing quote, not an apostrophe
 		}
 		l.buf[n] = c
 		open = l.step(c, n, open)
@@ -69,7 +69,7 @@ func (l *line) read(text []byte, escaped bool) (rest []byte) {
 	return text[min(i, len(text)):]
 }
 
-// step takes one character: it opens, extends or closes a word.
+// step processes one character: it opens, extends or closes a word. It reports whether a word is open.
 func (l *line) step(c byte, n int, open bool) bool {
 	if isWordByte(c) {
 		if !open && l.n < lineWords {
@@ -81,14 +81,14 @@ func (l *line) step(c byte, n int, open bool) bool {
 		l.words[l.n].to = uint16(n) //nolint:gosec // n is at most lineBytes
 		l.n++
 	}
-	// A hyphen inside a name, as in error-budget.md, is no punctuation.
+	// A hyphen inside a name, as in error-budget.md, is not punctuation.
 	if c != ' ' && l.n > 0 && l.words[l.n-1].mark == 0 && !(open && c == '-') {
 		l.words[l.n-1].mark = c
 	}
 	return false
 }
 
-// unescapeByte maps the letter behind a backslash; only the line end matters here, the rest is a gap between words.
+// unescapeByte returns the character for the letter after a backslash. All escapes but newlines, quotes and slashes become spaces.
 func unescapeByte(c byte) byte {
 	switch c {
 	case 'n', 'r':
@@ -100,7 +100,7 @@ func unescapeByte(c byte) byte {
 	}
 }
 
-// skipDecoration passes over white space and the marks people put in front of messages.
+// skipDecoration returns the index of the first byte that is neither white space nor a mark often put in front of messages.
 func skipDecoration(text []byte, escaped bool) int {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; c {
@@ -117,7 +117,7 @@ func skipDecoration(text []byte, escaped bool) int {
 	return len(text)
 }
 
-// countLines counts the lines that hold anything.
+// countLines returns the number of lines that are not blank.
 func countLines(text []byte, escaped bool) int {
 	n := 0
 	fresh := true

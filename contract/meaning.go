@@ -5,12 +5,12 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// meaning ties phrases to the code they stand for.
+// meaning maps phrases to a code.
 type meaning struct {
 	code candor.Code
 	book *phrasebook
 
-	stumble bool // the words of a runtime that met a value it did not expect
+	stumble bool // the words of a runtime that failed on an unexpected value
 }
 
 func means(code candor.Code, phrases string) meaning {
@@ -23,7 +23,7 @@ func stumbles(code candor.Code, phrases string) meaning {
 	return m
 }
 
-// meanings are tried from top to bottom, the most telling first: a message may say both "rate limit" and "try again", or
+// meanings are tried from top to bottom, the most specific first: a message may contain both "rate limit" and "try again", or
 // "could not connect" and "check your credentials".
 var meanings = []meaning{
 	means(candor.CodeInternalError, `
@@ -197,7 +197,7 @@ var meanings = []meaning{
 		only … are|is supported
 		not available … in|on|for
 		no longer supported|maintained`),
-	// In front of the guess that often follows: "it may have been deleted, or the ID is invalid".
+	// This comes before the guess that often follows: "it may have been deleted, or the ID is invalid".
 	means(kaiza.FileNotFound, `
 		file|files|directory|folder|path *? *? not found|exist
 		file|files|directory|folder|path *? *? does|do|did not exist
@@ -264,7 +264,7 @@ var meanings = []meaning{
 		bad gateway`),
 }
 
-// symbolMeanings read code words cut into words.
+// symbolMeanings are for error symbols that were split into words.
 var symbolMeanings = append([]meaning{
 	means(candor.CodeInvalidArguments, `
 		invalid|bad|missing|malformed|illegal params|parameter|parameters|param|argument|arguments|input|request|value|format|type|json|field|args|required
@@ -296,7 +296,7 @@ var symbolMeanings = append([]meaning{
 
 var textLexicon, symbolLexicon = lexiconOf(meanings), lexiconOf(symbolMeanings)
 
-// unknownTool phrases say that the tool itself is missing.
+// unknownTool phrases say that the tool does not exist.
 var unknownTool = newPhrasebook(`
 	unknown|unrecognized|invalid|undefined tool|tools|function|command:
 	unknown tool|function
@@ -306,7 +306,7 @@ var unknownTool = newPhrasebook(`
 	no such tool|function|handler
 `)
 
-// unknownMethod phrases say that the method itself is missing, by servers that have no number for it.
+// unknownMethod phrases say that the method does not exist, in errors that do not use -32601.
 var unknownMethod = newPhrasebook(`
 	unknown|unrecognized|unsupported|invalid|unhandled method
 	method … not found|supported|implemented|exist|available|recognized
@@ -314,7 +314,7 @@ var unknownMethod = newPhrasebook(`
 	no handler … method
 `)
 
-// tooEarly phrases say that the connection was not initialized yet.
+// tooEarly phrases say that the connection is not initialized yet.
 var tooEarly = newPhrasebook(`
 	not|before been? initialized|initialised|initialize|initialization
 	during … initialization
@@ -322,12 +322,12 @@ var tooEarly = newPhrasebook(`
 	server|session|connection not initialized|ready
 `)
 
-// badCursor phrases are about a page of a list.
+// badCursor phrases are about the cursor of a list.
 var badCursor = newPhrasebook(`
 	cursor
 `)
 
-// notThere phrases say that what was named is missing.
+// notThere phrases say that the named resource or prompt does not exist.
 var notThere = newPhrasebook(`
 	not found|exist|supported
 	unknown|invalid|missing resource|prompt|uri|url
@@ -339,13 +339,13 @@ var notThere = newPhrasebook(`
 	no such file
 `)
 
-// maxLines is how many lines of a message are read for its meaning.
+// maxLines is the number of lines of a message that are searched.
 const maxLines = 4
 
-// lexicon is a table of meanings in one book, so that a text is searched once and not once for each of them.
+// lexicon combines a table of meanings in one phrasebook, so that a text is searched only once.
 type lexicon struct {
 	table []meaning
-	book  *phrasebook // the rank of a phrase is the place of its meaning
+	book  *phrasebook // the rank of a phrase is the index of its meaning
 }
 
 func lexiconOf(table []meaning) lexicon {
@@ -358,7 +358,7 @@ func lexiconOf(table []meaning) lexicon {
 	return lexicon{table, book}
 }
 
-// inWords returns the code of the first meaning that is found in the text.
+// inWords returns the code of the first meaning in the table that occurs in the text, or the zero Code.
 func inWords(text string, x lexicon) candor.Code {
 	var lines [maxLines]line
 	first := len(x.table)

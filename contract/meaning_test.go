@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// TestAFailureIsCalledWhatItIs holds the words of servers that were never recorded against the code that tells an agent what to do.
+// TestAFailureIsCalledWhatItIs checks the codes for the words of servers that are not among the recordings.
 func TestAFailureIsCalledWhatItIs(t *testing.T) {
 	for _, c := range []struct{ name, method, answer, code string }{
 		{"a method that the server has no number for", "buoys/list", rpcError(-32603, "Unknown method: buoys/list"), "candor/METHOD_NOT_FOUND"},
@@ -40,11 +40,12 @@ func failing(texts ...string) string {
 	for _, text := range texts {
 		blocks = append(blocks, map[string]string{"type": "text", "text": text})
 	}
-	content, _ := json.Marshal(blocks) // strings always can be
+	content, _ := json.Marshal(blocks) // strings can always be encoded
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":%s}}`, content)
 }
 
-// TestAdviceDoesNotPointToDetailsThatAreNotThere: who has said it all in a sentence has it read.
+// TestAdviceDoesNotPointToDetailsThatAreNotThere checks that the suggestion refers to the message if there are no issues in the
+// details.
 func TestAdviceDoesNotPointToDetailsThatAreNotThere(t *testing.T) {
 	for text, listed := range map[string]bool{
 		"Invalid arguments for moor": false, "No active boat session": false, "Missing required argument: berth": true,

@@ -1,13 +1,14 @@
 package contract
 
-// The parts of a JSON text in which failures are marked: error objects are small, and larger ones put the mark first or last.
+// The parts of a JSON text that are searched. Error objects are small, and larger objects have the failure member first or last.
 const (
 	nameHead = 2048
 	nameTail = 1024
 )
 
-// hasFailureNames reports whether JSON text names a member by which failures are marked, without parsing it. It looks at the
-// beginning and the end only, so its cost is bounded. It may say yes too often. Inside a JSON string the quotes are escaped.
+// hasFailureNames reports whether JSON text may name a member that marks a failure, without parsing it. It searches only the
+// beginning and the end, so its cost is bounded, and it may return true for other texts. If escaped is set, text is the inside of
+// a JSON string, where quotes are escaped.
 func hasFailureNames(text []byte, escaped bool) bool {
 	if len(text) <= nameHead+nameTail {
 		return namesFailure(text, escaped)
@@ -24,7 +25,7 @@ func namesFailure(text []byte, escaped bool) bool {
 	return false
 }
 
-// failureName looks at the letters behind a quote. Only the first eight are needed to tell.
+// failureName reports whether the text after a quote begins like a name that marks a failure.
 func failureName(s []byte) bool {
 	switch s[0] | 0x20 {
 	case 'e':

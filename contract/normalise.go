@@ -10,22 +10,22 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// valueMember is the member under which [Normalise] keeps data or a _meta of an answer that is not an object.
+// valueMember is the member under which [Normalise] keeps a data or _meta value that is not an object.
 const valueMember = "value"
 
-// Normalise appends the failing answer m to dst with the canonical error e attached, and returns the longer slice.
+// Normalise appends the failing answer m to dst with the canonical error e attached, and returns the extended slice.
 //
-// A result gains _meta["dev.candor/error"], a readable text block in front of its own, and isError; a JSON-RPC error gains
-// data["dev.candor/error"]. A canonical error that m carries already is replaced, and so is its mirror in structuredContent: the
-// envelope is that of whoever passes the answer on. Every other byte stays. Data or a _meta that is not an object becomes the member
-// "value" of one, and content that is not a list becomes a block of one.
+// A result gains _meta["dev.candor/error"], a readable text block in front of its own blocks, and isError; a JSON-RPC error gains
+// data["dev.candor/error"]. A canonical error that m already carries is replaced, and so is its copy in structuredContent. Every
+// other byte is kept. A data or _meta value that is not an object becomes the member "value" of a new object, and content that is
+// not a list becomes a list of one block.
 //
-// It is idempotent: an answer that carries this very error leaves unchanged. So does data that is exactly {"uri": …}, by which clients
-// know a missing resource, and an error that is not an object.
+// Normalise is idempotent: an answer that already carries exactly this error is returned unchanged. So is an answer whose data is
+// exactly {"uri": …}, by which clients recognise a missing resource, and one whose error is not an object.
 //
-// A suspected failure must not be passed here unless a rule for that tool says so: isError is set to true.
+// Do not pass a suspected failure unless a rule for that tool allows it, because isError is set to true.
 func Normalise(dst []byte, m *wire.Message, e *candor.Error, o candor.JSONOptions) ([]byte, error) {
-	envelope := e.AppendJSON(make([]byte, 0, 768), o) // most fit
+	envelope := e.AppendJSON(make([]byte, 0, 768), o) // enough for most envelopes
 	if m.Value().Type() != wire.TypeObject || bytes.Equal(attached(m).Raw(), envelope) {
 		return append(dst, m.Bytes()...), nil
 	}
@@ -40,7 +40,7 @@ func Normalise(dst []byte, m *wire.Message, e *candor.Error, o candor.JSONOption
 	}
 }
 
-// edited appends a message with some edits. The white space around it stays.
+// edited appends a message with some edits. It keeps the white space around the message.
 func edited(dst []byte, m *wire.Message, edits ...splice.Edit) ([]byte, error) {
 	doc, root := m.Bytes(), m.Value()
 	lead := len(doc) - len(bytes.TrimLeft(doc, " \t\r\n"))
@@ -61,7 +61,8 @@ func attached(m *wire.Message) wire.Value {
 	return own
 }
 
-// envelopeEdit puts the envelope into the object at path, which is holder now. A holder of another type is kept as a member.
+// envelopeEdit returns the edit that adds the envelope to the object at path, whose current value is holder. A holder of another
+// type is kept as a member.
 func envelopeEdit(path []string, holder wire.Value, envelope []byte) splice.Edit {
 	if !holder.Present() || holder.Type() == wire.TypeObject {
 		return splice.Edit{Path: append(path, dialect.MetaKey), Value: envelope}
@@ -90,7 +91,7 @@ func normaliseResult(dst []byte, m *wire.Message, e *candor.Error, envelope []by
 	return edited(dst, m, edits...)
 }
 
-// mirrored reports a result whose structuredContent is a canonical error.
+// mirrored reports whether the structuredContent of a result is a canonical error.
 func mirrored(m *wire.Message) bool {
 	content, ok := m.ResultMember("structuredContent")
 	if !ok {
@@ -100,7 +101,7 @@ func mirrored(m *wire.Message) bool {
 	return ok && d.Name() == "candor"
 }
 
-// blockEdit puts the readable text in front: some clients show the first block and nothing else.
+// blockEdit returns the edit that puts the readable text first, because some clients show only the first block.
 func blockEdit(m *wire.Message, e *candor.Error) splice.Edit {
 	var space [dialect.MaxReadable]byte
 	block := textBlock(dialect.AppendText(space[:0], e))
@@ -116,7 +117,7 @@ func blockEdit(m *wire.Message, e *candor.Error) splice.Edit {
 	return splice.Edit{Path: path, Value: append(list, ']')}
 }
 
-// blockOf returns content that is not a list as one block, nil if it says nothing.
+// blockOf returns content that is not a list as one block, or nil if it is absent or null.
 func blockOf(content wire.Value) []byte {
 	switch content.Type() {
 	case wire.TypeAbsent, wire.TypeNull:

@@ -9,7 +9,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Whatever an upstream puts where the envelope belongs, it gets one, and what it said stays.
+// TestNormaliseOnlyAdds checks that an envelope is added whatever value the upstream put in its member, and that the answer's own
+// content is kept.
 func TestNormaliseOnlyAdds(t *testing.T) {
 	for _, tc := range []struct {
 		name, in string

@@ -8,9 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// phrase is a short pattern over the words of a line. It is written as words with spaces between them; "a|b" is a choice, a
-// trailing "?" makes a word optional, "…" stands for up to six words, "*ing" for any word with that ending, a
-// trailing ":" asks for punctuation behind the word, and a trailing "." for the end of the line. A leading "!" stands for any word but these.
+// phrase is a pattern over the words of a line. It is written as words separated by spaces. "a|b" matches either word, a trailing
+// "?" makes a word optional, "…" matches up to six words, "*ing" matches any word with that ending, a trailing ":" requires
+// punctuation after the word, and a trailing "." requires the end of the line. A leading "!" matches any word except the listed
+// ones.
 type phrase []element
 
 type element struct {
@@ -75,7 +76,7 @@ func (e *element) matches(l *line, i int) bool {
 	return e.except
 }
 
-// wordIs compares a word. Scripts that put no spaces between words are searched for the phrase instead.
+// wordIs reports whether w matches want. In scripts without spaces between words, want may be any part of w.
 func wordIs(w []byte, want string) bool {
 	switch {
 	case want[0] == '*':
@@ -87,24 +88,24 @@ func wordIs(w []byte, want string) bool {
 	}
 }
 
-// phrasebook finds phrases in a line. The first word of each decides quickly that most lines hold none. The lists are parsed on first use:
-// a program that meets no failure needs few of the books.
+// phrasebook finds phrases in a line. It is indexed by first word, so most lines need few comparisons. The lists are parsed on
+// first use, because a program that sees no failures needs few of them.
 type phrasebook struct {
 	lists []rankedList
 
 	once      sync.Once // sets the fields below
 	byFirst   map[string][]ranked
-	loose     []ranked // begin with a gap or an ending
-	spaceless []ranked // begin inside a word of a script without spaces
+	loose     []ranked // phrases that begin with a gap, an exception or an ending
+	spaceless []ranked // phrases that begin in a script without spaces
 }
 
-// ranked is a phrase of a book in which some count for more than others: 0 for most.
+// ranked is a phrase with a rank. Lower ranks win.
 type ranked struct {
 	phrase
 	rank int
 }
 
-// rankedList is a list of phrases of the same rank, one to a line.
+// rankedList is a list of phrases of the same rank, one per line.
 type rankedList struct {
 	text string
 	rank int
@@ -123,7 +124,7 @@ func (b *phrasebook) parse() {
 	}
 }
 
-// phrases yields the phrases as written.
+// phrases yields the phrases as they are written.
 func (list rankedList) phrases() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for s := range strings.Lines(list.text) {
@@ -136,7 +137,7 @@ func (list rankedList) phrases() iter.Seq[string] {
 
 func (b *phrasebook) add(r ranked) {
 	p := r.phrase
-	for len(p) > 1 && p[0].optional { // an optional beginning is two phrases
+	for len(p) > 1 && p[0].optional { // an optional first word makes two phrases
 		b.add(ranked{p[1:], r.rank})
 		first := p[0]
 		first.optional = false
@@ -166,13 +167,15 @@ func (b *phrasebook) add(r ranked) {
 	}
 }
 
-// isSpaceless reports a word of a phrase that is looked for inside others. Latin and Cyrillic letters come before those scripts.
+// isSpaceless reports whether a word of a phrase is in a script without spaces and is searched as a substring. Latin and Cyrillic
+// letters have lower lead bytes in UTF-8.
 func isSpaceless(want string) bool { return want[0] >= 0xe2 }
 
 // at reports whether a phrase begins at word i.
 func (b *phrasebook) at(l *line, i int) bool { return b.rankAt(l, i, 1, 0) == 0 }
 
-// rankAt returns the lowest rank of the phrases that begin at word i, or below if none of them has a lower one. Ranks in skip are passed over.
+// rankAt returns the lowest rank below the given one of the phrases that begin at word i, or below itself if there is none. It
+// ignores the ranks in skip.
 func (b *phrasebook) rankAt(l *line, i, below int, skip rankSet) int {
 	w := l.word(i)
 	b.once.Do(b.parse)
@@ -201,7 +204,7 @@ func lowest(list []ranked, l *line, i, below int, skip rankSet) int {
 // begins reports whether the line begins with a phrase.
 func (b *phrasebook) begins(l *line) bool { return l.n > 0 && b.at(l, 0) }
 
-// within reports whether a phrase stands anywhere among the first words.
+// within reports whether a phrase begins among the first words of the line.
 func (b *phrasebook) within(l *line, words int) bool {
 	for i := range min(l.n, words) {
 		if b.at(l, i) {

@@ -2,8 +2,8 @@ package contract
 
 import "bytes"
 
-// The phrases by which failures are known, met in recorded answers and in the messages of common libraries. They are matched
-// on words, never on parts of words, and only near the beginning of a text.
+// The phrases that mark failures come from recorded answers and from the messages of common libraries. They match whole words,
+// except in scripts without spaces, and only near the beginning of a text.
 
 // opening phrases begin a text that is an error message.
 var opening = newPhrasebook(`
@@ -70,7 +70,7 @@ var opening = newPhrasebook(`
 	warning|error: error
 `)
 
-// predicates make a failure of the sentence they stand in.
+// predicates are phrases that make a sentence a failure.
 var predicates = newPhrasebook(`
 	is|was|were|are|could|does|do|did|has|have not been? a? valid? found|connected|exist|available|configured|authenticated|authorized|supported|initialized|allowed|valid|installed|running|set|provided|recognized|accessible|loaded|open|reachable|permitted|enabled|defined|implemented|specified|match|contain|have|understand
 	isn't|wasn't|weren't|aren't|doesn't|don't|didn't|hasn't|haven't found|connected|exist|available|configured|authenticated|authorized|supported|initialized|allowed|valid|installed|running|set|provided|recognized|accessible|loaded|open|reachable|permitted|enabled|logged|have|match
@@ -176,7 +176,7 @@ var predicates = newPhrasebook(`
 	ошибка|ошибке
 `)
 
-// ownVoice phrases tell of the tool's own task, which the data it returns rarely does: "Error reading file", "Failed to fetch".
+// ownVoice phrases describe the tool's own task, as in "Error reading file" and "Failed to fetch". Data rarely contains them.
 var ownVoice = newPhrasebook(`
 	error|errors|exception|failure while|when|during|in|on|with? *ing
 	error|failure during
@@ -211,7 +211,7 @@ var empty = newPhrasebook(`
 	no failed|failing|broken|missing|invalid|failures|errors|exceptions|problems|warnings
 `)
 
-// done phrases tell of success.
+// done phrases describe a success.
 var done = newPhrasebook(`
 	success|successful|successfully|succeeded|completed|created|updated|written|deleted|added|saved|switched|done|wrote|copied|moved|removed|sent|started|tracked|recorded|stored|uploaded|installed|enabled|registered
 	found 1|2|3|4|5|6|7|8|9
@@ -221,18 +221,18 @@ var done = newPhrasebook(`
 	exit|exited with? code|status 0|zero
 `)
 
-// denials take a done word back: "not created", "was never saved".
+// denials negate a done phrase: "not created", "was never saved".
 var denials = newPhrasebook(`
 	not|never|nothing|failed|failure|error|unable|cannot|can't|couldn't|wasn't|weren't|didn't|hasn't|unsuccessful
 `)
 
-// foreignOpenings begin error messages in scripts that do not separate words, and the marks people put in front of them.
+// foreignOpenings begin error messages in scripts that do not separate words. They include symbols often put in front of errors.
 var foreignOpenings = bytesOf(
 	"错误", "错误", "失败", "未找到", "找不到", "无法", "请求失败", "参数错误", "无效", "缺少", "エラー", "失敗", "見つかりません", "오류", "실패", "에러",
 	"❌", "✗", "✘", "⛔", "🚫", "💥", "🔴", "🛑", "🔒",
 )
 
-// foreignPredicates make a failure of a short sentence in those scripts.
+// foreignPredicates make a short sentence in those scripts a failure.
 var foreignPredicates = bytesOf(
 	"未找到", "不存在", "失败", "错误", "无法", "不能为空", "無効", "失敗しました", "見つかりません", "エラー", "できません", "찾을 수 없", "실패", "없습니다", "权限不足", "未授权", "已过期", "超时",
 )

@@ -10,23 +10,23 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Reading is everything the contract has to say about an answer.
+// Reading is the complete result for an answer.
 type Reading struct {
 	Conclusion
 	// Error is the canonical error, or nil if the answer is clean.
 	Error *candor.Error
-	// Violations are faults of form; a clean answer may have some too.
+	// Violations are breaches of the protocol; a clean answer may have some, too.
 	Violations []Violation
 }
 
-// Read classifies an answer and, if it failed, interprets it. It is total and gives the same result for the same bytes.
+// Read classifies an answer and, if it failed, interprets it. It accepts any bytes and gives the same result for the same bytes.
 func Read(x *Exchange) Reading {
 	c := Classify(x)
 	return Reading{Conclusion: c, Error: Interpret(x, c), Violations: Violations(x)}
 }
 
-// Interpret returns the canonical error of an answer that has been classified as c, or nil if c is clean. It does not classify
-// again: a caller passes on what [Classify] concluded, or the verdict of a rule of its own.
+// Interpret returns the canonical error of an answer that was classified as c, or nil if c is clean. It does not classify again:
+// pass the conclusion of [Classify], or that of a rule for the server.
 func Interpret(x *Exchange, c Conclusion) *candor.Error {
 	switch c.Verdict {
 	case VerdictClean:
@@ -46,8 +46,7 @@ func Interpret(x *Exchange, c Conclusion) *candor.Error {
 	return h.finish(x, infer(h))
 }
 
-// ReadText returns the error that the text of a failed tool call means. It reads the text as it would the only block of a result
-// that says isError.
+// ReadText returns the error for the text of a failed tool call. It reads the text like the only block of a result with isError.
 func ReadText(text string) *candor.Error {
 	if e := spokenText(text); e != nil {
 		return e
@@ -55,7 +54,7 @@ func ReadText(text string) *candor.Error {
 	return interpretSaid(foreign.ReadText(text, wire.Value{}), VerdictTool, wire.Value{})
 }
 
-// ReadResult returns the error of a tools/call result that is known to tell of a failure.
+// ReadResult returns the error of a tools/call result that is known to be a failure.
 func ReadResult(result wire.Value) *candor.Error {
 	if e := spokenIn(result, ""); e != nil {
 		return e
@@ -74,14 +73,14 @@ func ReadRPCError(object wire.Value) *candor.Error {
 	return interpretSaid(hearError(object, wire.Value{}), VerdictProtocol, peerData(object))
 }
 
-// interpretSaid returns the error for words of which the call is not known.
+// interpretSaid returns the error for a failure whose call is not known.
 func interpretSaid(said foreign.Said, v Verdict, data wire.Value) *candor.Error {
 	h := &heard{Said: said, verdict: v, data: data}
 	h.first, h.text = h.ownWords(h.First), h.ownWords(h.Text)
 	return h.finish(&Exchange{}, infer(h))
 }
 
-// malformedCode tells the size and the depth apart from other harm.
+// malformedCode returns the code for a malformed answer. Size, depth, syntax and batches have their own codes.
 func malformedCode(x *Exchange) candor.Code {
 	switch x.Response.Malformation().Flaw {
 	case wireflaw.TooLarge:
@@ -104,7 +103,7 @@ func method(x *Exchange) string {
 	return string(x.Request.Method())
 }
 
-// hear collects what the peer said, wherever the message says it.
+// hear reads the content of a failed answer.
 func hear(x *Exchange, args wire.Value) foreign.Said {
 	m := &x.Response
 	if m.Shape() == wire.KindError {
@@ -113,7 +112,7 @@ func hear(x *Exchange, args wire.Value) foreign.Said {
 	return foreign.ReadResult(m.Result(), args)
 }
 
-// hearError reads a JSON-RPC error, also one that has no number or is no object at all.
+// hearError reads a JSON-RPC error, even if it has no number or is not an object.
 func hearError(e, args wire.Value) foreign.Said {
 	code, numbered := e.Path("code").Int64()
 	message, worded := e.Path("message").Str()
@@ -128,7 +127,7 @@ func hearError(e, args wire.Value) foreign.Said {
 	}
 }
 
-// finish builds the error. It keeps what the peer said beside what that was taken to mean.
+// finish builds the error. It keeps the facts that the peer sent beside the inferred code.
 func (h *heard) finish(x *Exchange, i inference) *candor.Error {
 	s := &h.Said
 	set := make([]candor.Option, 0, 7)
@@ -149,7 +148,7 @@ func (h *heard) finish(x *Exchange, i inference) *candor.Error {
 	return candor.New(i.code, sentence(s), set...)
 }
 
-// toolOf returns the called tool, also for a verdict that needed no look at the request.
+// toolOf returns the name of the called tool, even if h was built without the request.
 func (h *heard) toolOf(x *Exchange) string {
 	if h.ask.known {
 		return h.ask.tool
@@ -157,7 +156,8 @@ func (h *heard) toolOf(x *Exchange) string {
 	return askOf(x.Request).tool
 }
 
-// unlisted is the advice of a code that points to its details, for a peer that has put it all into its sentence; "" if there is no other.
+// unlisted returns a suggestion to use instead of the code's own, which refers to issues in the details, if the peer sent none. It
+// returns "" if the code's own suggestion applies.
 func unlisted(s *foreign.Said, code candor.Code) string {
 	if len(s.Issues) > 0 {
 		return ""
@@ -172,7 +172,7 @@ func unlisted(s *foreign.Said, code candor.Code) string {
 	}
 }
 
-// sentence is the peer's own, unless it says nothing: the catalogue's then says more.
+// sentence returns the peer's message, or "" if it does not name the cause, so that the catalogue's sentence is used.
 func sentence(s *foreign.Said) string {
 	if s.Masked {
 		return ""
@@ -193,7 +193,8 @@ func party(v Verdict) candor.Party {
 	}
 }
 
-// retryOf returns the advice that was given: a delay, a moment, a yes or no. Otherwise the code's own advice holds.
+// retryOf returns the retry advice that the peer gave: a delay, a time, yes or no. Without it, given is false and the code's own
+// advice applies.
 func retryOf(s *foreign.Said, code candor.Code, x *Exchange) (advice candor.Retry, given bool) {
 	switch {
 	case s.Delayed && (s.Retryable == nil || *s.Retryable):

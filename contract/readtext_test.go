@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// inMessage is what the contract says of a text, a result or an error object in a whole message.
+// inMessage returns the result of reading a text, a result or an error object as part of a whole message.
 func inMessage(format string, part []byte) *candor.Error {
 	line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":0,`+format+`}`, part)
 	return contract.Read(&contract.Exchange{Response: wire.Parse(line, wire.Limits{})}).Error
@@ -31,7 +31,7 @@ func TestReadersOfPartsAgreeWithRead(t *testing.T) {
 			t.Errorf("%s %.200s\n got %v\nwant %v", what, part, got, want)
 		}
 	}
-	records, _ := corpus.Load("real-servers.jsonl.gz") // a checkout without the corpus still has the texts above
+	records, _ := corpus.Load("real-servers.jsonl.gz") // without the corpus, only the texts above are read
 	for i := range records {
 		x := exchangeOf(t, &records[i])
 		m := &x.Response

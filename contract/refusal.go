@@ -6,8 +6,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// refuses reports a text in which the tool refuses the call itself, whatever else the tool may tell of: it begins with the label of an error, and
-// what follows is a validator's list or speaks of the call, of its way to a service, or of the service's answer.
+// refuses reports whether the text is the tool's refusal of the call, whatever the tool is about: it begins with an error label,
+// followed by a validator's list or by words about the call, the connection to a service, or the service's response.
 func (v *textView) refuses(hidden []byte) bool {
 	if !labels.begins(&v.first) {
 		return false
@@ -18,15 +18,15 @@ func (v *textView) refuses(hidden []byte) bool {
 	return v.short() && !v.repeatsLabel() && callWords.within(&v.first, predicateWords)
 }
 
-// labelBytes is how far the label of an error reaches.
+// labelBytes is the number of bytes in which an issue list must begin after an error label.
 const labelBytes = 64
 
-// isIssueList reports the beginning of a list as validators write it: items with a path and a code or a message.
+// isIssueList reports whether text looks like a validator's list: items with a path and a code or a message.
 func isIssueList(text []byte) bool {
 	return bytes.Contains(text, []byte(`"path"`)) && (bytes.Contains(text, []byte(`"code"`)) || bytes.Contains(text, []byte(`"message"`)))
 }
 
-// repeatsLabel reports a second line that begins with the same word or with another severity: a list of errors is a report.
+// repeatsLabel reports whether the second line begins with the same word or with another severity. A list of errors is a report.
 func (v *textView) repeatsLabel() bool {
 	_, rest, _ := bytes.Cut(v.text, []byte("\n"))
 	var second line
@@ -38,7 +38,7 @@ var severities = newPhrasebook(`
 	error|warning|info|hint|notice:
 `)
 
-// labels begin a text that is nothing but an error message.
+// labels are phrases that begin a text that is only an error message.
 var labels = newPhrasebook(`
 	error|exception:
 	an? error|exception occurred|happened:
@@ -47,7 +47,7 @@ var labels = newPhrasebook(`
 	mcp error
 `)
 
-// callWords speak of the call, of its way to a service, or of the service's answer.
+// callWords are phrases about the call, the connection to a service, or the service's response.
 var callWords = newPhrasebook(`
 	invalid|missing|unknown arguments|argument|parameters|parameter|params
 	arguments|parameters for
@@ -65,8 +65,8 @@ var callWords = newPhrasebook(`
 	not configured
 `)
 
-// reportsStatus reports a text that is an HTTP answer written out, with a status of 400 or more and what came with it: "Status code: 401", "Body: …".
-// A tool that was given a URL may have been asked for exactly that.
+// reportsStatus reports whether the text is an HTTP response with a status of 400 or more and a labelled second line: "Status
+// code: 401", "Body: …". It is false if the call has a URL argument, because the status may be the requested data.
 func (v *textView) reportsStatus() bool {
 	l := &v.first
 	if l.n > statusLine || v.lines < 2 || !badStatusLine.begins(l) || v.ask.given(pageKeys) || v.ask.source().borrowed() {
@@ -78,7 +78,7 @@ func (v *textView) reportsStatus() bool {
 	return answerLabels.begins(&second)
 }
 
-// statusLine is how many words a line with nothing but a status has.
+// statusLine is the maximum number of words in a line that only states a status.
 const statusLine = 7
 
 var badStatusLine = newPhrasebook(`
@@ -89,8 +89,8 @@ var answerLabels = newPhrasebook(`
 	body|response|message|error|data|headers|reason|details|detail:
 `)
 
-// isErrorPage reports an HTML page whose title states a failure of HTTP, as the whole answer of a tool that was not asked for a page. It looks at the
-// beginning only and allocates nothing for answers that are not pages.
+// isErrorPage reports whether the text is an HTML page whose title states an HTTP error, from a tool that was not asked for a
+// page. It reads only the beginning and allocates nothing for answers that are not pages.
 func isErrorPage(text wire.Value, request *wire.Message) bool {
 	head := pageIn(text)
 	if !hasFold(head, "<!doctype html") && !hasFold(head, "<html") {
@@ -121,7 +121,7 @@ func isErrorPage(text wire.Value, request *wire.Message) bool {
 	}
 }
 
-// pageIn returns the beginning of a text that begins with a tag, nil for any other. Some encoders write < as an escape.
+// pageIn returns the beginning of a text that starts with a tag, or nil for any other. Some encoders write < as an escape.
 func pageIn(text wire.Value) []byte {
 	inside := text.Raw()[1 : len(text.Raw())-1]
 	for len(inside) > 1 && (inside[0] == ' ' || inside[0] == '\\' && (inside[1] == 'n' || inside[1] == 'r' || inside[1] == 't')) {
@@ -144,10 +144,10 @@ func pageIn(text wire.Value) []byte {
 	}
 }
 
-// pageHead is how far into a page its title is looked for.
+// pageHead is the number of bytes in which the title of a page is searched.
 const pageHead = 2048
 
-// indexFold is bytes.Index for a lower-case word in any case.
+// indexFold is like bytes.Index for a lower-case want, and ignores case in s except for the first byte.
 func indexFold(s []byte, want string) int {
 	for i := 0; i+len(want) <= len(s); i++ {
 		if s[i] == want[0] && hasFold(s[i:], want) {

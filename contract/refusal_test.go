@@ -35,8 +35,8 @@ const zodList = `[
   }
 ]`
 
-// TestToolsOwnRefusalIsSuspectedWhateverTheToolIsCalled: a verb such as check or query in the name says that the answer may be about faults of
-// something else. It does not excuse a refusal of the call itself.
+// TestToolsOwnRefusalIsSuspectedWhateverTheToolIsCalled checks that a verb such as check or query in a tool's name does not excuse
+// a refusal of the call itself. Such a verb only means that the answer may be about faults of something else.
 func TestToolsOwnRefusalIsSuspectedWhateverTheToolIsCalled(t *testing.T) {
 	for _, tool := range []string{"check_address", "verify_contract", "analyze_wallet", "query_graph", "get_price", "search_tokens", "validate_tx"} {
 		for name, text := range map[string]string{
@@ -57,7 +57,7 @@ func TestToolsOwnRefusalIsSuspectedWhateverTheToolIsCalled(t *testing.T) {
 	}
 }
 
-// TestOrdinaryAnswersAboutErrorsAreClean: answers that speak of errors because that is what was asked for.
+// TestOrdinaryAnswersAboutErrorsAreClean checks answers that are about errors because the call asked for them.
 func TestOrdinaryAnswersAboutErrorsAreClean(t *testing.T) {
 	for _, c := range []struct{ tool, args, text string }{
 		{"check_links", `{"url":"https://a.example"}`, "Status: 3 of 40 links are broken\n- /old: 404\n- /gone: 410"},

@@ -10,7 +10,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// details keeps the peer's facts: the failing fields, the data of a JSON-RPC error, and under "said" what machines could read in its words.
+// details returns the peer's facts: the failing fields, the data of a JSON-RPC error, and under "said" the facts found in its
+// text.
 func (h *heard) details(x *Exchange) candor.Details {
 	var d candor.Details
 	if said := saidFacts(&h.Said); said != nil {
@@ -28,8 +29,8 @@ func (h *heard) details(x *Exchange) candor.Details {
 	return d
 }
 
-// peerData returns the data of a JSON-RPC error: what the peer's advice may refer to, such as the supported versions. An envelope of
-// Candor's in it is not data.
+// peerData returns the data of a JSON-RPC error, to which the peer's advice may refer, such as the supported versions. It is
+// absent if it is empty or holds Candor's envelope.
 func peerData(object wire.Value) wire.Value {
 	data := object.Path("data")
 	if !says(data) || data.Path(dialect.MetaKey).Present() {
@@ -38,7 +39,7 @@ func peerData(object wire.Value) wire.Value {
 	return data
 }
 
-// saidFacts returns the facts that were found in the peer's words, or nil if there are none.
+// saidFacts returns the facts found in the peer's text, or nil if there are none.
 func saidFacts(s *foreign.Said) map[string]any {
 	var facts map[string]any
 	put := func(name string, value any, known bool) {

@@ -7,7 +7,7 @@ type field struct {
 	required   bool
 }
 
-// fields reads "path:string! limit:number".
+// fields parses a list such as "path:string! limit:number".
 func fields(list string) []field {
 	var out []field
 	for word := range strings.FieldsSeq(list) {

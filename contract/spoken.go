@@ -9,8 +9,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// dialectVerdict asks the dialect that a server is configured to speak about an answer that is not marked as a failure. What the
-// dialect reads as a failure is certainly one, and what it calls a success is one, whatever its data say.
+// dialectVerdict applies the dialect configured for the server to an answer that is not marked as a failure. An answer that the
+// dialect reads as a failure is certainly one, and an answer that it marks as a success is clean, whatever its data contains.
 func dialectVerdict(x *Exchange) (Conclusion, bool) {
 	d, err := dialect.Lookup(x.Dialect)
 	if err != nil {
@@ -25,20 +25,20 @@ func dialectVerdict(x *Exchange) (Conclusion, bool) {
 	return Conclusion{}, false
 }
 
-// saysSuccess is the success form of the dual envelope.
+// saysSuccess reports whether the result is the success form of the dual envelope.
 func saysSuccess(m *wire.Message) bool {
 	payload, ok := m.ResultMember("structuredContent")
 	if !ok {
 		content, _ := m.ResultMember("content")
 		text, _ := content.Path(0, "text").StrBytes()
-		payload, _ = wire.ParseValue(text, wire.Limits{}) // no JSON has no ok
+		payload, _ = wire.ParseValue(text, wire.Limits{}) // if it is not JSON, it has no member ok
 	}
 	flag, _ := payload.Path("ok").Bool()
 	return flag && payload.Path("data").Present()
 }
 
-// spoken returns the error of an answer that speaks a dialect: Candor's own envelope, the dialect configured for the server, or one
-// that shows its own marks. It is nil for everything else.
+// spoken returns the error in an answer that uses a dialect: Candor's own envelope, the dialect configured for the server, or a
+// dialect that can be detected. It returns nil for any other answer.
 func spoken(x *Exchange) *candor.Error {
 	m := &x.Response
 	if mayHoldEnvelope(x) {
@@ -53,8 +53,8 @@ func spoken(x *Exchange) *candor.Error {
 	return refusalIn(text)
 }
 
-// mayHoldEnvelope reports false for a result that certainly holds no envelope: it has neither _meta nor structuredContent, and no text
-// in it holds a quote, as every JSON object with a member does.
+// mayHoldEnvelope returns false for a result that cannot hold an envelope: it has only isError and content, and its content has no
+// escapes, which the text of a JSON object with a member needs for its quotes.
 func mayHoldEnvelope(x *Exchange) bool {
 	m := &x.Response
 	if x.Dialect != "" || m.Shape() != wire.KindResult || m.Value().Path("error").Present() {
@@ -74,7 +74,7 @@ func mayHoldEnvelope(x *Exchange) bool {
 	return false
 }
 
-// spokenIn reads the envelope in a message, a result or an error object, nil if it holds none.
+// spokenIn reads the envelope in a message, a result or an error object. It returns nil if there is none.
 func spokenIn(v wire.Value, configured string) *candor.Error {
 	if own, ok := dialect.Embedded(v); ok {
 		if e, err := dialect.ReadCandor(own); err == nil {
@@ -92,7 +92,7 @@ func spokenIn(v wire.Value, configured string) *candor.Error {
 	return nil
 }
 
-// spokenText reads a text that is an envelope of a dialect, or a refusal, nil for any other.
+// spokenText reads a text that is an envelope of a dialect or a refusal. It returns nil for any other text.
 func spokenText(text string) *candor.Error {
 	if trimmed := strings.TrimLeft(text, " \t\r\n"); strings.HasPrefix(trimmed, "{") {
 		if v, err := wire.ParseValue([]byte(trimmed), wire.Limits{}); err == nil {
@@ -105,7 +105,7 @@ func spokenText(text string) *candor.Error {
 	return e
 }
 
-// spokenInBlock reads an envelope of those dialects that write theirs into a text block.
+// spokenInBlock reads an envelope in one of the dialects that write it to a text block.
 func spokenInBlock(v wire.Value) *candor.Error {
 	d, ok := dialect.Detect(v)
 	if !ok {
@@ -122,7 +122,7 @@ func spokenInBlock(v wire.Value) *candor.Error {
 	return nil
 }
 
-// refusalIn reads the first text of a result that refuses in the words of system-error, nil for any other.
+// refusalIn reads a text that is a refusal in the words of system-error. It returns nil for any other text.
 func refusalIn(text wire.Value) *candor.Error {
 	words, ok := text.Str()
 	if !ok {
@@ -132,7 +132,7 @@ func refusalIn(text wire.Value) *candor.Error {
 	return e
 }
 
-// inDialect reads an answer in the dialect that is configured for its server; most have none.
+// inDialect reads an answer in the dialect that is configured for its server, if any.
 func inDialect(v wire.Value, configured string) *candor.Error {
 	if configured == "" {
 		return nil
@@ -148,7 +148,7 @@ func inDialect(v wire.Value, configured string) *candor.Error {
 	return e
 }
 
-// plainly reports whether a value bears more than the form of a dialect: any JSON-RPC error has the form of rpc.
+// plainly reports whether a detected dialect is more than a coincidence of form: any JSON-RPC error has the form of rpc.
 func plainly(d dialect.Dialect, v wire.Value) bool {
 	if d.Carrier() != dialect.CarrierRPCError {
 		return true
@@ -160,7 +160,7 @@ func plainly(d dialect.Dialect, v wire.Value) bool {
 	return data.Path("domain").Present() && data.Path("symbol").Present()
 }
 
-// placed fills in what an error read from a dialect does not say about itself.
+// placed fills in the ref, tool and time of an error that was read from a dialect without them.
 func placed(e *candor.Error, x *Exchange) *candor.Error {
 	var set []candor.Option
 	if e.Ref() == "" {

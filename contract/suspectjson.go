@@ -9,13 +9,13 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// suspectValue applies the rules to a JSON payload, an object or a list of them.
+// suspectValue applies the rules to a JSON payload, which is an object or a list of objects.
 func suspectValue(v wire.Value, a ask) (Rule, bool) {
 	rule, ok := suspectOuter(v, a, 0)
 	if !ok {
 		return "", false
 	}
-	// Content from elsewhere is data, whatever it says, unless it speaks of the call or carries a flag of its own with a reason.
+	// Content from a file or a command is data, unless it mentions the call or has a failure flag with a reason.
 	if a.source().borrowed() && !flaggedWithReason(v) {
 		hidden, echoed := a.hide(v.Raw()[:min(len(v.Raw()), considered)])
 		return rule, echoed || ownVoiceIn(hidden)
@@ -23,7 +23,7 @@ func suspectValue(v wire.Value, a ask) (Rule, bool) {
 	return rule, true
 }
 
-// flaggedWithReason is a small object that says both that it failed and why.
+// flaggedWithReason reports whether v is a small object that states a failure and its reason.
 func flaggedWithReason(v wire.Value) bool {
 	c := cardOf(v)
 	said := c.message.Present() || c.fault.Present()
@@ -65,7 +65,7 @@ func suspectObject(v wire.Value, a ask, depth int) (Rule, bool) {
 		return ruleFalseFlag, true
 	case c.size == 1 && c.result.Present() && depth == 0:
 		return suspectOuter(c.result, a, depth+1)
-	case c.faultOnly(), c.mute && c.size == 1: // an error of which the text was lost, as of one that only wraps others, is one still
+	case c.faultOnly(), c.mute && c.size == 1: // an empty error object is still an error
 		return ruleErrorMember, true
 	case c.faultsOnly():
 		return ruleErrorsMember, true
@@ -84,7 +84,7 @@ func suspectObject(v wire.Value, a ask, depth int) (Rule, bool) {
 	}
 }
 
-// insideIsBad looks into a status or meta object, where some services put the outcome.
+// insideIsBad reports whether a status or meta object, in which some services put the outcome, describes a failure.
 func insideIsBad(v wire.Value) bool {
 	if v.Type() != wire.TypeObject {
 		return false
@@ -93,7 +93,8 @@ func insideIsBad(v wire.Value) bool {
 	return c.flagged || c.refused || c.faultOnly() || c.statusIsBad() || c.numberIsBad()
 }
 
-// refusedInside is the dual envelope: the outer flag says the call was carried, the inner one that it failed.
+// refusedInside reports whether v is the inner part of a dual envelope that failed: the outer flag says that the call was
+// transmitted, the inner one that it failed.
 func refusedInside(v wire.Value) bool {
 	if v.Type() != wire.TypeObject {
 		return false
@@ -102,7 +103,7 @@ func refusedInside(v wire.Value) bool {
 	return c.refused && (c.fault.Present() || c.message.Present())
 }
 
-// faultOnly is an error member in an object that is not a large record with an error among its fields.
+// faultOnly reports whether the object has an error member and is too small to be a record with an error among its fields.
 func (c *card) faultOnly() bool {
 	if !c.fault.Present() || c.fault.Type() == wire.TypeArray {
 		return false
@@ -140,7 +141,7 @@ func (c *card) statusIsBad() bool {
 	return c.message.Present() || c.fault.Present() || c.data.Present() && !c.result.Present()
 }
 
-// numberIsBad is an HTTP status of 400 or more beside a message, in a small object.
+// numberIsBad reports whether a small object has an HTTP status from 400 to 599 and a message.
 func (c *card) numberIsBad() bool {
 	return c.message.Present() && c.size <= 6 && (isBadStatus(c.number) || isBadStatus(c.status))
 }
@@ -160,7 +161,7 @@ func (c *card) kindIsError() bool {
 	return (word == "error" || c.size <= 4 && strings.HasSuffix(word, "error")) && (c.message.Present() || c.size <= 3)
 }
 
-// messageOnly is an object that is nothing but a message, and the message reads as a failure.
+// messageOnly reports whether the object is only a message, and the message reads as a failure.
 func (c *card) messageOnly(a ask) bool {
 	if !c.message.Present() || !c.plainOnly || c.size > 4 {
 		return false
@@ -173,7 +174,7 @@ func (c *card) messageOnly(a ask) bool {
 	return (opening.begins(&l) || predicates.within(&l, 30)) && !view.tellsSuccess() && !empty.begins(&l)
 }
 
-// allRejected is a list in which every item failed. One good item makes it an answer.
+// allRejected reports whether every item of a list failed.
 func allRejected(v wire.Value) bool {
 	n := 0
 	for e := range v.Elements() {
@@ -190,8 +191,8 @@ func allRejected(v wire.Value) bool {
 	return n > 0
 }
 
-// listRejected is such a list in an object of its own, in which each item is about another of the things that the call lists. What a tool
-// reports that was asked for tests or payments may well be nothing but failures.
+// listRejected reports whether the object holds a list of failed items, each about a different item that the call listed. It is
+// false for tools that report, such as those that run tests, because their regular answer may consist of failures.
 func (c *card) listRejected(a ask) bool {
 	if c.size > 5 || c.data.Type() != wire.TypeArray || splitName(a.tool).any(reportWords) || !allRejected(c.data) {
 		return false

@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
-// TestWhatIsNothingButAFailureIsOne has payloads that carry no isError, each with what the tool was asked.
+// TestWhatIsNothingButAFailureIsOne checks payloads of failures without isError, each with its call.
 func TestWhatIsNothingButAFailureIsOne(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -45,7 +45,7 @@ func TestWhatIsNothingButAFailureIsOne(t *testing.T) {
 	}
 }
 
-// answered is a call of a tool that was answered with a text.
+// answered returns the exchange of a tool call that was answered with a text.
 func answered(t *testing.T, tool, arguments, text string) *contract.Exchange {
 	t.Helper()
 	quoted, err := json.Marshal(text)

@@ -8,22 +8,22 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// The bounds within which a text can be an error message. Longer ones are data.
+// Limits of a text that can be an error message. Longer texts are data.
 const (
-	considered  = 4096 // bytes of a text that are looked at
+	considered  = 4096 // bytes of a text that are examined
 	shortText   = 600
 	shortLines  = 6
 	oneSentence = 500
 )
 
-// looksLikeFailure is the cheap question asked of every success: could the beginning of this JSON string be an error message?
-// It allocates nothing. Most answers end here. Only short texts are read to the end of their first line; a long one has to
-// begin like an error.
+// looksLikeFailure reports whether a JSON string could be an error message. It is a cheap filter that runs on every success and
+// allocates nothing; most answers end here. It reads a short text to the end of its first line; a longer one must begin like an
+// error.
 func looksLikeFailure(inside []byte) bool {
 	if len(inside) > 2*considered {
 		return false
 	}
-	if len(inside) > shortText+shortText/4 { // escapes make a text longer
+	if len(inside) > shortText+shortText/4 { // allow for escapes
 		return beginsAsError(inside[:longHead])
 	}
 	var l line
@@ -34,14 +34,14 @@ func looksLikeFailure(inside []byte) bool {
 	if len(rest) == 0 || l.n > 12 {
 		return false
 	}
-	l.read(rest, true) // below a title
+	l.read(rest, true) // the line after a title
 	return ownVoice.begins(&l) || strong.begins(&l)
 }
 
-// longHead is how much of a long text is read: enough for its first words.
+// longHead is the number of bytes of a long text that are read, enough for its first words.
 const longHead = 40
 
-// beginsAsError asks whether a long text begins like an error. Few words begin one, so the first letter answers for most.
+// beginsAsError reports whether a long text begins like an error. The first letter rules out most texts.
 func beginsAsError(head []byte) bool {
 	i := skipDecoration(head, true)
 	if i == len(head) || !errorLetters[head[i]|0x20] && !bytes.Contains(head, errorWord) {
@@ -52,7 +52,8 @@ func beginsAsError(head []byte) bool {
 	return strong.begins(&l) || ownVoice.begins(&l)
 }
 
-// errorLetters are the letters that strong openings and own voices begin with; errorWord is the ending of the others.
+// errorLetters are the first letters of the strong and ownVoice phrases; errorWord is part of the phrases that begin with an
+// ending.
 var (
 	errorLetters = lettersOf("error failed detection generation unable could cannot invalid missing unknown access permission rate too unauthorized exception request api command execution script spawn ssh no impossible não не")
 	errorWord    = []byte("rror")
@@ -77,16 +78,16 @@ func (l *line) foreign(text []byte) bool {
 	return hasAnyPrefix(start, foreignOpenings) || containsAny(start[:min(len(start), 120)], foreignPredicates)
 }
 
-// textView is a text that passed the cheap question, laid open for the rules.
+// textView is a text that passed looksLikeFailure, prepared for the rules.
 type textView struct {
 	text   []byte // unescaped, trimmed
-	first  line   // the first line, with what it repeats from the arguments hidden
+	first  line   // the first line, with repeated arguments masked
 	lines  int
 	echoed bool
 	ask    ask
 }
 
-// suspectText applies the rules to a text block. The text is the JSON string as written.
+// suspectText applies the rules to a text block, which is a JSON string.
 func suspectText(block wire.Value, a ask) (Rule, bool) {
 	text, ok := block.Str()
 	if !ok {
@@ -104,7 +105,7 @@ func suspectText(block wire.Value, a ask) (Rule, bool) {
 	return v.judge(hidden)
 }
 
-// open reads the first line with the echoes hidden.
+// open reads the first line with repeated arguments masked.
 func (v *textView) open() (hidden, rest []byte) {
 	text := v.text[:min(len(v.text), considered)]
 	hidden, v.echoed = v.ask.hide(text)
@@ -115,7 +116,7 @@ func (v *textView) open() (hidden, rest []byte) {
 	return hidden, rest
 }
 
-// onlyEcho reports whether the first line is nothing but the arguments again, as a title is.
+// onlyEcho reports whether the first line only repeats arguments, as a title does.
 func (v *textView) onlyEcho() bool {
 	for i := range v.first.n {
 		if w := v.first.word(i); len(w) != 1 || w[0] != echoWord {
@@ -135,14 +136,14 @@ func (v *textView) underTitle(rest []byte) (Rule, bool) {
 	if v.text[0] != '#' || v.ask.source() != sourceOwn {
 		return "", false
 	}
-	// A heading that tells of the failure, and below it the failure.
+	// The heading describes a failure, and the text below it does, too.
 	if opening.begins(&v.first) || predicates.within(&v.first, 8) || strong.within(&v.first, 4) {
 		return ruleHeadedText, predicates.within(&second, predicateWords) || strong.begins(&second)
 	}
 	return ruleHeadedText, short && strong.begins(&second)
 }
 
-// judge weighs what the first line says against whose words these probably are.
+// judge decides by the first line and by the probable source of the text.
 func (v *textView) judge(hidden []byte) (Rule, bool) {
 	l := &v.first
 	from := v.ask.source()
@@ -170,7 +171,7 @@ func (v *textView) judge(hidden []byte) (Rule, bool) {
 	}
 }
 
-// predicateWords is how early in a sentence a failure shows, if it does not begin with it.
+// predicateWords is the number of words in which a sentence must show a failure that it does not begin with.
 const predicateWords = 16
 
 func (v *textView) judgeOwn(begins bool) (Rule, bool) {
@@ -186,8 +187,8 @@ func (v *textView) judgeOwn(begins bool) (Rule, bool) {
 	}
 }
 
-// judgeBorrowed is for tools that return other people's words: there an error message is only the tool's own if it speaks of
-// the tool's task, repeats the arguments, or is all there is.
+// judgeBorrowed judges the text of a tool that returns content from other sources. There, an error message belongs to the tool
+// only if it describes the tool's task, repeats the arguments, or is the whole text.
 func (v *textView) judgeBorrowed(from source, begins bool) (Rule, bool) {
 	l := &v.first
 	oneLine := v.lines <= 2 && len(v.text) <= 300
@@ -205,34 +206,35 @@ func (v *textView) judgeBorrowed(from source, begins bool) (Rule, bool) {
 	}
 }
 
-// tellsOfCode reports words about errors or about a place in a text, as those have who were asked to judge it: "Error codes such as", "Error: line 1".
+// tellsOfCode reports whether the text is about errors in general or about a position in a judged text, such as "Error codes such
+// as" or "Error: line 1".
 func (v *textView) tellsOfCode() bool {
 	l := &v.first
 	return string(l.word(0)) == "error" && l.words[0].mark == 0 && l.n > 1 && !calling.at(l, 1) || codePlaces.within(l, predicateWords) || v.repeatsLabel()
 }
 
-// calling continues after "Error" where an error is reported: "Error executing", "Error while".
+// calling phrases follow "Error" in an error message, as in "Error executing" and "Error while".
 var calling = newPhrasebook(`
 	*ing
 	while|when|during|in|at|on|from|occurred|calling|code
 `)
 
-// codePlaces are places in a text that was judged.
+// codePlaces are phrases for a position in a text.
 var codePlaces = newPhrasebook(`
 	line|column|col 0|1|2|3|4|5|6|7|8|9|*0|*1|*2|*3|*4|*5|*6|*7|*8|*9
 `)
 
-// judgement begins what somebody says who was asked to judge: of a validator, "Invalid date" is an answer.
+// judgement phrases begin the regular answer of a tool that judges: for a validator, "Invalid date" is a result.
 var judgement = newPhrasebook(`
 	invalid|missing|unknown
 `)
 
-// missingOnly begins the answer of a search that found nothing, in scripts that the table of empty answers cannot read.
+// missingOnly phrases begin an empty search result, in scripts that the empty phrases do not cover.
 var missingOnly = newPhrasebook(`
 	未找到|找不到|没有找到|見つかりません|찾을
 `)
 
-// strong openings leave little doubt even in front of a longer text.
+// strong phrases identify an error even at the start of a longer text.
 var strong = newPhrasebook(`
 	error|failed|failure|fatal
 	*error:
@@ -248,8 +250,8 @@ var strong = newPhrasebook(`
 	an unexpected|unknown|internal? error|exception occurred|happened|has|while|when|during
 `)
 
-// isRecord reports texts that are lists, logs or cards: a line begins with a date, a number or a hash, or several with a bullet or a
-// label.
+// isRecord reports whether the text is a list, a log or a card: a line begins with a date, a number or a hash, or several lines
+// begin with a bullet or a label.
 func (v *textView) isRecord() bool {
 	listed, rest := 0, v.text
 	for n := 0; n < 4 && len(rest) > 0; n++ {
@@ -282,7 +284,7 @@ func startsAsRecord(line []byte) bool {
 	}
 }
 
-// isHash recognises a commit or an address: seven hexadecimal digits or more, a digit among them.
+// isHash reports whether a line begins with a commit or an address: at least seven hexadecimal digits, one of them decimal.
 func isHash(line []byte) bool {
 	n, digits := 0, 0
 	for n < len(line) && (line[n] >= '0' && line[n] <= '9' || line[n] >= 'a' && line[n] <= 'f') {
@@ -294,7 +296,7 @@ func isHash(line []byte) bool {
 	return n >= 7 && digits > 0 && n < len(line) && (line[n] == ' ' || line[n] == ':')
 }
 
-// isListed recognises "- item", "* item", "| cell" and "Label: value".
+// isListed reports whether a line has the form "- item", "* item", "| cell" or "Label: value".
 func isListed(line []byte) bool {
 	if len(line) < 3 {
 		return false
@@ -310,7 +312,7 @@ func isListed(line []byte) bool {
 	return !bytes.Contains(label, []byte("err")) && !bytes.Contains(label, []byte("fail"))
 }
 
-// hasDate recognises 2026-11-02, 02/Nov, 10:00 and 1. at the beginning.
+// hasDate reports whether a line begins like 2026-11-02, 02/Nov, 10:00 or "1. ".
 func hasDate(line []byte) bool {
 	digits := 0
 	for digits < len(line) && line[digits] >= '0' && line[digits] <= '9' {
@@ -325,8 +327,8 @@ func hasDate(line []byte) bool {
 
 func (v *textView) short() bool { return len(v.text) <= shortText && v.lines <= shortLines }
 
-// tellsSuccess reports a sentence about something done. What comes first counts: "not created" is none, and what follows
-// "successfully completed" is the name of the thing.
+// tellsSuccess reports whether the first line says that something was done. The first match decides: "not created" is not a
+// success, and the words after "successfully completed" are ignored.
 func (v *textView) tellsSuccess() bool {
 	for i := range min(v.first.n, successWords) {
 		if denials.at(&v.first, i) {
@@ -339,11 +341,12 @@ func (v *textView) tellsSuccess() bool {
 	return v.didItsTask()
 }
 
-// successWords is how early in a sentence a success shows.
+// successWords is the number of words in which a sentence must show a success.
 const successWords = 16
 
-// didItsTask reports that what the tool is there for is done to what the tool is about: "Issue 12 has been closed" of close_issue. Of another tool
-// the same words may tell why it could not, and so may "Database is locked" of lock_file.
+// didItsTask reports whether the first line says that the tool's verb was applied to the tool's subject, as "Issue 12 has been
+// closed" does for close_issue. For another tool the same words may explain a failure, and so may "Database is locked" for
+// lock_file.
 func (v *textView) didItsTask() bool {
 	l := &v.first
 	if opening.begins(l) || hindered.within(l, l.n) {
@@ -363,7 +366,7 @@ func (v *textView) didItsTask() bool {
 	return false
 }
 
-// failsFrom reports a failure in the words from i on.
+// failsFrom reports whether the words from i on describe a failure.
 func (l *line) failsFrom(i int) bool {
 	for ; i < l.n; i++ {
 		if predicates.at(l, i) {
@@ -373,15 +376,15 @@ func (l *line) failsFrom(i int) bool {
 	return false
 }
 
-// hindered phrases say that it was somebody else who did it, or that it was not come to.
+// hindered phrases say that another party did it, or that it was not done.
 var hindered = newPhrasebook(`
 	by|unexpectedly|already|elsewhere
 	timed out
 	access|permission|connection denied|refused|reset|lost
 `)
 
-// listsNone reports the answer of a tool that lists things, when it is one sentence that says there are none of them: list_sources answers
-// "No sources configured." What it lists is in its name; "No browser connected." is another matter.
+// listsNone reports whether the text is a listing tool's single sentence for an empty list: list_sources answers "No sources
+// configured." The sentence must use a word of the tool's name; "No browser connected." does not.
 func (v *textView) listsNone() bool {
 	name, l := splitName(v.ask.tool), &v.first
 	if !name.any(listingWords) || v.lines != 1 || l.n < 3 || l.n > 8 || string(l.word(0)) != "no" || !kept[string(l.word(l.n-1))] {
@@ -395,8 +398,8 @@ func (v *textView) listsNone() bool {
 	return false
 }
 
-// repeatsName reports a text that begins with what the tool is about, as a title does: "Missing: two files" of find_missing_files, "Failed jobs"
-// of list_failed_jobs.
+// repeatsName reports whether the text begins with the tool's subject, as a title does: "Missing: two files" for
+// find_missing_files, "Failed jobs" for list_failed_jobs.
 func (v *textView) repeatsName() bool {
 	l := &v.first
 	first := string(l.word(0))
@@ -406,13 +409,14 @@ func (v *textView) repeatsName() bool {
 	return l.words[0].mark == ':' || l.n > 1 && v.ask.about(string(l.word(1)), first)
 }
 
-// tellsState reports the answer of a tool that was asked for a state: to server_status, "The server is down" is one.
+// tellsState reports whether the text is the answer of a tool that reports a state: for server_status, "The server is down" is a
+// regular answer.
 func (v *textView) tellsState() bool {
 	name := splitName(v.ask.tool)
 	return name.any(stateWords) && !name.any(changingWords) && states.within(&v.first, predicateWords) && !opening.begins(&v.first)
 }
 
-// states are what things can be in that are there.
+// states are phrases for the state of an existing thing.
 var states = newPhrasebook(`
 	is|are|was|were currently|now? down|offline|inactive|disabled|suspended|locked|stopped|paused|closed|archived|unavailable|unreachable|full|busy|dead|expired|blocked|rejected|refused|denied|cancelled
 	healthy|unhealthy|degraded
@@ -424,16 +428,16 @@ var (
 	stateWords    = wordSet("status state health")
 	changingWords = wordSet("set update change edit put")
 	subjects      = wordSet("failed failure failures missing invalid unknown rate quota timeout expired denied rejected blocked unsupported")
-	kept          = wordSet("configured connected registered defined loaded set saved installed") // as things are that can be listed
+	kept          = wordSet("configured connected registered defined loaded set saved installed") // states of listed things
 )
 
-// sameStem tells devices from device no more than specs from specifications.
+// sameStem reports whether one word begins with the other, ignoring a plural s: devices and device, specs and specifications.
 func sameStem(a, b string) bool {
 	const stem = 4
 	return len(a) >= stem && len(b) >= stem && (strings.HasPrefix(a, strings.TrimSuffix(b, "s")) || strings.HasPrefix(b, strings.TrimSuffix(a, "s")))
 }
 
-// says reports whether an empty answer goes on to name something that has to be mended.
+// says reports whether an empty answer also names something that has to be corrected.
 func (l *line) says(text []byte) bool {
 	if elsewhere.within(l, 40) {
 		return false
@@ -441,7 +445,7 @@ func (l *line) says(text []byte) bool {
 	return bytes.Contains(text[:min(len(text), lineBytes)], []byte("provided")) || mending.within(l, 40)
 }
 
-// elsewhere phrases advise to ask for something else, as empty answers do.
+// elsewhere phrases advise a different query, as empty answers do.
 var elsewhere = newPhrasebook(`
 	try|use … different|another|other|broader|fewer|again? *
 	different|broader query|name|search|term|terms|keyword|keywords|filter|filters
@@ -456,12 +460,12 @@ var mending = newPhrasebook(`
 	try|retry|again
 `)
 
-// listsPaths reports that the first line is a path and no sentence.
+// listsPaths reports whether the text begins with a path and not with a sentence: its first 200 bytes have no space.
 func (v *textView) listsPaths() bool {
 	return bytes.IndexByte(v.text[:min(len(v.text), 200)], ' ') < 0
 }
 
-// unquote opens a text that is itself a JSON string, as some servers encode twice.
+// unquote decodes a text that is itself a JSON string, because some servers encode twice.
 func unquote(text []byte) []byte {
 	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
 		return text

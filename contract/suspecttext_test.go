@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
-// TestAListOfNothingIsAnAnswer has tools that say what there is not: some were asked for exactly that, others needed it.
+// TestAListOfNothingIsAnAnswer checks answers that say that nothing exists: a success for a tool that lists, a failure for others.
 func TestAListOfNothingIsAnAnswer(t *testing.T) {
 	t.Parallel()
 	said(t, []saying{
@@ -19,7 +19,7 @@ func TestAListOfNothingIsAnAnswer(t *testing.T) {
 	})
 }
 
-// TestALongFailureIsOneByItsFirstWords has a text of many lines, as of a tool that adds all it knows.
+// TestALongFailureIsOneByItsFirstWords checks a failure with many lines of further text.
 func TestALongFailureIsOneByItsFirstWords(t *testing.T) {
 	t.Parallel()
 	const rest = "\nDetails:\nthe socket was closed\nby the other side\n--> before the answer\n|   was complete\n--- or had begun\nAsk your administrator."
@@ -34,7 +34,8 @@ func TestALongFailureIsOneByItsFirstWords(t *testing.T) {
 	}
 }
 
-// TestTheNumberOfAnExitCounts: a command that ended well may say so, and a process that was to be stopped has another number.
+// TestTheNumberOfAnExitCounts checks that an exit code of 0 is a success, and so is any exit code of a process that was to be
+// stopped.
 func TestTheNumberOfAnExitCounts(t *testing.T) {
 	t.Parallel()
 	said(t, []saying{
@@ -48,7 +49,7 @@ func TestTheNumberOfAnExitCounts(t *testing.T) {
 	})
 }
 
-// TestWhoseWordsCountsAsWellAsWhich has short answers that one tool gives when it fails, and another when it does what it is there for.
+// TestWhoseWordsCountsAsWellAsWhich checks short answers that are a failure for one tool and a regular answer for another.
 func TestWhoseWordsCountsAsWellAsWhich(t *testing.T) {
 	t.Parallel()
 	said(t, []saying{
@@ -73,7 +74,7 @@ func TestWhoseWordsCountsAsWellAsWhich(t *testing.T) {
 	})
 }
 
-// TestAVerbOfTheNameExcusesNoFailure has failures that happen to hold a word of the tool's name.
+// TestAVerbOfTheNameExcusesNoFailure checks failures that contain a word of the tool's name.
 func TestAVerbOfTheNameExcusesNoFailure(t *testing.T) {
 	t.Parallel()
 	said(t, []saying{
@@ -96,7 +97,7 @@ func TestAVerbOfTheNameExcusesNoFailure(t *testing.T) {
 	})
 }
 
-// TestOrdinaryAnswersAreNotSuspected has sentences that hold what failures are told with, and are none.
+// TestOrdinaryAnswersAreNotSuspected checks regular answers that contain words common in failures.
 func TestOrdinaryAnswersAreNotSuspected(t *testing.T) {
 	t.Parallel()
 	said(t, []saying{
@@ -122,7 +123,7 @@ func TestOrdinaryAnswersAreNotSuspected(t *testing.T) {
 	})
 }
 
-// TestFailuresAreKnownByHowTheyAreTold has wordings that no table of recorded answers held.
+// TestFailuresAreKnownByHowTheyAreTold checks failures whose wording is not among the recorded answers.
 func TestFailuresAreKnownByHowTheyAreTold(t *testing.T) {
 	t.Parallel()
 	said(t, []saying{
@@ -145,7 +146,8 @@ func TestFailuresAreKnownByHowTheyAreTold(t *testing.T) {
 	})
 }
 
-// TestALongFailureOfItsOwnTaskIsOne has what a tool says of its task in front of a long text, of a tool that returns others' words.
+// TestALongFailureOfItsOwnTaskIsOne checks long texts that begin with a failure of the tool's task, for a tool that returns
+// content from other sources.
 func TestALongFailureOfItsOwnTaskIsOne(t *testing.T) {
 	t.Parallel()
 	rest := strings.Repeat(" and so on", 80)
@@ -156,7 +158,7 @@ func TestALongFailureOfItsOwnTaskIsOne(t *testing.T) {
 	})
 }
 
-// saying is what a tool says, and whether it is a failure.
+// saying is the text of an answer, and whether it is a failure.
 type saying struct {
 	tool, text string
 	failed     bool

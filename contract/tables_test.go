@@ -12,7 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "write spec/phrases.json")
 
-// TestWrittenTablesAreTheOnesInUse keeps spec/phrases.json, from which others implement the rules, equal to ours.
+// TestWrittenTablesAreTheOnesInUse checks that spec/phrases.json, from which other implementations are made, equals the tables in
+// use.
 func TestWrittenTablesAreTheOnesInUse(t *testing.T) {
 	const name = "../spec/phrases.json"
 	var want bytes.Buffer

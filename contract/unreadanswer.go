@@ -7,8 +7,8 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// readAnswer finds the answer of a service behind the tool that could not be read: it is the service's fault, or that of the
-// network in between. Text that the caller sent to be parsed is the caller's.
+// readAnswer finds the response of a service behind the tool that could not be read, which is a fault of the service or the
+// network. Text that the caller sent to be parsed is the caller's fault.
 func readAnswer(h *heard) finding {
 	switch {
 	case !h.isTool():
@@ -34,7 +34,7 @@ func readAnswer(h *heard) finding {
 	}
 }
 
-// unreadable phrases tell of an answer that could not be read.
+// unreadable phrases describe a response that could not be read.
 var unreadable = newPhrasebook(`
 	invalid|malformed|unexpected|unparseable|unreadable json|html? response|reply|html
 	non json
@@ -49,12 +49,12 @@ var unreadable = newPhrasebook(`
 	response|reply validation|schema failed|error|mismatch
 `)
 
-// isMarkup reports a parser that stopped at the first character of markup.
+// isMarkup reports whether text is the message of a parser that stopped at the first character of markup.
 func isMarkup(text string) bool {
 	return strings.Contains(text, "token '<'") || strings.Contains(text, "token <") || strings.Contains(text, "character '<'")
 }
 
-// brokenJSON phrases report JSON that could not be parsed, by the server or by the caller.
+// brokenJSON phrases describe JSON that could not be parsed, whether the server or the caller sent it.
 var brokenJSON = newPhrasebook(`
 	unexpected token
 	is|not not? valid json
@@ -69,16 +69,16 @@ var brokenJSON = newPhrasebook(`
 	json: cannot unmarshal
 `)
 
-// sentMarkup reports an argument with markup of its own.
+// sentMarkup reports whether an argument contains markup.
 func (h *heard) sentMarkup() bool {
 	raw := bytes.ToLower(h.ask.args.Raw()[:min(len(h.ask.args.Raw()), maxPayload)])
 	return bytes.Contains(raw, []byte("<html")) || bytes.Contains(raw, []byte("<!doctype")) || bytes.Contains(raw, []byte("<body"))
 }
 
-// snippet is how much of a text a runtime shows at least that failed to parse it.
+// snippet is the number of bytes that a runtime quotes at least of a text that it could not parse.
 const snippet = 10
 
-// quotesArgument reports a message that quotes the beginning of an argument, as runtimes do with text that is not JSON.
+// quotesArgument reports whether the message quotes the beginning of an argument, as runtimes do for text that is not JSON.
 func (h *heard) quotesArgument() bool {
 	for _, value := range h.values {
 		for _, quote := range []string{`"`, "'", "`", ": "} {

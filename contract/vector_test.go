@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
-// vector is an exchange with the answer it must give, as in spec/vectors/verdict.
+// vector is an exchange with its expected result, as in spec/vectors/verdict.
 type vector struct {
 	Name         string          `json:"name"`
 	Dialect      string          `json:"dialect"`

@@ -7,13 +7,13 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Violation is an error of form: a message breaks the protocol or a convention, with any verdict.
+// Violation is a breach of the protocol or of a convention by a message. It can occur with any verdict.
 type Violation struct {
 	Rule    string `json:"rule"`
 	Message string `json:"message"`
 }
 
-// Violations returns the errors of form of the answer, in a fixed order. They never quote the peer.
+// Violations returns the violations in the answer, in a fixed order. Their messages never quote the peer.
 func Violations(x *Exchange) []Violation {
 	if x.Lost || x.silent || x.cutShort() {
 		return nil
@@ -48,7 +48,7 @@ func errorViolations(e wire.Value) []Violation {
 	return out
 }
 
-// numberViolation knows the allocation policy of JSON-RPC and of MCP 2026-07-28.
+// numberViolation checks an error number against the allocation policy of JSON-RPC and of MCP 2026-07-28.
 func numberViolation(n int64) (Violation, bool) {
 	number := strconv.FormatInt(n, 10)
 	switch {
@@ -88,7 +88,7 @@ func resultViolations(m *wire.Message) []Violation {
 	return out
 }
 
-// failureViolations are about results that say isError: clients show the first text block, and some show nothing else.
+// failureViolations checks a result with isError. Clients show its first text block, and some show nothing else.
 func failureViolations(m *wire.Message) []Violation {
 	var out []Violation
 	content, _ := m.ResultMember("content")

@@ -7,10 +7,10 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// readWords reads the sentences that people wrote. Those that tell what happened count before those that advise.
+// readWords reads sentences written for people. A sentence that describes the failure takes precedence over one that gives advice.
 func readWords(h *heard) finding {
 	if h.Masked {
-		return finding{} // the sentence hides the cause: "Unknown error"
+		return finding{} // the sentence does not name the cause, as in "Unknown error"
 	}
 	m, words := h.meaningOf(h.first)
 	if m == nil {
@@ -21,12 +21,12 @@ func readWords(h *heard) finding {
 	}
 	code := h.placed(m.code)
 	if m.stumble && h.schema.fit() == fitNo && h.isTool() {
-		code = candor.CodeInvalidArguments // a server without validation stumbles over what does not fit
+		code = candor.CodeInvalidArguments // a server that does not validate fails on arguments that do not fit
 	}
 	return fairly(code, "the words “"+words+"”")
 }
 
-// placed gives codes about arguments and sign-in the form that they have outside of tool calls.
+// placed returns the equivalent of a code about arguments or sign-in for a call that is not a tool call.
 func (h *heard) placed(code candor.Code) candor.Code {
 	switch {
 	case code != candor.CodeInvalidArguments:
@@ -40,7 +40,7 @@ func (h *heard) placed(code candor.Code) candor.Code {
 	}
 }
 
-// meaningOf returns the most telling meaning in the text and the words that were found, nil if there is none.
+// meaningOf returns the highest-ranked meaning in the text and the words that matched, or nil.
 func (h *heard) meaningOf(text string) (m *meaning, words string) {
 	if text == "" {
 		return nil, ""
@@ -53,7 +53,7 @@ func (h *heard) meaningOf(text string) (m *meaning, words string) {
 	return nil, ""
 }
 
-// search looks through the sentences that tell, or through those that advise.
+// search looks for a meaning in the descriptive sentences of the text, or in the advising ones.
 func (h *heard) search(text string, advising bool) (m *meaning, words string) {
 	best := len(textLexicon.table)
 	rest := []byte(text)
@@ -73,7 +73,8 @@ func (h *heard) search(text string, advising bool) (m *meaning, words string) {
 	return &textLexicon.table[best], words
 }
 
-// bestMeaning returns the place of the most telling meaning in a sentence that the call does not contradict.
+// bestMeaning returns the rank of the best meaning in a sentence that is consistent with the call, and the index of its first
+// word.
 func (h *heard) bestMeaning(l *line, below int) (rank, at int) {
 	var skip rankSet
 	for {
@@ -90,11 +91,11 @@ func (h *heard) bestMeaning(l *line, below int) (rank, at int) {
 	}
 }
 
-// maxSentences is how many sentences of a message are read for its meaning.
+// maxSentences is the number of sentences of a message that are searched.
 const maxSentences = 16
 
-// accepts reports whether the call leaves room for a meaning. The words for a bad argument, a missing key and a missing program are the same that
-// servers use for other things; the tool's schema tells whether there is such an argument.
+// accepts reports whether a meaning is consistent with the call. Servers also use the words for a bad argument, a missing key or a
+// missing program for other things; the tool's schema shows whether such an argument exists.
 func (h *heard) accepts(code candor.Code, l *line) bool {
 	if !h.isTool() || !h.schema.known() {
 		return true
@@ -111,7 +112,7 @@ func (h *heard) accepts(code candor.Code, l *line) bool {
 	}
 }
 
-// has reports a line with a word that is the given mark.
+// has reports whether a word of the line contains the given mark.
 func (l *line) has(mark byte) bool {
 	for i := range l.n {
 		if bytes.IndexByte(l.word(i), mark) >= 0 {
@@ -121,7 +122,7 @@ func (l *line) has(mark byte) bool {
 	return false
 }
 
-// namesProperty reports a sentence with the name of a property, or with its last word: "Invalid ID" of projectId.
+// namesProperty reports whether a sentence contains the name of a property or its last word, as "Invalid ID" does for projectId.
 func (h *heard) namesProperty(l *line) bool {
 	for i := range l.n {
 		word := string(l.word(i))
@@ -132,7 +133,7 @@ func (h *heard) namesProperty(l *line) bool {
 	return false
 }
 
-// namesOneOf reports a sentence with one of the words, where a property of the tool has that word in its name.
+// namesOneOf reports whether a sentence contains one of the words and the tool has a property that ends in that word.
 func (h *heard) namesOneOf(l *line, words map[string]bool) bool {
 	for i := range l.n {
 		if word := string(l.word(i)); words[word] && h.schema.hasTail(word) {
@@ -146,14 +147,14 @@ var (
 	credentialWords = wordSet("key token credentials credential password secret")
 	programWords    = wordSet("command executable binary program module package browser driver library extension cli")
 
-	// argumentWords say that an argument is meant, whichever it is.
+	// argumentWords are phrases about arguments in general.
 	argumentWords = newPhrasebook(`
 		argument|arguments|parameter|parameters|param|params
 		input|inputs is|are|was|validation|schema|invalid
 		invalid|bad|missing input|inputs
 	`)
 
-	// advice begins a sentence that says what to do, not what happened.
+	// advice phrases begin a sentence that gives advice and does not describe the failure.
 	advice = newPhrasebook(`
 		please|try|check|ensure|verify|consider|see|refer|visit|contact|hint|tip|note|alternatively|documentation
 		make sure
@@ -163,20 +164,20 @@ var (
 		to fix|resolve|enable|use|set|configure|get
 	`)
 
-	// before tells what has to be done before the call can succeed, which is the reason also where it is put as advice.
+	// before phrases name a step that must precede the call. Such a sentence gives the reason even if it is worded as advice.
 	before = newPhrasebook(`
 		first
 	`)
 )
 
-// readSentence is [line.read] up to the end of a sentence.
+// readSentence is like [line.read], but stops at the end of a sentence.
 func (l *line) readSentence(text []byte) (rest []byte) {
 	end := sentenceEnd(text)
 	l.read(text[:min(end, lineBytes)], false)
 	return text[max(min(end, lineBytes), 1):]
 }
 
-// sentenceEnd finds a line end, or a full stop with white space behind it.
+// sentenceEnd returns the index after the first newline or sentence mark followed by white space, or len(text).
 func sentenceEnd(text []byte) int {
 	for i, c := range text[:min(len(text), lineBytes)] {
 		switch c {
@@ -191,10 +192,10 @@ func sentenceEnd(text []byte) int {
 	return len(text)
 }
 
-// quoted is how many words of a sentence [line.quote] shows.
+// quoted is the number of words that [line.quote] returns.
 const quoted = 5
 
-// quote returns a few words from word i on, as they are matched.
+// quote returns a few words from word i on, as they were matched.
 func (l *line) quote(i int) string {
 	var parts []string
 	for k := i; k < min(l.n, i+quoted); k++ {
