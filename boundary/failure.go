@@ -18,10 +18,10 @@ import (
 // keeps it, a Go error is interpreted by Boundary.understand, a result by readResult, a JSON-RPC error by read. Then toolCall.fail,
 // or guard.protocolError for any other method, applies these steps, which fill the fields of a failure:
 //
-//	refine   the error as Options.Refine returns it        failure.err
+//	refine   the error as Options.Refine returns it       failure.err
 //	stamp    ref, time, tool and session                  failure.err
 //	write    the result or the JSON-RPC error             failure.envelope
-//	record   the ledger entry, then the count              or the answer becomes AUDIT_LOG_FAILED
+//	record   the ledger entry, then the count             or the answer becomes AUDIT_LOG_FAILED
 //
 // The middleware returns the reply, and the layer around the SDK writes it; see [recorded].
 

@@ -17,28 +17,28 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// What stands here is for servers that are not built on the go-sdk: it takes and returns JSON. Package mcpgo is its first user.
+// The functions in this file are for servers that are not built on the go-sdk: they take and return JSON. Package mcpgo uses them.
 
-// Call is a tools/call as a server of any SDK knows it.
+// Call describes a tools/call request independently of the SDK.
 type Call struct {
 	Tool      string
-	Session   string          // "" if there is none
-	Arguments json.RawMessage // only digested
-	// OutputSchema is the outputSchema of the tool, nil if it declares none.
+	Session   string          // "" if the call has no session
+	Arguments json.RawMessage // only a digest is kept
+	// OutputSchema is the outputSchema of the tool, or nil.
 	OutputSchema json.RawMessage
-	// Repeatable says that the tool is declared readOnlyHint or idempotentHint. The failure of any other tool that may have taken effect is
-	// not_retryable; see [contract.AvoidSecondEffect].
+	// Repeatable reports that the tool declares readOnlyHint or idempotentHint. The failure of any other tool that may have taken
+	// effect is not_retryable; see [contract.AvoidSecondEffect].
 	Repeatable bool
-	// Complete says that the protocol version is 2026-07-28 or later, in which every result says that it is complete.
+	// Complete reports that the protocol version is 2026-07-28 or later, in which every result has a resultType.
 	Complete bool
 }
 
-// FailCall records and counts the failure of a tool call and returns the result that tells of it, with the error as it is told.
-// The failure is err; result is what the tool returned, or nil. Without err the result itself is the failure, and is read: one
-// that holds a whole envelope already leaves as it is, but for secrets and for retry advice that could cause a second effect.
+// FailCall records and counts the failure of a tool call. It returns the result to send and the error in it. The failure is err;
+// result is the result that the tool returned, or nil. If err is nil, the failure is read from the result: a result that already
+// contains a complete envelope is returned unchanged, except for secrets and for retry advice that could cause a second effect.
 //
-// The result is always one with isError. Where the server's dialect is rpc it is in the candor dialect, and whoever sends it
-// has to write the error as JSON-RPC.
+// The result always has isError. If the server's dialect is rpc, the result is in the candor dialect, and the caller must send the
+// error as a JSON-RPC error.
 func (b *Boundary) FailCall(ctx context.Context, c Call, err error, result json.RawMessage) (json.RawMessage, *candor.Error) {
 	x := exchange{method: "tools/call", tool: c.Tool, session: c.Session, params: c.Arguments}
 	result = redactedJSON(result)
@@ -69,7 +69,7 @@ func (b *Boundary) FailCall(ctx context.Context, c Call, err error, result json.
 	return result, e
 }
 
-// failureOf returns what went wrong, and whether the result says all of it already.
+// failureOf returns the error of a failed call, and whether the result already contains all of it.
 func (b *Boundary) failureOf(err error, raw json.RawMessage, from *mcp.CallToolResult) (e *candor.Error, whole bool) {
 	if err != nil {
 		return attributeToTool(b.askError(err, candor.PartyTool)), false
@@ -87,7 +87,7 @@ func (b *Boundary) failureOf(err error, raw json.RawMessage, from *mcp.CallToolR
 	return contract.ReadResult(v), false
 }
 
-// emissionFor makes a result in the server's dialect, or in candor where that has no results.
+// emissionFor returns an emission for the server's dialect, or for candor if that dialect has no results.
 func (b *Boundary) emissionFor(c Call, from *mcp.CallToolResult) *emission {
 	t := &tool{listed: &mcp.Tool{Name: c.Tool}, output: usable(c.OutputSchema)}
 	if len(c.OutputSchema) > 0 {
@@ -102,7 +102,7 @@ func (b *Boundary) emissionFor(c Call, from *mcp.CallToolResult) *emission {
 	return m
 }
 
-// usable is a schema as another SDK has it, nil if there is none that can be used.
+// usable returns the compiled schema, or nil if raw is empty or cannot be compiled.
 func usable(raw json.RawMessage) *schema.Schema {
 	if len(raw) == 0 {
 		return nil
@@ -116,20 +116,20 @@ func usable(raw json.RawMessage) *schema.Schema {
 
 func encoded(r *mcp.CallToolResult) json.RawMessage {
 	raw, err := json.Marshal(r)
-	if err != nil { // what is kept of a tool's own result was seen to be encodable
+	if err != nil { // the kept parts of a tool's result were checked to be encodable
 		r.Content, r.StructuredContent = r.Content[:1], nil
 		raw, _ = json.Marshal(r)
 	}
 	return raw
 }
 
-// Recovered turns what a handler panicked with into an error. Call it in the deferred function that has recovered.
+// Recovered returns the error for the value of a handler's panic. Call it in the deferred function that has recovered the panic.
 func (b *Boundary) Recovered(thrown any) *candor.Error {
 	return b.askThrown(outcome{thrown: thrown, stack: panicStack()})
 }
 
-// Encode encodes the result of a handler, whose types may have methods of their own, and gives up after a while. It returns an error
-// for a value that cannot be encoded, or whose encoding is not UTF-8.
+// Encode encodes the result of a handler with a time limit, because its types may have foreign methods. It returns an error for a
+// value that cannot be encoded in time, or whose encoding is not UTF-8.
 func (b *Boundary) Encode(result any) (json.RawMessage, error) {
 	type encoding struct {
 		raw json.RawMessage
@@ -140,7 +140,7 @@ func (b *Boundary) Encode(result any) (json.RawMessage, error) {
 		if err == nil {
 			err = validText(raw)
 		} else {
-			err = errors.New(err.Error()) // an error of the marshaller is foreign, too
+			err = errors.New(err.Error()) // the marshaller's error may have foreign methods, too
 		}
 		return encoding{raw, err}
 	})
@@ -150,8 +150,8 @@ func (b *Boundary) Encode(result any) (json.RawMessage, error) {
 	return out.raw, out.err
 }
 
-// CheckArguments holds the arguments of a call against the input schema of its tool and returns INVALID_ARGUMENTS with all that
-// is wrong, or nil. A schema that cannot be used checks nothing.
+// CheckArguments validates the arguments of a call against the input schema of its tool. It returns INVALID_ARGUMENTS with all
+// issues, or nil. A schema that cannot be compiled accepts all arguments.
 func CheckArguments(inputSchema, arguments json.RawMessage) *candor.Error {
 	s := usable(inputSchema)
 	if s == nil || s.Accepts(arguments) {
@@ -160,7 +160,7 @@ func CheckArguments(inputSchema, arguments json.RawMessage) *candor.Error {
 	return teach.Arguments(s, arguments, candor.PartyServer)
 }
 
-// CheckOutput holds the structured content of a result against the output schema of its tool and returns OUTPUT_INVALID, or nil.
+// CheckOutput validates the structured content of a result against the output schema of its tool. It returns OUTPUT_INVALID, or nil.
 func CheckOutput(outputSchema, structured json.RawMessage) *candor.Error {
 	t := &tool{output: usable(outputSchema)}
 	if t.output == nil || len(structured) > 0 && t.output.Accepts(structured) {
@@ -169,8 +169,8 @@ func CheckOutput(outputSchema, structured json.RawMessage) *candor.Error {
 	return t.outputError(structured)
 }
 
-// RefuseMessage looks at bytes that are to be a JSON-RPC message. If they are none it records and counts that, and returns the
-// answer, nil if there must be none; an id that cannot be read is left out.
+// RefuseMessage checks whether the bytes are a JSON-RPC message. If not, it records and counts the failure and returns the answer to
+// send, which is nil if the protocol does not allow one. The answer has no id if the id cannot be read.
 func (b *Boundary) RefuseMessage(ctx context.Context, message []byte) (answer []byte, refused bool) {
 	m := wire.Parse(message, streamLimits(b.o.MaxMessage))
 	e := flawError(&m)
@@ -187,8 +187,8 @@ func (b *Boundary) RefuseMessage(ctx context.Context, message []byte) (answer []
 	}
 }
 
-// RefuseRequest records and counts the failure of a request and returns the answer, nil if it was a notification. The answer must not
-// pass through [Boundary.SealAnswer], which would record it again.
+// RefuseRequest records and counts the failure of a request and returns the answer to send, or nil for a notification. Do not pass
+// the answer to [Boundary.SealAnswer], which would record it again.
 func (b *Boundary) RefuseRequest(ctx context.Context, request []byte, e *candor.Error) []byte {
 	m := wire.Parse(request, wire.Limits{AllowLoneSurrogates: true})
 	o := openCall{method: string(m.Method()), params: paramsOf(&m)}
@@ -199,8 +199,8 @@ func (b *Boundary) RefuseRequest(ctx context.Context, request []byte, e *candor.
 	return b.refuse(ctx, e, contract.VerdictProtocol, o.exchange()).append(nil, m.ID())
 }
 
-// SealAnswer returns the answer to a request as it may leave. A JSON-RPC error is recorded, counted and given its envelope; anything else
-// is returned as it is.
+// SealAnswer returns the answer to send for a response. If the response is a JSON-RPC error, SealAnswer records and counts it and
+// adds its envelope. Any other response is returned unchanged.
 func (b *Boundary) SealAnswer(ctx context.Context, request, response []byte) []byte {
 	m := wire.Parse(response, wire.Limits{AllowLoneSurrogates: true})
 	if m.Shape() != wire.KindError {
@@ -215,7 +215,7 @@ func (b *Boundary) SealAnswer(ctx context.Context, request, response []byte) []b
 	return b.seal(ctx, in, o.exchange()).append(nil, asked.ID())
 }
 
-// Stats returns what [StatsMethod] answers, and false if the server's meter cannot tell.
+// Stats returns the result of [StatsMethod], and false if the server's meter is not a [Reporter].
 func (b *Boundary) Stats() (json.RawMessage, bool) {
 	reporter, ok := b.o.Meter.(Reporter)
 	if !ok {
@@ -237,7 +237,7 @@ func (b *Boundary) Announce(result json.RawMessage) json.RawMessage {
 	return out
 }
 
-// FailedEnvelope returns the error in the envelope of a result that says isError, or nil if there is none.
+// FailedEnvelope returns the error in the envelope of a result with isError, or nil.
 func FailedEnvelope(result json.RawMessage) *candor.Error {
 	v, err := wire.ParseValue(result, wire.Limits{AllowLoneSurrogates: true})
 	if err != nil {

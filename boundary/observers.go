@@ -8,9 +8,9 @@ import (
 	"github.com/candor-mcp/candor/internal/record"
 )
 
-// The logger, the meter and the tracer are the server's own code. One that panics loses what it was given, and never the answer.
+// The logger, the meter and the tracer are code of the server. If one of them panics, its data is lost, but the answer is sent.
 
-// calmHandler is a handler of log records that survives the one it holds.
+// calmHandler is a [slog.Handler] that recovers the panics of the handler it wraps.
 type calmHandler struct{ slog.Handler }
 
 // calmLogger returns a logger that does not panic.
@@ -43,7 +43,7 @@ func (h calmHandler) WithGroup(name string) slog.Handler {
 	return calmHandler{h.Handler.WithGroup(name)}
 }
 
-// startCall begins a call at the tracer.
+// startCall calls the tracer at the start of a call.
 func (b *Boundary) startCall(ctx context.Context, method, tool string, meta map[string]any) (within context.Context, end func(*candor.Error)) {
 	within, end = ctx, func(*candor.Error) {}
 	defer b.survive(ctx, "tracer")
@@ -60,7 +60,7 @@ func (b *Boundary) startCall(ctx context.Context, method, tool string, meta map[
 	return within, end
 }
 
-// calmMeter is the meter of a boundary, if it has one. It does not panic.
+// calmMeter calls the meter of a boundary, if there is one, and recovers its panics.
 type calmMeter struct{ b *Boundary }
 
 // Count implements [candor.Meter].
@@ -79,7 +79,7 @@ func (m calmMeter) CountSuppressed() {
 	}
 }
 
-// CountSuspected passes on to a meter that tells suspected failures apart.
+// CountSuspected calls the meter if it counts suspected failures.
 func (m calmMeter) CountSuspected() {
 	if suspects, ok := m.b.o.Meter.(record.SuspectMeter); ok {
 		defer m.b.survive(context.Background(), "meter")
@@ -95,7 +95,7 @@ func (m calmMeter) CountUnrecorded(e *candor.Error) {
 	}
 }
 
-// survive is deferred around a call of an observer.
+// survive recovers and logs a panic of an observer. It must be deferred.
 func (b *Boundary) survive(ctx context.Context, observer string) {
 	if v := recover(); v != nil {
 		b.o.Logger.ErrorContext(ctx, "an observer panicked", slog.String("observer", observer))

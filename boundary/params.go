@@ -12,15 +12,15 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// param is one member of a request's params that the protocol fixes.
+// param is a member of a request's params that the protocol specifies.
 type param struct {
 	name     string
 	is       wire.Type
 	required bool
 }
 
-// methodParams is what the protocol says of the params of the methods that demand some. The SDK refuses them with the text of a
-// JSON decoder; this tells which member it was.
+// methodParams lists the params that the protocol specifies for each method. The SDK refuses invalid params with the text of a JSON
+// decoder; this table serves to name the invalid member.
 var methodParams = map[string][]param{
 	"tools/call":             {{"name", wire.TypeString, true}, {"arguments", wire.TypeObject, false}, {"_meta", wire.TypeObject, false}},
 	"resources/read":         {{"uri", wire.TypeString, true}, {"_meta", wire.TypeObject, false}},
@@ -36,7 +36,7 @@ var methodParams = map[string][]param{
 	"notifications/progress": {{"progress", wire.TypeNumber, true}},
 }
 
-// paramIssues returns what is wrong with the params of a request, as far as the protocol fixes them.
+// paramIssues returns the issues of the params of a request that methodParams can detect.
 func paramIssues(method string, params []byte) []candor.Issue {
 	want, known := methodParams[method]
 	if !known {
@@ -65,14 +65,14 @@ func paramIssues(method string, params []byte) []candor.Issue {
 	return issues
 }
 
-// methods are the requests a client may make of a server, in either era.
+// methods lists the requests that a client may send to a server, in either era.
 var methods = []string{
 	"completion/complete", "initialize", "logging/setLevel", "ping", "prompts/get", "prompts/list", "resources/list",
 	"resources/read", "resources/subscribe", "resources/templates/list", "resources/unsubscribe", "server/discover",
 	"subscriptions/listen", "sys/errorStats", "tools/call", "tools/list",
 }
 
-// methodHint names the method that was probably meant.
+// methodHint returns a suggestion with the most similar method names, or "".
 func methodHint(method string) string {
 	if names := near.Names(method, methods); len(names) > 0 && names[0] != method {
 		return "Did you mean " + near.Quote(names) + "?"
@@ -80,8 +80,8 @@ func methodHint(method string) string {
 	return ""
 }
 
-// flawError says what is wrong with a message that a client sent, nil if nothing is. Params of a wrong type are no flaw here:
-// the SDK answers those itself.
+// flawError returns the error for a malformed message from a client, or nil if the message is well-formed. Params of a wrong type do
+// not count, because the SDK answers those itself.
 func flawError(m *wire.Message) *candor.Error {
 	if m.Flaws().Without(wireflaw.BadParams).Empty() {
 		return nil
@@ -89,12 +89,13 @@ func flawError(m *wire.Message) *candor.Error {
 	return teach.Flaw(m.Malformation(), candor.PartyServer)
 }
 
-// levels are those of the protocol. The SDK takes any text for one, and a client that misspells it would never learn why it hears nothing.
+// levels lists the log levels of the protocol. The SDK accepts any string, so a client that misspells a level would get no messages
+// and no error.
 var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// badLevel returns why a request to set the level of logging cannot be followed, nil for any other request.
+// badLevel returns the error for a logging/setLevel request with an unknown level, or nil.
 func badLevel(req mcp.Request) *candor.Error {
-	p, ok := req.GetParams().(*mcp.SetLoggingLevelParams) //nolint:staticcheck // it goes, and until then it is asked for
+	p, ok := req.GetParams().(*mcp.SetLoggingLevelParams) //nolint:staticcheck // deprecated, but still in use
 	if !ok || p == nil || slices.Contains(levels, string(p.Level)) {
 		return nil
 	}

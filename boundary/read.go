@@ -10,8 +10,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// The SDK's own errors carry no code, so they are known by their words. A test drives the SDK into each of them, so that a new
-// release that words them differently shows.
+// sdkErrors lists errors of the SDK, which have no code and are recognised by their text. A test provokes each of them, so that a new
+// release with different texts is detected.
 var sdkErrors = []struct {
 	code     int64
 	contains string
@@ -27,14 +27,14 @@ var sdkErrors = []struct {
 	{-32600, "duplicate in-flight request ID", candor.CodeDuplicateRequestID},
 	{0, `missing required "params"`, candor.CodeInvalidRequestParams},
 	{0, "unmarshaling ", candor.CodeInvalidRequestParams},
-	// What mark3labs/mcp-go says.
+	// Errors of mark3labs/mcp-go.
 	{-32602, "not found: tool not found", candor.CodeToolNotFound},
 	{-32602, "not found: prompt not found", candor.CodePromptNotFound},
 	{-32600, "unparsable ", candor.CodeInvalidRequestParams},
 	{-32603, "internal panic: ", candor.CodeInternalError},
 }
 
-// sdkInside are those that come out of the SDK's own handlers, where the middleware meets them as Go errors.
+// sdkInside lists the errors of the SDK's own handlers, which the middleware receives as Go errors.
 var sdkInside = []struct {
 	begins string
 	is     candor.Code
@@ -45,7 +45,7 @@ var sdkInside = []struct {
 	{`duplicate "initialize" received`, candor.CodeInvalidRequest, candor.PartyServer},
 }
 
-// readInside returns what an error of the SDK's own handlers is, or nil.
+// readInside returns the error for a Go error of the SDK's own handlers, or nil.
 func readInside(err error) *candor.Error {
 	text := err.Error()
 	for _, known := range sdkInside {
@@ -56,7 +56,7 @@ func readInside(err error) *candor.Error {
 	return nil
 }
 
-// read turns a JSON-RPC error that the SDK or a handler made into an error.
+// read converts a JSON-RPC error of the SDK or a handler.
 func read(r rpcError, x *exchange) *candor.Error {
 	r.message, r.data = contract.Redact(r.message), redactedJSON(r.data)
 	if e := readSDK(r, x); e != nil {
@@ -65,20 +65,20 @@ func read(r rpcError, x *exchange) *candor.Error {
 	return readAnyServer(r)
 }
 
-// readWords reads a JSON-RPC error that says "method not found" of a method that exists: only its words count.
+// readWords converts a JSON-RPC error that says "method not found" of a method that exists. It ignores the number.
 func readWords(r rpcError) *candor.Error {
 	r.message, r.data = contract.Redact(r.message), redactedJSON(r.data)
 	r.code = jsonrpc.CodeInternalError
 	return readAnyServer(r)
 }
 
-// readAnyServer reads a JSON-RPC error by the rules that are applied to any other server.
+// readAnyServer converts a JSON-RPC error by the rules for errors of any server.
 func readAnyServer(r rpcError) *candor.Error {
 	object, err := wire.ParseValue(r.appendObject(nil), wire.Limits{})
 	if err != nil {
 		return candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyServer, false))
 	}
-	return contract.ReadRPCError(object).With(candor.WithCallInfo(candor.CallInfo{})) // a peer's words do not say which call this was
+	return contract.ReadRPCError(object).With(candor.WithCallInfo(candor.CallInfo{})) // the error of a peer does not identify this call
 }
 
 func readSDK(r rpcError, x *exchange) *candor.Error {
@@ -86,7 +86,7 @@ func readSDK(r rpcError, x *exchange) *candor.Error {
 	if r.message == "Resource not found" && x.method == "resources/read" {
 		return candor.New(candor.CodeResourceNotFound, "", server)
 	}
-	if len(r.data) > 0 { // the SDK's other errors that need reading have none
+	if len(r.data) > 0 { // the SDK's other errors have no data
 		return nil
 	}
 	if r.code == -32601 {
@@ -104,7 +104,7 @@ func readSDK(r rpcError, x *exchange) *candor.Error {
 	return nil
 }
 
-// about says more of an error than its sentence does.
+// about returns options with the issues or details of an SDK error.
 func about(code candor.Code, _ rpcError, x *exchange) []candor.Option {
 	switch code {
 	case candor.CodeInvalidRequestParams:

@@ -8,9 +8,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// recorded is a field of a call that passes through a layer around the SDK. The middleware stores in it the failure that it has
-// recorded, and the layer does not record the same failure again when it leaves. The SDK stands between the two and passes on
-// nothing but the answer.
+// recorded is a field of a call that passes through a layer around the SDK. The middleware stores the key of the failure that it has
+// recorded, so that the layer does not record the same failure again when it sends the answer. The SDK between the two passes on only
+// the answer.
 type recorded struct{ key atomic.Pointer[string] }
 
 func (r *recorded) set(key string) { r.key.Store(&key) }
@@ -21,7 +21,7 @@ func (r *recorded) is(key string) bool {
 	return known != nil && *known == key
 }
 
-// take is [recorded.is] for the first that asks.
+// take is [recorded.is], but returns true only once.
 func (r *recorded) take(key string) bool {
 	known := r.key.Load()
 	return known != nil && *known == key && r.key.CompareAndSwap(known, nil)
@@ -37,13 +37,13 @@ func (g *guard) noteRecorded(req mcp.Request, r *reply) {
 		o.recorded.set(r.recorded)
 		return
 	}
-	if r.err != nil && !httpCalls.note(extra, r.recorded) { // over HTTP results are not looked at again
+	if r.err != nil && !httpCalls.note(extra, r.recorded) { // over HTTP, results are not checked again
 		lateFailures.add(r.recorded)
 	}
 }
 
-// NoteRecorded tells a connection of [Boundary.Transport] that the failure in a response has been recorded, so that writing the response
-// does not record it again. Request is the call as it was read from that connection.
+// NoteRecorded notes, for a connection of [Boundary.Transport], that the failure in a response was recorded, so that writing the
+// response does not record it again. Request is the call as it was read from that connection.
 func NoteRecorded(request *jsonrpc.Request, response *jsonrpc.Response) {
 	extra, _ := request.Extra.(*mcp.RequestExtra)
 	o := streamCalls.find(extra)
@@ -56,7 +56,7 @@ func NoteRecorded(request *jsonrpc.Request, response *jsonrpc.Response) {
 	}
 }
 
-// note stores the key of a recorded failure with its call, and reports false if the call has ended.
+// note stores the key of a recorded failure with its call. It returns false if the call has ended.
 func (r *answerRegistry) note(extra *mcp.RequestExtra, key string) bool {
 	if extra == nil || len(extra.Header[throughHeader]) != 1 {
 		return false
@@ -70,13 +70,13 @@ func (r *answerRegistry) note(extra *mcp.RequestExtra, key string) bool {
 	return a != nil
 }
 
-// takeRecorded reports whether the failure with that key has been recorded by the middleware for this request, or for another one that
-// did not carry its answer: a stream opened by GET carries the answers of requests that have ended.
+// takeRecorded reports whether the middleware has recorded the failure with that key, for this request or for another one whose
+// response did not contain the answer: a stream opened by GET carries the answers of requests that have ended.
 func (a *answer) takeRecorded(key string) bool {
 	return a.recorded.take(key) || a.asked == nil && (lateFailures.take(key) || httpCalls.take(key))
 }
 
-// take is [recorded.take] for whichever open call it is true of.
+// take calls [recorded.take] on the open calls until one returns true.
 func (r *answerRegistry) take(key string) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -88,20 +88,20 @@ func (r *answerRegistry) take(key string) bool {
 	return false
 }
 
-// leaveRecorded remembers a failure whose answer was not written to the request that has ended.
+// leaveRecorded remembers a failure whose answer was not written to its request before the request ended.
 func (a *answer) leaveRecorded() {
 	if key := a.recorded.key.Load(); key != nil {
 		lateFailures.add(*key)
 	}
 }
 
-// lateFailures are the JSON-RPC errors that were recorded for no open call: over HTTP the request may have ended, and the answer leaves
-// on another stream. There is one set for the process, because that stream may belong to another boundary.
+// lateFailures holds the JSON-RPC errors that were recorded without an open call: over HTTP the request may have ended, and the
+// answer is sent on another stream. There is one set for the process, because that stream may belong to another boundary.
 var lateFailures lateSet
 
 const maxLate = 1 << 12 // keys of one generation
 
-// lateSet counts keys. It keeps two generations of them, because what was recorded may never leave.
+// lateSet counts keys. It keeps two generations and discards older keys, because some recorded failures are never sent.
 type lateSet struct {
 	mu       sync.Mutex
 	now, old map[string]int

@@ -20,10 +20,10 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// What the author of a tool wrote into a failure is kept, but not its secrets, nor the characters that hide or steer: an error is
-// where those slip out. A text is redacted as a whole before anybody cuts it, because half a secret is not known any more.
+// The content that the author of a tool put into a failure is kept, but secrets and invisible or control characters are removed. A
+// text is redacted before it is truncated, because a part of a secret cannot be recognised.
 
-// redactedBlock returns a content block whose texts are clean. Pictures and sounds pass.
+// redactedBlock returns a content block with redacted texts. Images and audio are not changed.
 func redactedBlock(block mcp.Content) mcp.Content {
 	switch b := block.(type) {
 	case rawBlock:
@@ -59,7 +59,8 @@ func redactedBlock(block mcp.Content) mcp.Content {
 	return block
 }
 
-// redactedValue returns a value as clean JSON, or itself if it is clean already. What cannot be written is dropped.
+// redactedValue returns a value as redacted JSON, or v itself if redaction changes nothing. It returns nil for a value that cannot be
+// encoded.
 func redactedValue(v any) any {
 	if v == nil {
 		return nil
@@ -75,7 +76,7 @@ func redactedValue(v any) any {
 	return json.RawMessage(clean)
 }
 
-// redactedJSON returns JSON whose texts and names are clean: the same bytes if they were.
+// redactedJSON returns JSON with redacted strings and member names. It returns raw itself if redaction changes nothing.
 func redactedJSON(raw []byte) []byte {
 	if len(raw) == 0 {
 		return raw
@@ -91,7 +92,7 @@ func redactedJSON(raw []byte) []byte {
 	return clean
 }
 
-// redactedURI is redactedJSON for data that names a missing resource: its path is what the client has asked for, and stays.
+// redactedURI is redactedJSON for data that names a missing resource. It keeps paths, because the client sent them.
 func redactedURI(raw []byte) []byte {
 	v, err := wire.ParseValue(raw, wire.Limits{})
 	if err != nil {
@@ -104,14 +105,14 @@ func redactedURI(raw []byte) []byte {
 	return clean
 }
 
-// redactedLoose is redactedJSON for JSON that wire refuses, such as an object with two members of one name: the last of them
-// counts, as it does for encoding/json.
+// redactedLoose is redactedJSON for JSON that package wire rejects, such as an object with duplicate member names. The last of them
+// is used, as in encoding/json.
 func redactedLoose(raw []byte) []byte {
 	var decoded any
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	if decoder.Decode(&decoded) != nil {
-		return raw // the reader of it will find the same
+		return raw // invalid JSON is left to the reader
 	}
 	again, err := json.Marshal(decoded)
 	if err != nil {
@@ -119,20 +120,21 @@ func redactedLoose(raw []byte) []byte {
 	}
 	v, err := wire.ParseValue(again, wire.Limits{})
 	if err != nil {
-		return []byte("null") // deeper or longer than any message may be
+		return []byte("null") // exceeds the limits of a message
 	}
 	clean, _ := redactjson.Cleaner{}.Append(nil, v)
 	return clean
 }
 
-// redactedText is contract.Redact for a text that may hold JSON.
+// redactedText is contract.Redact for a text that may contain JSON.
 func redactedText(text string) string { return redactjson.Cleaner{}.Text(text) }
 
-// A stack always goes to the ledger and the log; the dialects write it only if [Options.Stack] says so.
+// A stack is always written to the ledger and the log. The dialects write it only if [Options.Stack] allows it.
 
 const maxFrames = 64
 
-// panicStack returns the stack of a panic, without the frames of the harness. Call it in the deferred function that has recovered.
+// panicStack returns the stack of a panic, without the frames of the boundary and the SDK. Call it in the deferred function that has
+// recovered the panic.
 func panicStack() string {
 	var pcs [maxFrames]uintptr
 	return candor.StackPolicy{Debug: true}.Frames(pcs[:runtime.Callers(3, pcs[:])])
@@ -146,8 +148,8 @@ func withFound(e *candor.Error, stack string) *candor.Error {
 	return e.With(candor.WithStack(stack))
 }
 
-// withStack adds a stack to a failure that has none, for DEBUG_STACK: where the boundary has found it. The handler has returned by then, so
-// these are mostly frames of the harness.
+// withStack adds the current stack to an error that has none, if DEBUG_STACK is set. The handler has returned by then, so most frames
+// are those of the boundary and the SDK.
 func (b *Boundary) withStack(e *candor.Error) *candor.Error {
 	if !b.o.Stack.Debug || e.Stack() != "" || b.o.Dialect.Carrier() == dialect.CarrierRPCError {
 		return e
@@ -161,7 +163,7 @@ func (b *Boundary) withStack(e *candor.Error) *candor.Error {
 	return e.With(candor.WithStack(stack))
 }
 
-// allFrames formats frames as [candor.StackPolicy.Frames] does, those of the harness included.
+// allFrames formats all frames as [candor.StackPolicy.Frames] does, without omitting any.
 func allFrames(pcs []uintptr) string {
 	var lines []string
 	frames := runtime.CallersFrames(pcs)

@@ -23,7 +23,7 @@ type rpcError struct {
 	data    []byte // JSON, or nil
 }
 
-// rpcErrorOf reads an error as the SDK would write it, but keeps the data of one that was wrapped.
+// rpcErrorOf converts an error as the SDK would encode it, but keeps the data of a wrapped error.
 func rpcErrorOf(err error) rpcError {
 	inner, ok := errors.AsType[*jsonrpc.Error](err)
 	if !ok || inner == nil {
@@ -32,7 +32,7 @@ func rpcErrorOf(err error) rpcError {
 	return rpcError{code: inner.Code, message: err.Error(), data: writable(inner.Data)}
 }
 
-// writable returns the data of an error, or nil if no client could read it.
+// writable returns the data of an error, or nil if it is not valid JSON in UTF-8.
 func writable(data json.RawMessage) []byte {
 	if !utf8.Valid(data) || !json.Valid(data) {
 		return nil
@@ -44,8 +44,7 @@ func (r rpcError) wire() *jsonrpc.Error {
 	return &jsonrpc.Error{Code: r.code, Message: r.message, Data: json.RawMessage(r.data)}
 }
 
-// append appends the whole response. Without an id the member is left out, which is how MCP wants an answer to something
-// unreadable.
+// append appends the complete response. Without an id the member is omitted, as MCP requires for the answer to an unreadable message.
 func (r rpcError) append(dst, id []byte) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0",`...)
 	if len(id) > 0 {
@@ -64,18 +63,19 @@ func (r rpcError) appendObject(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// refuse settles a failure that a layer around the SDK has found and returns the error to answer with.
+// refuse records a failure that a layer around the SDK has detected, and returns the error to answer with.
 func (b *Boundary) refuse(ctx context.Context, e *candor.Error, v contract.Verdict, x exchange) rpcError {
 	return b.express(ctx, e, v, &x, rpcError{code: int64(e.Code().RPCNumber()), message: e.Message()})
 }
 
-// seal records a JSON-RPC error that the SDK is about to send and that the middleware has not recorded, and returns what to send.
+// seal records a JSON-RPC error that the SDK is about to send and that the middleware has not recorded, and returns the error to
+// send.
 func (b *Boundary) seal(ctx context.Context, in rpcError, x exchange) rpcError {
 	e := read(in, &x)
 	return b.express(ctx, e, contract.VerdictProtocol, &x, in.improved(e))
 }
 
-// key identifies an error: the ref of its envelope, or the data of one that has none.
+// key identifies an error by the ref of its envelope, by its data if it has no ref, or by its message if it has no data.
 func (r rpcError) key() string {
 	v, err := wire.ParseValue(r.data, wire.Limits{})
 	if err != nil {
@@ -89,7 +89,7 @@ func (r rpcError) key() string {
 	return "data:" + string(r.data)
 }
 
-// improved mends what must never leave: number 0, and messages in which the SDK quotes input and names Go types.
+// improved replaces the number 0 and the message, because the SDK's messages quote input and name Go types.
 func (r rpcError) improved(e *candor.Error) rpcError {
 	if r.code == 0 {
 		r.code = int64(e.Code().RPCNumber())
@@ -98,7 +98,7 @@ func (r rpcError) improved(e *candor.Error) rpcError {
 	return r
 }
 
-// data returns the data member of an error that had none: the members of the server's dialect and the canonical error.
+// data returns the data member for an error without data: the members of the server's dialect and the envelope.
 func (b *Boundary) data(e *candor.Error, envelope []byte) []byte {
 	switch b.o.Dialect.Name() {
 	case "rpc":
@@ -114,7 +114,8 @@ func (b *Boundary) data(e *candor.Error, envelope []byte) []byte {
 	return own
 }
 
-// isResourceURI reports the one shape by which clients know a missing resource. Nothing may be added to it, and only secrets are replaced.
+// isResourceURI reports whether data has the form by which clients recognise a missing resource. No member may be added to it, and
+// only secrets are replaced.
 func isResourceURI(data []byte) bool {
 	v, err := wire.ParseValue(data, wire.Limits{})
 	if err != nil || v.Type() != wire.TypeObject || v.Len() != 1 {
@@ -124,7 +125,7 @@ func isResourceURI(data []byte) bool {
 	return ok
 }
 
-// withEnvelope adds the canonical error to data. Data that is not an object becomes the member "value" of one.
+// withEnvelope adds the envelope to data. Data that is not an object becomes the member "value" of one.
 func withEnvelope(data, envelope []byte) ([]byte, bool) {
 	v, err := wire.ParseValue(data, wire.Limits{})
 	if err != nil {
