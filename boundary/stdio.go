@@ -25,17 +25,17 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Stdio returns a transport over standard input and output, for [mcp.Server.Run]. Where the SDK's own ends the session at one
-// bad line, this one answers it and goes on. While it is open a client that has gone away is an error of writing, and no
-// signal that ends the process.
+// Stdio returns a transport over standard input and output, for [mcp.Server.Run]. The SDK's own transport ends the session at a
+// malformed line; this one answers it and continues. While the transport is open, writing to a client that has closed its end returns
+// an error and does not raise SIGPIPE.
 //
-// Handlers must not print to standard output. [Serve] sees to that as well.
+// Handlers must not print to standard output. [Serve] also prevents that.
 func (b *Boundary) Stdio() mcp.Transport { return b.Transport(os.Stdin, newStandardOutput()) }
 
-// Transport returns a transport over any two streams of lines, for one connection. Both are closed with it. A peer that does
-// not read its answers holds up its own requests: nothing is queued for it.
+// Transport returns a transport over two streams of lines, for one connection. It closes both. Answers are not queued: if a client
+// does not read its answers, its further requests wait.
 //
-// The server must be guarded by [Boundary.Install], or what its handlers do is not seen.
+// The server must have a boundary, see [Boundary.Install]; otherwise the failures of its handlers are not handled.
 func (b *Boundary) Transport(r io.ReadCloser, w io.WriteCloser) mcp.Transport {
 	return &streamTransport{b: b, r: r, w: w}
 }
@@ -44,8 +44,8 @@ type streamTransport struct {
 	b    *Boundary
 	r    io.ReadCloser
 	w    io.WriteCloser
-	stop <-chan struct{} // ends the session in good order; nil never does
-	over chan struct{}   // told when every caller was answered or given up; may be nil
+	stop <-chan struct{} // ends the session gracefully; may be nil
+	over chan struct{}   // closed when every call was answered or abandoned; may be nil
 }
 
 // Connect implements [mcp.Transport].
@@ -53,8 +53,8 @@ func (t *streamTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	return t.open(context.WithoutCancel(ctx)), nil
 }
 
-// standardOutput is standard output without the signal that kills a process which writes to a closed one, and without
-// a Close that would free the number 1 for the next file that is opened.
+// standardOutput is standard output without SIGPIPE, which would end a process that writes to a closed pipe. Its Close keeps file
+// descriptor 1 open, so that no other file gets it.
 type standardOutput struct {
 	*os.File
 	broken chan os.Signal
@@ -66,21 +66,21 @@ func newStandardOutput() standardOutput {
 	return out
 }
 
-// Close ends only the catching of the signal.
+// Close only restores the handling of SIGPIPE.
 func (s standardOutput) Close() error {
 	signal.Stop(s.broken)
 	return nil
 }
 
-// streamLimits are the bounds of a message. Half of a surrogate pair is let through: a peer that cuts texts by UTF-16 units
-// sends it, and a model cannot mend it.
+// streamLimits returns the limits of a message. Lone surrogates are allowed, because clients that cut strings by UTF-16 units send
+// them, and a model cannot correct that.
 func streamLimits(maxMessage int) wire.Limits {
 	return wire.Limits{MaxBytes: maxMessage, AllowLoneSurrogates: true}
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// take reads one line and returns what the SDK is to have of it, nil if nothing. What is wrong with it is answered here.
+// take processes one line and returns the message to pass to the SDK, or nil. It answers invalid lines.
 func (c *streamConn) take(line framing.Line) jsonrpc.Message {
 	if line.Flaw != wireflaw.None {
 		return c.takeOversize(line)
@@ -127,7 +127,7 @@ func (c *streamConn) takeRequest(m *wire.Message) jsonrpc.Message {
 	return o.request()
 }
 
-// takeNotification passes a notification on. What the SDK would drop without a word is recorded.
+// takeNotification passes a notification on. It records notifications that the SDK would drop silently.
 func (c *streamConn) takeNotification(m *wire.Message) jsonrpc.Message {
 	method, params := string(m.Method()), paramsOf(m)
 	x := exchange{method: contract.Bound(method, maxMethodName)}
@@ -148,8 +148,8 @@ func (c *streamConn) takeNotification(m *wire.Message) jsonrpc.Message {
 
 const cancelledMethod = "notifications/cancelled"
 
-// takeCancel marks a call as called off and passes that on under the id by which the SDK knows the call. A call that is not
-// open is ignored, and kept from the SDK: it would round the id, and cancel another one.
+// takeCancel marks a call as cancelled and passes the notification on with the SDK's id of the call. A cancellation of a call that is
+// not open is dropped, because the SDK would round the id and cancel another call.
 func (c *streamConn) takeCancel(params json.RawMessage) jsonrpc.Message {
 	v, err := wire.ParseValue(params, c.limits)
 	if err != nil {
@@ -168,7 +168,7 @@ func (c *streamConn) takeCancel(params json.RawMessage) jsonrpc.Message {
 	return cancellation(o, params)
 }
 
-// cancellation is the notification that calls off a call, with the params of the client's own if there is one.
+// cancellation returns the notification that cancels a call. Params are those of the client's notification, or nil.
 func cancellation(o *openCall, params json.RawMessage) *jsonrpc.Request {
 	if len(params) == 0 {
 		params = json.RawMessage("{}")
@@ -187,7 +187,7 @@ func cancellation(o *openCall, params json.RawMessage) *jsonrpc.Request {
 	return &jsonrpc.Request{Method: cancelledMethod, Params: params}
 }
 
-// takeAnswer passes on the client's answer to a request of the server. The SDK ignores one that it does not wait for.
+// takeAnswer passes on the client's answer to a request of the server. The SDK ignores an answer that it does not wait for.
 func takeAnswer(m *wire.Message) jsonrpc.Message {
 	if m.ID() == nil {
 		return nil
@@ -201,8 +201,8 @@ func takeAnswer(m *wire.Message) jsonrpc.Message {
 	return r
 }
 
-// brokenAnswer is what the SDK gets for an answer that cannot be read, so that nobody waits for it. It is no JSON-RPC error,
-// because a handler that returns it must not seem to have chosen one.
+// brokenAnswer returns the response to pass to the SDK for an unreadable answer of the client, so that the server does not wait for
+// it. Its error is not a JSON-RPC error, because a handler may return it and must not appear to have chosen one.
 func brokenAnswer(id wire.ID, reason string) jsonrpc.Message {
 	if id == nil || id.IsNull() {
 		return nil
@@ -210,13 +210,13 @@ func brokenAnswer(id wire.ID, reason string) jsonrpc.Message {
 	return &jsonrpc.Response{ID: sdkID(id), Error: errors.New("the client's answer cannot be read: " + reason)}
 }
 
-// takeMalformed answers what is no message. An answer is never answered, and neither is a notification.
+// takeMalformed answers a malformed message. Answers and notifications are only recorded.
 func (c *streamConn) takeMalformed(m *wire.Message, e *candor.Error) jsonrpc.Message {
 	x := exchange{method: contract.Bound(string(m.Method()), maxMethodName)}
 	id := teach.AnswerID(m, e.Code()).Clone()
 	bad := m.Malformation().Flaw
 	switch shape := m.Shape(); {
-	case m.Value().Type() != wire.TypeObject: // what it was to be cannot be told
+	case m.Value().Type() != wire.TypeObject: // the kind of message is unknown
 		c.refuse(e, nil, x, contract.VerdictMalformed)
 	case shape == wire.KindResult, shape == wire.KindError, bad == wireflaw.ResultAndError:
 		c.b.suppress(c.ctx, e, contract.VerdictMalformed, x)
@@ -229,7 +229,7 @@ func (c *streamConn) takeMalformed(m *wire.Message, e *candor.Error) jsonrpc.Mes
 	return nil
 }
 
-// takeOversize answers a line that was not kept. Only what its head says of it is known.
+// takeOversize answers a line that exceeds the size limit. Only its beginning and its end were kept.
 func (c *streamConn) takeOversize(line framing.Line) jsonrpc.Message {
 	e := candor.New(candor.CodeMessageTooLarge, "", candor.WithOrigin(candor.PartyServer, false),
 		candor.WithDetails(map[string]any{"bytes": line.Size, "limitBytes": c.maxBytes()}))
@@ -240,7 +240,7 @@ func (c *streamConn) takeOversize(line framing.Line) jsonrpc.Message {
 	case strings.HasPrefix(method, "notifications/"):
 		c.b.suppress(c.ctx, e, contract.VerdictMalformed, x)
 	case method == "":
-		// It may be an answer, and its id one of ours.
+		// The line may be an answer, and its id one of the server's.
 		c.refuse(e, nil, x, contract.VerdictMalformed)
 		return brokenAnswer(id, "it is larger than the server accepts")
 	default:
@@ -261,13 +261,13 @@ func paramsOf(m *wire.Message) json.RawMessage {
 	return bytes.Clone(m.Params().Raw())
 }
 
-// Serve puts a boundary around a server and runs it on standard input and output until the client closes its end or ctx is done.
-// Both are a clean end, for which it returns nil: at the end of the input the calls that are open are answered first, for up to
-// half a minute; when ctx is done they are called off and answered as CANCELLED. A call whose handler has not returned after 5 seconds more
-// is answered as UNAVAILABLE. Serve returns an error if reading fails, or if a handler that ignores its context had to be left behind.
+// Serve adds a boundary to a server and runs it on standard input and output until the client closes its end or ctx is done. Serve
+// returns nil in both cases. At the end of the input it waits up to 30 seconds until the open calls are answered. When ctx is done,
+// it cancels them and answers with CANCELLED. A call whose handler has not returned 5 seconds later is answered with UNAVAILABLE.
+// Serve returns an error if reading fails, or if a handler ignores its context and is still running at the end.
 //
-// While it runs os.Stdout is os.Stderr, so that a handler that prints does not write into the protocol. What a C library or a
-// child process writes to file descriptor 1 is not caught.
+// While Serve runs, os.Stdout is os.Stderr, so that a handler that prints does not corrupt the protocol. Output of C libraries and
+// child processes to file descriptor 1 is not redirected.
 func Serve(ctx context.Context, server *mcp.Server, o Options) error {
 	b := Install(server, o)
 	in, out := os.Stdin, newStandardOutput()
@@ -282,7 +282,7 @@ func (b *Boundary) serve(ctx context.Context, server *mcp.Server, r io.ReadClose
 	over := make(chan struct{})
 	ran := make(chan error, 1)
 	t := &streamTransport{b: b, r: r, w: w, stop: ctx.Done(), over: over}
-	// The SDK answers nobody once its context is done; the transport ends the session instead.
+	// The SDK sends no answers once its context is done, so the transport ends the session instead.
 	go func() { ran <- server.Run(context.WithoutCancel(ctx), t) }()
 	select {
 	case err := <-ran:
@@ -297,5 +297,5 @@ func (b *Boundary) serve(ctx context.Context, server *mcp.Server, r io.ReadClose
 	}
 }
 
-// leaveTime is how long handlers may take to notice that the session has ended.
+// leaveTime is how long handlers may keep running after the session has ended.
 const leaveTime = time.Second

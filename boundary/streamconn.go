@@ -22,34 +22,34 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// How long calls that are open may go on: after the client has said all it has to say, and after the server was told to stop
-// and they were called off.
+// drainTime and stopTime limit how long open calls may continue: after the end of the client's input, and after the server was
+// stopped and they were cancelled.
 const (
 	drainTime = 30 * time.Second
 	stopTime  = 5 * time.Second
 )
 
-const keptLine = 64 << 10 // capacity that is kept for the next line
+const keptLine = 64 << 10 // maximum capacity that is kept for the next line
 
 // streamConn is one connection over two streams of lines.
 type streamConn struct {
 	b      *Boundary
-	ctx    context.Context //nolint:containedctx // of the whole connection, for what is recorded of lines that are no call
+	ctx    context.Context //nolint:containedctx // of the whole connection, for recording lines that are not calls
 	limits wire.Limits
 	calls  *inflight
 	gate   *callGate
 	room   room
-	life   context.Context //nolint:containedctx // ends with the connection
+	life   context.Context //nolint:containedctx // done when the connection ends
 	die    context.CancelFunc
 
-	starting sync.Mutex // held while a call leaves the queue
+	starting sync.Mutex // held while a call is passed on from the queue
 	queue    callQueue
 
-	asked  atomic.Int64 // the highest id of a request of the server to the client
-	hungUp atomic.Bool  // the client says nothing more, so nothing will be answered
+	asked  atomic.Int64 // highest id of a request of the server to the client
+	hungUp atomic.Bool  // the input has ended, so the client will send no answers
 
-	incoming chan jsonrpc.Message // to Read
-	over     chan struct{}        // closed when Read is to report err
+	incoming chan jsonrpc.Message // messages for Read
+	over     chan struct{}        // closed when Read must return err
 	finish   sync.Once
 	err      error // set before over is closed
 
@@ -60,8 +60,8 @@ type streamConn struct {
 
 	writing sync.Mutex
 	out     *framing.LineWriter // under writing
-	line    []byte              // under writing: the line that is being put together
-	broken  error               // under writing: a write has failed, and half a line may be out
+	line    []byte              // under writing: the line that is being assembled
+	broken  error               // under writing: a write has failed, and a part of a line may have been sent
 }
 
 func (t *streamTransport) open(ctx context.Context) *streamConn {
@@ -89,7 +89,8 @@ func (c *streamConn) maxBytes() int {
 	return wire.DefaultMaxBytes
 }
 
-// pump reads lines until there are none. It is a goroutine of its own because a read of standard input cannot be interrupted.
+// pump reads lines until the end of the input. It runs on a separate goroutine because a read of standard input cannot be
+// interrupted.
 func (c *streamConn) pump() {
 	lines := framing.NewLineReader(c.r, c.limits)
 	for {
@@ -104,7 +105,7 @@ func (c *streamConn) pump() {
 	}
 }
 
-// deliver hands a message to Read. It reports false if nobody reads any more.
+// deliver passes a message to Read. It returns false if the connection has ended.
 func (c *streamConn) deliver(m jsonrpc.Message) bool {
 	select {
 	case c.incoming <- m:
@@ -129,8 +130,8 @@ func (c *streamConn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// drain holds back the end of the input until the calls that are open have been answered: once the SDK has seen the end, it
-// cancels them and sends nothing more. It calls off what would never end by itself, or everything.
+// drain delays the end of the input until the open calls have been answered: once the SDK has seen the end, it cancels them and sends
+// nothing more. It cancels subscriptions, or every call if all is set.
 func (c *streamConn) drain(all bool, cause error) {
 	c.hangUp()
 	limit := drainTime
@@ -150,7 +151,8 @@ func (c *streamConn) drain(all bool, cause error) {
 	c.end(cause)
 }
 
-// await waits for the answers, and a moment for the calls that must not be answered, so that they are settled too.
+// await waits until all calls are answered, but at most limit. When only cancelled calls remain, it waits at most leaveTime for them,
+// so that they are recorded too.
 func (c *streamConn) await(limit time.Duration) {
 	patience := time.NewTimer(limit)
 	defer patience.Stop()
@@ -187,8 +189,8 @@ func (c *streamConn) end(cause error) {
 	})
 }
 
-// hangUp ends the requests of the server that the client will not answer any more, or their handlers would wait for ever. The
-// SDK numbers them from 1 and ignores an answer that it does not wait for.
+// hangUp fails the requests of the server that the client will no longer answer, because their handlers would wait forever. The SDK
+// numbers them from 1 and ignores an answer that it does not wait for.
 func (c *streamConn) hangUp() {
 	c.hungUp.Store(true)
 	last := c.asked.Load()
@@ -204,7 +206,7 @@ func goneAnswer(n int64) *jsonrpc.Response {
 	return &jsonrpc.Response{ID: id, Error: fmt.Errorf("%w: the client has gone", mcp.ErrConnectionClosed)}
 }
 
-// stopWith ends the session in good order when the server is told to stop: open calls are called off and answered.
+// stopWith ends the session gracefully when stop is closed: open calls are cancelled and answered.
 func (c *streamConn) stopWith(stop <-chan struct{}) {
 	select {
 	case <-stop:
@@ -231,7 +233,7 @@ func (c *streamConn) Write(ctx context.Context, m jsonrpc.Message) error {
 func (c *streamConn) answer(ctx context.Context, r *jsonrpc.Response) error {
 	o, cancelled := c.calls.close(r.ID)
 	if o == nil {
-		return nil // it was not asked through here
+		return nil // not a call of this connection
 	}
 	streamCalls.remove(o)
 	defer o.ticket.end()
@@ -257,14 +259,14 @@ func (c *streamConn) answer(ctx context.Context, r *jsonrpc.Response) error {
 	return c.sendAnswer(o, []byte(`{"jsonrpc":"2.0","id":`), o.id, []byte(`,"result":`), result, []byte{'}'})
 }
 
-// suspect reads a result for a failure that leaves as a success.
+// suspect checks a result for a failure that is reported as a success.
 func (c *streamConn) suspect(ctx context.Context, o *openCall, result []byte) {
 	request := message(`{"jsonrpc":"2.0","id":0,"method":"tools/call","params":`, o.params)
 	asked := wire.Parse(request, streamLimits(0))
 	c.b.suspect(ctx, &asked, message(`{"jsonrpc":"2.0","id":0,"result":`, result), o.exchange())
 }
 
-// message returns a message that begins with head and ends with one value.
+// message returns the concatenation of head, value and a closing brace.
 func message(head string, value []byte) []byte {
 	if len(value) == 0 {
 		value = []byte("{}")
@@ -272,7 +274,7 @@ func message(head string, value []byte) []byte {
 	return append(append([]byte(head), value...), '}')
 }
 
-// sendAnswer writes the answer to a call, which is the parts in a row.
+// sendAnswer writes the answer to a call, which is the concatenation of parts.
 func (c *streamConn) sendAnswer(o *openCall, parts ...[]byte) error {
 	size := 0
 	for _, part := range parts {
@@ -283,7 +285,7 @@ func (c *streamConn) sendAnswer(o *openCall, parts ...[]byte) error {
 	return c.send(parts...)
 }
 
-// withhold settles a call that was called off: it must not be answered. The end of a subscription is what was asked for.
+// withhold records and counts a cancelled call, which must not be answered. A cancelled subscription is not a failure.
 func (c *streamConn) withhold(ctx context.Context, o *openCall, r *jsonrpc.Response) {
 	done := o.recorded.any() && (r.Error == nil || o.recorded.is(rpcErrorOf(r.Error).key()))
 	switch {
@@ -296,7 +298,7 @@ func (c *streamConn) withhold(ctx context.Context, o *openCall, r *jsonrpc.Respo
 	}
 }
 
-// ask writes a request or a notification of the server. Once the client is silent its requests are refused at once.
+// ask writes a request or a notification of the server. After the end of the input, requests fail at once.
 func (c *streamConn) ask(r *jsonrpc.Request) error {
 	if n, ok := r.ID.Raw().(int64); ok {
 		for old := c.asked.Load(); n > old && !c.asked.CompareAndSwap(old, n); old = c.asked.Load() {
@@ -317,8 +319,7 @@ func (c *streamConn) ask(r *jsonrpc.Request) error {
 
 var hiddenMark = []byte(`"\u0000`)
 
-// unhide puts the client's own id where the SDK has written the one that stood for it: into the _meta of what belongs to
-// a subscription.
+// unhide restores the client's id where the SDK has written its replacement: in the _meta of messages that belong to a subscription.
 func unhide(doc []byte) []byte {
 	if !bytes.Contains(doc, hiddenMark) {
 		return doc
@@ -339,7 +340,7 @@ func unhide(doc []byte) []byte {
 	return out
 }
 
-// refuse settles a failure that was found here and answers it. Without an id the member is left out.
+// refuse records a failure that the connection has detected, and answers it. Without an id the member is omitted.
 func (c *streamConn) refuse(e *candor.Error, id wire.ID, x exchange, v contract.Verdict) {
 	if id.IsNull() {
 		id = nil
@@ -349,8 +350,8 @@ func (c *streamConn) refuse(e *candor.Error, id wire.ID, x exchange, v contract.
 	}
 }
 
-// send writes one line, which is the parts in a row. They are put together only when it is their turn, because many may wait. After a
-// failure nothing is written any more, because half a line may be out.
+// send writes one line, which is the concatenation of parts. They are concatenated under the lock, because many goroutines may wait.
+// After an error nothing more is written, because a part of a line may have been sent.
 func (c *streamConn) send(parts ...[]byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -369,14 +370,14 @@ func (c *streamConn) send(parts ...[]byte) error {
 			c.line = nil
 		}
 		if err != nil {
-			// io.EOF tells the SDK that this is how sessions end.
+			// The SDK treats io.EOF as the normal end of a session.
 			c.broken = fmt.Errorf("writing to the client: %w: %w", err, io.EOF)
 		}
 	}
 	return c.broken
 }
 
-// Close implements [mcp.Connection]. It does not wait for a write that hangs.
+// Close implements [mcp.Connection]. It does not wait for a blocked write.
 func (c *streamConn) Close() error {
 	var err error
 	c.closing.Do(func() {
@@ -394,5 +395,5 @@ func ignoreClosed(err error) error {
 	return err
 }
 
-// SessionID implements [mcp.Connection]. A stream is one session and has no name for it.
+// SessionID implements [mcp.Connection]. A stream is one session without an id.
 func (c *streamConn) SessionID() string { return "" }

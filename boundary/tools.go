@@ -15,36 +15,36 @@ import (
 	"github.com/candor-mcp/candor/internal/teach"
 )
 
-// tool is what the boundary knows of one tool of the server.
+// tool describes one tool of the server.
 type tool struct {
 	listed *mcp.Tool
-	input  *schema.Schema // nil if it cannot be used
-	output *schema.Schema // nil if there is none, or it cannot be used
-	codes  []candor.Code  // that it declared
+	input  *schema.Schema // nil if it cannot be compiled
+	output *schema.Schema // nil if there is none, or it cannot be compiled
+	codes  []candor.Code  // codes that the tool declares
 }
 
-// schemas is shared by all servers of the process: many of them have the same tools.
+// schemas is shared by all servers of the process, because many of them have the same tools.
 var schemas schema.Cache
 
-// toolbox is a copy of the server's list of tools. The SDK has no way to ask for one tool, and tells of changes only where there are
-// sessions; so the list is asked for when a name is not in it, when the server says that it has changed, when it is old, and
-// before anybody is refused.
+// toolbox is a cache of the server's list of tools. The SDK cannot look up one tool, and reports changes only to sessions. Therefore
+// the list is requested when it lacks a name, after the server announced a change, when it is older than listRest, and before
+// arguments are refused.
 type toolbox struct {
-	listed  func(names []string)                // is told the names each time, if it is not nil
-	trouble func(tool, which string, err error) // is told of a schema that cannot be used, if it is not nil
+	listed  func(names []string)                // called with the names after each listing; may be nil
+	trouble func(tool, which string, err error) // called for a schema that cannot be compiled; may be nil
 	known   atomic.Pointer[toolList]
-	mu      sync.Mutex // one asks at a time
+	mu      sync.Mutex // held while the list is requested
 }
 
-// toolList is what the server said, and when.
+// toolList is the server's list and the time of the request.
 type toolList struct {
 	tools map[string]*tool
 	at    time.Time
 }
 
 const (
-	listRest  = time.Second            // a list that old is asked for again
-	listPause = 100 * time.Millisecond // a list that young is believed, so that bad calls do not cost a listing each
+	listRest  = time.Second            // an older list is requested again
+	listPause = 100 * time.Millisecond // a younger list is not requested again, so that not every bad call costs a listing
 	maxPages  = 1000
 )
 
@@ -58,7 +58,7 @@ func (t *toolbox) find(ctx context.Context, next mcp.MethodHandler, req *mcp.Cal
 	if ok && time.Since(list.at) < listRest {
 		return found
 	}
-	if ok && !t.mu.TryLock() { // somebody is asking
+	if ok && !t.mu.TryLock() { // another goroutine is requesting the list
 		return found
 	}
 	if ok {
@@ -67,7 +67,7 @@ func (t *toolbox) find(ctx context.Context, next mcp.MethodHandler, req *mcp.Cal
 	return t.again(ctx, next, req)
 }
 
-// again asks the server for its tools, unless it has just been asked, and returns the one that is called.
+// again requests the server's tools, unless the list is younger than listPause, and returns the tool that is called, or nil.
 func (t *toolbox) again(ctx context.Context, next mcp.MethodHandler, req *mcp.CallToolRequest) *tool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -87,7 +87,7 @@ func (t *toolbox) again(ctx context.Context, next mcp.MethodHandler, req *mcp.Ca
 	return list.tools[req.Params.Name]
 }
 
-// ask returns what the server lists, nil if it does not tell all of it.
+// ask returns the server's tools, or nil if the listing fails.
 func (t *toolbox) ask(ctx context.Context, next mcp.MethodHandler, req *mcp.CallToolRequest, before *toolList) *toolList {
 	list := &toolList{tools: map[string]*tool{}, at: time.Now()}
 	page := &mcp.ListToolsRequest{Session: req.Session, Extra: req.Extra, Params: &mcp.ListToolsParams{Meta: req.Params.Meta}}
@@ -107,7 +107,7 @@ func (t *toolbox) ask(ctx context.Context, next mcp.MethodHandler, req *mcp.Call
 	return nil
 }
 
-// listTools is the one call of a handler whose failure only means that nothing is known of the tools.
+// listTools requests one page of tools. Unlike the failures of other handlers, its failure is not recorded.
 func listTools(ctx context.Context, next mcp.MethodHandler, list *mcp.ListToolsRequest) (result *mcp.ListToolsResult, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -136,7 +136,8 @@ func (t *toolbox) describe(listed *mcp.Tool, before *toolList) *tool {
 	}
 }
 
-// compile returns nil for a schema that cannot be read: a tool whose schema is broken still works, and somebody is told.
+// compile returns the compiled schema, or nil if there is none or it cannot be compiled, which it reports to trouble. A tool with a
+// broken schema still works.
 func (t *toolbox) compile(tool, which string, v any) *schema.Schema {
 	s, err := readSchema(v)
 	if err != nil && t.trouble != nil {
@@ -145,7 +146,7 @@ func (t *toolbox) compile(tool, which string, v any) *schema.Schema {
 	return s
 }
 
-// readSchema compiles a schema in whatever form the SDK holds it; nil if there is none.
+// readSchema compiles a schema in any form that the SDK accepts. It returns nil if there is none.
 func readSchema(v any) (*schema.Schema, error) {
 	if v == nil {
 		return nil, nil
@@ -172,12 +173,12 @@ func (t *toolbox) names() []string {
 	return names
 }
 
-// accepts reports whether the arguments are certainly good.
+// accepts reports whether the arguments are certainly valid.
 func (t *tool) accepts(arguments []byte) bool {
 	return t.input == nil || t.input.Accepts(arguments)
 }
 
-// explain returns what is wrong with the arguments, or nil.
+// explain returns the error for invalid arguments, or nil.
 func (t *tool) explain(arguments []byte) *candor.Error {
 	if t.input == nil {
 		return nil
@@ -185,8 +186,8 @@ func (t *tool) explain(arguments []byte) *candor.Error {
 	return teach.Arguments(t.input, arguments, candor.PartyServer)
 }
 
-// checkOutput holds a successful result against the schema that the tool promised. A tool that the server does not list
-// promised nothing.
+// checkOutput validates a successful result against the output schema of the tool. It returns nil for a tool that the server does not
+// list.
 func (t *tool) checkOutput(result *mcp.CallToolResult) *candor.Error {
 	if t == nil || t.output == nil || result.NeedsInput() || len(result.InputRequests) > 0 {
 		return nil

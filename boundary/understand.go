@@ -20,7 +20,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// saidRPC returns the JSON-RPC error in the chain of an error. An error of ours in front of it wins.
+// saidRPC returns the JSON-RPC error in the chain of an error. It returns false if the chain contains a candor.Error.
 func saidRPC(err error) (rpcError, bool) {
 	if carriesError(err) || askedClient(err) {
 		return rpcError{}, false
@@ -32,8 +32,8 @@ func saidRPC(err error) (rpcError, bool) {
 	return rpcError{code: said.Code, message: err.Error(), data: writable(said.Data)}, true
 }
 
-// askedClient reports the error of a request that a handler made of the client. Its number is the client's, about that request,
-// and says nothing about the call.
+// askedClient reports whether err is the error of a request that a handler sent to the client. Its number refers to that request, not
+// to the call.
 func askedClient(err error) bool {
 	text := err.Error()
 	if !strings.Contains(text, `calling "`) {
@@ -47,12 +47,11 @@ func askedClient(err error) bool {
 	return false
 }
 
-// clientCalls are how the SDK begins the error of each request that a server may make.
+// clientCalls lists the beginnings of the SDK's errors for requests of a server.
 var clientCalls = []string{`calling "roots/list": `, `calling "sampling/createMessage": `, `calling "elicitation/create": `}
 
-// ran gives an error that came out of a tool the origin that is true of it here: whoever it came from first, it is the tool that says
-// so, and the tool has run. Clients take a refusal by the server for a sign that nothing has happened.
-// A server's own word that it could not record stays its own: it knows what was done.
+// attributeToTool returns e with the tool as its origin, because the tool has run. Clients take a refusal by the server as a sign
+// that the call had no effect. A server's error that a failure could not be recorded keeps its origin.
 func attributeToTool(e *candor.Error) *candor.Error {
 	by := e.Origin()
 	if by.By == candor.PartyTool || by.By == candor.PartyServer && !by.Inferred && record.IsAudit(e.Code()) {
@@ -61,7 +60,8 @@ func attributeToTool(e *candor.Error) *candor.Error {
 	return e.With(candor.WithOrigin(candor.PartyTool, by.Inferred))
 }
 
-// refusedByClient is the error of a handler that needs something its client does not offer, nil for any other.
+// refusedByClient returns the error for a handler that needs a capability that its client does not offer, or nil if err is another
+// error.
 func refusedByClient(err error) *candor.Error {
 	said, ok := errors.AsType[*jsonrpc.Error](err)
 	if !ok || said == nil || said.Code != jsonrpc.CodeMethodNotFound || !askedClient(err) {
@@ -70,8 +70,8 @@ func refusedByClient(err error) *candor.Error {
 	return candor.New(candor.CodeCapabilityRequired, "", candor.WithOrigin(candor.PartyClient, false), candor.WithCause(err))
 }
 
-// understand turns the Go error of a handler into an error; by is who returned it. An error that says what it is keeps that; a text is read by the
-// rules that are applied to any other server's texts; what is left is INTERNAL_ERROR.
+// understand converts the Go error of a handler; by is the party that returned it. An error that has a code keeps it. A text is
+// interpreted by the rules for texts of any server. All other errors become INTERNAL_ERROR.
 func (b *Boundary) understand(err error, by candor.Party) *candor.Error {
 	if e := refusedByClient(err); e != nil {
 		return e
@@ -84,7 +84,7 @@ func (b *Boundary) understand(err error, by candor.Party) *candor.Error {
 	}
 	if code := candor.KnownCode(err); code.Valid() {
 		e := b.withWords(candor.From(err), err)
-		if strings.Contains(err.Error(), code.Symbol()) { // the code was read from the text, which may quote another party
+		if strings.Contains(err.Error(), code.Symbol()) { // the code may have been read from the text, which may quote another party
 			e = e.With(candor.WithOrigin(by, true))
 		}
 		return e
@@ -101,8 +101,8 @@ func (b *Boundary) understand(err error, by candor.Party) *candor.Error {
 	return candor.New(candor.CodeInternalError, err.Error(), candor.WithOrigin(by, false), candor.WithCause(err))
 }
 
-// isDecodingOwn reports an error of encoding/json or strconv. The arguments have passed the schema, so it is about something that the
-// handler itself has read, and no other argument would help.
+// isDecodingOwn reports whether err is an error of encoding/json or strconv. The arguments were validated against the schema, so the
+// error concerns data that the handler has read elsewhere, and other arguments would not help.
 func isDecodingOwn(err error) bool {
 	switch candor.KnownCode(err) {
 	case candor.Code{}, kaiza.InvalidInputType, kaiza.InvalidInputFormat:
@@ -119,7 +119,7 @@ func isDecodingOwn(err error) bool {
 	return ok
 }
 
-// undecoded is the error of a handler that could not read what it got from elsewhere.
+// undecoded returns the error for a handler that could not decode data from elsewhere.
 func (b *Boundary) undecoded(err error, by candor.Party) *candor.Error {
 	text := err.Error()
 	if b.o.HideErrorText {
@@ -133,7 +133,7 @@ func carriesError(err error) bool {
 	return ok
 }
 
-// isSystems reports an error of the operating system or the network, whose text is for the operator.
+// isSystems reports whether err is an error of the operating system or the network, whose text is for the operator.
 func isSystems(err error) bool {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return true
@@ -145,10 +145,10 @@ func isSystems(err error) bool {
 	return ok
 }
 
-// readText reads the text of a failed tool, as the gateway would read it.
+// readText interprets the text of a failed tool as the gateway does.
 func readText(text string) *candor.Error { return contract.ReadText(contract.Redact(text)) }
 
-// readResult reads a result that says isError and holds no envelope.
+// readResult interprets a result with isError and without an envelope.
 func readResult(result *mcp.CallToolResult) *candor.Error {
 	raw, err := json.Marshal(result)
 	if err != nil {
@@ -163,13 +163,13 @@ func readResult(result *mcp.CallToolResult) *candor.Error {
 		candor.WithCallInfo(candor.CallInfo{}))
 }
 
-// isSDKValidation reports the error with which the SDK refuses arguments. It has no type of its own.
+// isSDKValidation reports whether the SDK returned err to refuse arguments. The SDK has no type for such errors.
 func isSDKValidation(err error) bool {
 	text := err.Error()
 	return strings.HasPrefix(text, `validating "arguments": `) || strings.HasPrefix(text, "json: cannot unmarshal")
 }
 
-// attached returns the canonical error that the author of a tool put into its result, or nil.
+// attached returns the error in the envelope of a tool's result, or nil.
 func attached(result *mcp.CallToolResult) *candor.Error {
 	raw := envelopeOf(result)
 	if raw == nil {

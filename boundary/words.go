@@ -12,8 +12,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// withWords puts the words that the author of a handler wrapped around a known error in front of its public sentence: "loading profile:
-// The file does not exist." The wrapped error's own text is about the machine and stays out. See docs/decisions/008.
+// withWords adds the text that the author of a handler wrapped around a known error to its public message: "loading profile: The file
+// does not exist." The text of the wrapped error describes the machine and is omitted. See docs/decisions/008.
 func (b *Boundary) withWords(e *candor.Error, err error) *candor.Error {
 	if b.o.HideErrorText {
 		return e
@@ -26,15 +26,15 @@ func (b *Boundary) withWords(e *candor.Error, err error) *candor.Error {
 	return e.With(candor.WithMessage(text))
 }
 
-// words collects what an author wrote around other errors with fmt.Errorf and errors.Join.
+// words collects the texts that an author wrapped around other errors with fmt.Errorf and errors.Join.
 type words struct {
 	own []string
-	any bool // at least one of them says something
+	any bool // at least one of them contains a letter
 }
 
 const maxWordsDepth = 32
 
-// of returns the text of an error in which known errors are replaced by their public sentences.
+// of returns the text of an error in which known errors are replaced by their public messages.
 func (w *words) of(err error, depth int) string {
 	inner := usercode.Wrapped(err)
 	if len(inner) == 0 || depth == maxWordsDepth {
@@ -51,7 +51,7 @@ func (w *words) of(err error, depth int) string {
 	var out strings.Builder
 	for i, one := range inner {
 		text := one.Error()
-		for text != "" { // the text of a cause may be left out, by %.0w, or be there twice, by %v
+		for text != "" { // %.0w omits the text of a cause, and %v may repeat it
 			before, after, found := strings.Cut(rest, text)
 			if !found {
 				break
@@ -67,7 +67,7 @@ func (w *words) of(err error, depth int) string {
 	return out.String()
 }
 
-// leaf returns what may be said of an error that the author did not write: the public sentence, or its text if nothing is known of it.
+// leaf returns the text for an error that wraps no other: its public message, or its own text if it has no known code.
 func (w *words) leaf(err error) string {
 	if candor.KnownCode(err).Valid() || isSystems(err) {
 		return candor.From(err).Message()
@@ -75,7 +75,7 @@ func (w *words) leaf(err error) string {
 	return w.add(err.Error())
 }
 
-// add notes a text of the author and returns it.
+// add records a text of the author and returns it.
 func (w *words) add(text string) string {
 	if strings.ContainsFunc(text, unicode.IsLetter) {
 		w.own, w.any = append(w.own, text), true
@@ -83,8 +83,8 @@ func (w *words) add(text string) string {
 	return text
 }
 
-// safe reports that redaction finds in the parts what it finds in the whole: a secret may reach from the author's words into the
-// error that was cut out.
+// safe reports whether redacting the parts gives the same text as redacting the whole: a secret may span the author's text and the
+// error that was replaced.
 func (w *words) safe(err error) bool {
 	whole := contract.Redact(err.Error())
 	for _, text := range w.own {
@@ -95,22 +95,22 @@ func (w *words) safe(err error) bool {
 	return true
 }
 
-// inferred remembers what texts were read as. Servers fail in the same words again and again, and reading a text takes many
-// times as long as all the rest; the rules are pure, so the same text always means the same.
+// inferred caches the interpretation of texts. Servers often repeat the same texts, and interpreting one takes much longer than all
+// other steps. The rules are pure, so the same text always has the same result.
 var inferred inferredTexts
 
 const (
 	maxInferred = 512 // texts of one generation
-	maxPhrase   = 512 // bytes of a text worth keeping
+	maxPhrase   = 512 // maximum size of a cached text in bytes
 )
 
-// inferredTexts keeps two generations: what was not asked for during one of them is forgotten.
+// inferredTexts keeps two generations. A text that was not requested during one of them is discarded.
 type inferredTexts struct {
 	mu       sync.Mutex
-	now, old map[string]*candor.Error // nil: nothing can be inferred
+	now, old map[string]*candor.Error // a nil value means that the text gives no code
 }
 
-// read returns what a text says, or nil if it says nothing but itself.
+// read returns the error for a text, or nil if the text gives no code.
 func (t *inferredTexts) read(text string) *candor.Error {
 	if len(text) > maxPhrase {
 		return inferText(text)
@@ -140,8 +140,8 @@ func (t *inferredTexts) keep(text string, e *candor.Error) {
 	t.now[text] = e
 }
 
-// inferText reads a text by the rules that are applied to any other server's texts. A code in a text is inferred, because the text may quote
-// another party, and for the same reason a text does not say which tool or session failed.
+// inferText interprets a text by the rules for texts of any server. A code in a text is marked as inferred, because the text may
+// quote another party. For the same reason the tool and the session in a text are ignored.
 func inferText(text string) *candor.Error {
 	e := readText(text)
 	if e == nil || e.Code() == candor.CodeUnknownToolFailure {
@@ -150,15 +150,15 @@ func inferText(text string) *candor.Error {
 	return e.With(candor.WithOrigin(e.Origin().By, true), candor.WithCallInfo(candor.CallInfo{}))
 }
 
-// maxSuspect bounds the answers that are read again: what a tool says of its own failure is short.
+// maxSuspect is the maximum size of an answer that is checked, because texts that report a failure are short.
 const maxSuspect = 256 << 10
 
-// suspects reports whether an answer to a method is read for failures that leave as successes.
+// suspects reports whether an answer to a method is checked for failures that are reported as successes.
 func (b *Boundary) suspects(method string, size int) bool {
 	return b.o.Suspected && method == "tools/call" && size <= maxSuspect
 }
 
-// suspect records and counts a successful answer that looks like a failure. The answer leaves as it is: what a tool returns may be
+// suspect records and counts a successful answer that looks like a failure. The answer is sent unchanged, because a tool may return
 // data about errors. Request may be nil.
 func (b *Boundary) suspect(ctx context.Context, request *wire.Message, response []byte, x exchange) {
 	asked := contract.Exchange{Response: wire.Parse(response, wire.Limits{AllowLoneSurrogates: true}), Request: request}
