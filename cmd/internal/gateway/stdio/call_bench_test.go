@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// WrapEnv makes the test binary a gateway in front of the server that is measured with, as that wishes to be made.
+// WrapEnv makes the test binary a gateway in front of the measured server. Its value configures that server.
 const WrapEnv = "CANDOR_TEST_WRAP"
 
 func wrapMain() int {
@@ -25,7 +25,7 @@ func wrapMain() int {
 	return exit.Code
 }
 
-// BenchmarkPump is what a call costs without the pipes: a request from the client's line to the server's, and its answer back.
+// BenchmarkPump measures a call without pipes: a request from the client's line to the server's, and its answer back.
 func BenchmarkPump(b *testing.B) {
 	for _, tool := range []string{load.Echo, load.Fail} {
 		b.Run(tool, func(b *testing.B) {

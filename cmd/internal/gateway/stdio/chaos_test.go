@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 )
 
-// Messages written + suppressed = entries = counts, and one answer to each call, whatever the server and the client do meanwhile.
+// Messages written + suppressed = entries = counts, and each call gets one answer, whatever the server and the client do.
 func TestRecordsAndCountersAgreeUnderFaults(t *testing.T) {
 	t.Parallel()
 	const calls, together = 5000, 64
@@ -40,7 +40,7 @@ func TestRecordsAndCountersAgreeUnderFaults(t *testing.T) {
 		t.Errorf("one more: %s", line)
 	}
 	for id, times := range answered {
-		if times != 1 && id != "" { // what cannot be read is answered without an id
+		if times != 1 && id != "" { // an unreadable message is answered without an id
 			t.Errorf("%s was answered %d times", id, times)
 		}
 	}
@@ -48,7 +48,7 @@ func TestRecordsAndCountersAgreeUnderFaults(t *testing.T) {
 	t.Logf("told %d: %v", told, s.books.Codes)
 }
 
-// mischief is one line of a client, to which one answer is due.
+// mischief returns one line from a client that must get one answer.
 func mischief(random *rand.Rand, id int) string {
 	faults := []string{"echo", "echo", "echo", "fail", "hang", "noise", "wrongid", "duplicate", "both", "neither", "twice", "batch", "baderror", "utf8", "bom", "late"}
 	switch n := random.IntN(200); {
@@ -62,7 +62,7 @@ func mischief(random *rand.Rand, id int) string {
 		return "no message at all"
 	case n < 40:
 		return gatewaytest.ToolCall(id, "echo", `{"n":1,"n":2}`)
-	case n < 50: // the cancellation comes too late, or names nobody; the call that follows is answered
+	case n < 50: // the cancellation is late or names no call; the call after it is answered
 		return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"nobody"}}` + "\n" + gatewaytest.ToolCall(id, "echo", `{}`)
 	default:
 		return gatewaytest.ToolCall(id, faults[random.IntN(len(faults))], `{"ms":1}`)

@@ -14,34 +14,35 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/guard"
 )
 
-// Child says which server is started, and how it is kept.
+// Child describes the server process to start, and how it is run.
 type Child struct {
-	Command string   // a path, or a name that is looked up in the gateway's own PATH
+	Command string   // a path, or a name that is looked up in the gateway's PATH
 	Args    []string // without the command itself
-	Env     []string // nil is that of the gateway
-	Dir     string   // "" is that of the gateway
+	Env     []string // nil means the environment of the gateway
+	Dir     string   // "" means the directory of the gateway
 
 	// Stderr receives the server's standard error; nil discards it.
 	Stderr io.Writer
-	// RedactStderr removes secrets and control characters from Stderr, line by line. Paths stay, because the operator
-	// reads it. Clients never see paths.
+	// RedactStderr removes secrets and control characters from Stderr, line by line. Paths are kept, because the operator reads
+	// this output. Clients never see paths.
 	RedactStderr bool
 
-	// Guard is the command line that runs [Guard], without the server's own. With it nothing that the server has started outlives
-	// the gateway, however either ends. Without it, and where there are no guards, only the server itself and its process group are seen to.
+	// Guard is the command line that runs [Guard], without the server's command line. With it, no process that the server has
+	// started outlives the gateway, however either ends. Without it, and on systems without guards, only the server and its
+	// process group are ended.
 	Guard []string
 
 	Restart RestartPolicy
-	Grace   time.Duration // between asking the server to end and killing it; 0 is 5 seconds
-	Drain   time.Duration // how long open calls may take after the client has hung up; 0 is 10 seconds
+	Grace   time.Duration // time between asking the server to end and killing it; 0 means 5 seconds
+	Drain   time.Duration // how long open calls may take after the client has hung up; 0 means 10 seconds
 }
 
-// RestartPolicy limits how often a server that ends is started again. The zero value never restarts it.
+// RestartPolicy limits how often a server that has ended is restarted. The zero value never restarts it.
 type RestartPolicy struct {
-	Tries   int           // in the window; 0 is never
-	Window  time.Duration // 0 is one minute
-	Wait    time.Duration // before the first try, doubled for each that follows; 0 is 100 milliseconds
-	MaxWait time.Duration // 0 is 10 seconds
+	Tries   int           // restarts within Window; 0 means never
+	Window  time.Duration // 0 means one minute
+	Wait    time.Duration // delay before the first restart, doubled for each further one; 0 means 100 milliseconds
+	MaxWait time.Duration // 0 means 10 seconds
 }
 
 // Fill replaces zero durations by their defaults.
@@ -53,14 +54,14 @@ func (c *Child) Fill() {
 	c.Restart.MaxWait = cmp.Or(c.Restart.MaxWait, 10*time.Second)
 }
 
-// StartError says that a server could not be started, and what to do about it.
+// StartError is the error for a server that could not be started. Its hint says how to correct that.
 type StartError struct {
 	Command string
 	Hint    string
 	Err     error
 }
 
-// Error returns one line with the hint.
+// Error returns the error and the hint in one line.
 func (e *StartError) Error() string {
 	return fmt.Sprintf("starting %q: %v (hint: %s)", e.Command, e.Err, e.Hint)
 }
@@ -68,18 +69,18 @@ func (e *StartError) Error() string {
 // Unwrap returns the cause.
 func (e *StartError) Unwrap() error { return e.Err }
 
-// Guard is what the program does whose command line is a [Child.Guard], with the arguments that follow it there. It returns the exit code
-// for the process. Nothing that the server starts outlives the gateway or the server.
+// Guard is the main function of the program that [Child.Guard] runs, called with the arguments that follow it there. It returns
+// the exit code of the process. No process that the server starts outlives the gateway or the server.
 func Guard(args []string) int { return guard.Main(args) }
 
-// process is a server that runs.
+// process is a running server.
 type process struct {
 	stdin  *os.File
 	stdout *os.File
 	stderr *stderrTail
 	runs   *guard.Process
-	quiet  chan struct{} // closed when stderr is at its end
-	done   chan struct{} // closed when it has ended; then status is known
+	quiet  chan struct{} // closed at the end of stderr
+	done   chan struct{} // closed when the process has ended; status is valid from then on
 	status Status
 }
 
@@ -105,7 +106,7 @@ func (c *Child) start() (*process, error) {
 		return nil, c.explain(err)
 	}
 	for _, f := range []*os.File{stdinR, stdoutW, stderrW} {
-		_ = f.Close() // the server has its own copies
+		_ = f.Close() // the server has copies
 	}
 	go p.await()
 	go func() {
@@ -116,7 +117,7 @@ func (c *Child) start() (*process, error) {
 	return p, nil
 }
 
-// pipes makes pipes until one cannot be made.
+// pipes creates pipes until the first error.
 type pipes struct {
 	made []*os.File
 	err  error
@@ -138,11 +139,11 @@ func (p *pipes) close() {
 	}
 }
 
-// command is the command line as it is executed: nothing that a peer says is part of it.
+// command returns the command to execute. No part of it comes from a peer.
 func (c *Child) command() (*exec.Cmd, error) {
 	path, err := exec.LookPath(c.Command)
 	if c.Dir != "" && strings.ContainsRune(c.Command, os.PathSeparator) {
-		path, err = c.Command, nil // it is meant to be found from there
+		path, err = c.Command, nil // the path is relative to Dir
 	}
 	if err != nil {
 		return nil, c.explain(err)
@@ -152,7 +153,7 @@ func (c *Child) command() (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// explain says why a command cannot be started, and what would help.
+// explain returns a [StartError] with the reason and a hint.
 func (c *Child) explain(err error) error {
 	hint := "try the same command in a shell"
 	switch {
@@ -171,18 +172,18 @@ func (c *Child) explain(err error) error {
 	return &StartError{Command: c.Command, Hint: hint, Err: err}
 }
 
-// await takes note of the end of the server, and of all that it has started.
+// await waits until the server and all processes that it has started have ended.
 func (p *process) await() {
 	p.status = statusOf(p.runs.End())
 	close(p.done)
 	_ = p.stdout.SetReadDeadline(time.Now().Add(outputDrainTimeout))
 }
 
-// outputDrainTimeout is how long the output of an ended server may stay silent while another process keeps it open.
+// outputDrainTimeout is how long the output of an ended server may be silent while another process keeps it open.
 const outputDrainTimeout = 250 * time.Millisecond
 
-// Read reads the server's output. It returns io.EOF once the server has ended and its output is silent, even if
-// another process keeps it open.
+// Read reads the server's output. It returns io.EOF once the server has ended and its output is silent, even if another process
+// keeps it open.
 func (p *process) Read(b []byte) (int, error) {
 	select {
 	case <-p.done:
@@ -196,7 +197,7 @@ func (p *process) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// stop ends the process: its input ends, it is asked, it is killed. It returns when it has ended.
+// stop ends the process in stages: it closes its input, asks it to end, and kills it. It returns when the process has ended.
 func (p *process) stop(grace time.Duration) {
 	_ = p.stdin.Close()
 	ask := time.NewTimer(min(grace, stopPatience))
@@ -218,10 +219,10 @@ func (p *process) stop(grace time.Duration) {
 	<-p.done
 }
 
-// stopPatience is how long a server has to notice that its input has ended before it is asked in other ways.
+// stopPatience is how long a server has to react to the end of its input before it is asked to end.
 const stopPatience = 500 * time.Millisecond
 
-// kill ends the server and all that it has started; done says when.
+// kill kills the server and all processes that it has started. It does not wait; done is closed when they have ended.
 func (p *process) kill() { p.runs.Kill() }
 
 func (p *process) close() { _, _ = p.stdin.Close(), p.stdout.Close() }

@@ -19,47 +19,47 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Streams are the two ends of a connection that moves one message a line.
+// Streams are the two directions of a connection that carries one message per line.
 type Streams struct {
 	In  io.Reader // messages from the peer
 	Out io.Writer // messages to the peer
 }
 
-// clientConn moves messages between one client and one server, or several one after the other. Clean ones leave as the bytes they came
-// in. It holds no queue: a peer that does not read slows down the one that writes.
+// clientConn moves messages between one client and one server, or several servers in succession. Clean messages are forwarded as
+// the same bytes. It has no queue: a peer that does not read slows down the peer that writes.
 type clientConn struct {
 	up        *gateway.Upstream
-	ctx       context.Context // it is that of the connection
+	ctx       context.Context // context of the connection
 	session   string
 	unordered bool             // messages arrive on several connections, in any order
-	shared    bool             // several clients are served
-	breaker   *gateway.Breaker // of the server, kept across restarts
+	shared    bool             // there are several clients
+	breaker   *gateway.Breaker // breaker of the server, kept across restarts
 	tools     gateway.ToolCache
-	last      <-chan struct{} // closed when the last call that was held has left; only the client's reader uses it, nil if jumbled
+	last      <-chan struct{} // closed when the last held call was sent; used only by the client's reader; nil if unordered
 	client    *lineWriter
 	handshake handshake
-	received  atomic.Int64 // lines of the client
+	received  atomic.Int64 // number of lines from the client
 
-	announced atomic.Bool // the client was sent the line by which a server says that it is ready
+	announced atomic.Bool // the client was sent the line by which a server announces that it is ready
 
-	reading sync.Mutex // held while a line of the client is handled
-	closed  bool       // guarded by reading; drop all further input
+	reading sync.Mutex // held while a line from the client is handled
+	closed  bool       // guarded by reading; further input is dropped
 
 	mu      sync.Mutex  // guards all below
 	conn    *serverConn // nil while no server is connected
-	since   time.Time   // when the last one was lost
+	since   time.Time   // when the last server was lost
 	changed chan struct{}
-	over    *candor.Error // why there will be none any more
+	over    *candor.Error // why no further server will be connected
 }
 
-// CheckTimeout is how long a call waits for a server that is being started again.
+// restartWait is how long a call waits for a server that is being restarted.
 const restartWait = 5 * time.Second
 
 func newClientConn(ctx context.Context, u *gateway.Upstream, out io.Writer) *clientConn {
 	return &clientConn{up: u, ctx: ctx, session: ref.New(), client: newLineWriter(out, 0), breaker: gateway.NewBreaker(&u.Options), since: time.Now(), changed: make(chan struct{})}
 }
 
-// readClient moves what the client says to the server until the client hangs up.
+// readClient forwards the client's messages to the server until the client hangs up.
 func (p *clientConn) readClient(client io.Reader) {
 	lines := framing.NewLineReader(flushingReader{client, p.flush}, p.up.Options.Limits.Message)
 	for {
@@ -75,7 +75,7 @@ func (p *clientConn) readClient(client io.Reader) {
 	}
 }
 
-// handle handles one line of the client, unless the pump is closed.
+// handle handles one line from the client, unless the connection is closed.
 func (p *clientConn) handle(line framing.Line) bool {
 	p.reading.Lock()
 	defer p.reading.Unlock()
@@ -85,14 +85,14 @@ func (p *clientConn) handle(line framing.Line) bool {
 	return !p.closed
 }
 
-// close waits until the line that is being handled is done, and drops all that follow.
+// close waits until the current line is handled, and drops all further lines.
 func (p *clientConn) close() {
 	p.reading.Lock()
 	defer p.reading.Unlock()
 	p.closed = true
 }
 
-// fromClient handles one line of the client.
+// fromClient handles one line from the client.
 func (p *clientConn) fromClient(line framing.Line) {
 	if line.Flaw != wireflaw.None {
 		p.client.queue(p.up.Oversize(p.ctx, line.Size, line.Head, line.Tail, p.session))
@@ -111,7 +111,7 @@ func (p *clientConn) fromClient(line framing.Line) {
 	}
 }
 
-// request admits a request of a session and forwards it, or answers it.
+// request admits a request and forwards it, or answers it.
 func (p *clientConn) request(m *wire.Message, session string) {
 	l, e := p.server()
 	if e == nil {
@@ -120,8 +120,8 @@ func (p *clientConn) request(m *wire.Message, session string) {
 	if e != nil {
 		c := p.up.NewCallFrom(m, p.peer(m, session))
 		if l == nil {
-			c.AwaitSchema(p.ctx)          // no other call can be served meanwhile
-			e = cmp.Or(p.objection(c), e) // mistakes in the arguments first: the caller can correct them
+			c.AwaitSchema(p.ctx)          // no other call can be served in the meantime
+			e = cmp.Or(p.objection(c), e) // mistakes in the arguments first, because the caller can correct them
 		}
 		p.client.queue(c.Fail(p.ctx, e))
 		return
@@ -138,7 +138,7 @@ func (p *clientConn) request(m *wire.Message, session string) {
 	l.forward(c)
 }
 
-// objection is [gateway.Call.Objection], or nil if that panics.
+// objection is like [gateway.Call.Objection], but returns nil if that panics.
 func (p *clientConn) objection(c *gateway.Call) (e *candor.Error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -149,7 +149,7 @@ func (p *clientConn) objection(c *gateway.Call) (e *candor.Error) {
 	return c.Objection()
 }
 
-// admit is [gateway.Call.Admit], or an error response if that panics.
+// admit is like [gateway.Call.Admit], but returns an error response if that panics.
 func (p *clientConn) admit(c *gateway.Call) (refusal []byte) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -164,7 +164,7 @@ func (p *clientConn) logPanic(r any) {
 	p.up.Options.Logger.ErrorContext(p.ctx, "a panic while a call was admitted", slog.String("upstream", p.up.Options.Name), slog.String("panic", contract.Bound(fmt.Sprint(r), gateway.MaxNoiseBytes)))
 }
 
-// response passes on what the client answers to a question of the server, but only to the server that has asked.
+// response forwards the client's response to a request of the server, but only to the server that sent the request.
 func (p *clientConn) response(m *wire.Message) {
 	l, _ := p.server()
 	if l == nil || !l.mayAnswer(m.ID()) {
@@ -189,8 +189,8 @@ func (p *clientConn) notification(m *wire.Message) {
 	}
 }
 
-// server returns the connection to the server. While the server restarts it waits a little; then the error says why
-// there is no connection.
+// server returns the connection to the server. During a restart it waits for up to restartWait. The error is the reason if there
+// is no connection.
 func (p *clientConn) server() (*serverConn, *candor.Error) {
 	for {
 		p.mu.Lock()
@@ -214,7 +214,7 @@ func (p *clientConn) server() (*serverConn, *candor.Error) {
 	}
 }
 
-// connect makes l the connection that calls are sent on; nil disconnects.
+// connect sends further calls to l; nil disconnects.
 func (p *clientConn) connect(l *serverConn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -226,7 +226,7 @@ func (p *clientConn) connect(l *serverConn) {
 	p.changed = make(chan struct{})
 }
 
-// finish says that there will be no server any more: e is what every later call is answered.
+// finish notes that no further server will be connected. All later calls are answered with e.
 func (p *clientConn) finish(e *candor.Error) {
 	p.mu.Lock()
 	p.over = e
@@ -234,7 +234,7 @@ func (p *clientConn) finish(e *candor.Error) {
 	p.connect(nil)
 }
 
-// flush writes what waits for either side.
+// flush writes the queued messages of both sides.
 func (p *clientConn) flush() {
 	p.mu.Lock()
 	l := p.conn

@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/internal/wireflaw"
 )
 
-// scribe writes random messages as a careless but correct peer would: any order, any white space, any spelling.
+// scribe writes random but valid messages, with members in any order, any white space and any escapes.
 type scribe struct{ *rand.Rand }
 
 func (s scribe) space() string { return strings.Repeat(" \t"[s.IntN(2):][:1], s.IntN(3)) }
@@ -95,7 +95,7 @@ func TestCleanTrafficPassesByteByByteBothWays(t *testing.T) {
 		pass := func(w io.Writer, line string, out <-chan string) {
 			t.Helper()
 			end := []string{"\n", "\r\n", "\n\n"}[s.IntN(3)]
-			for rest := line + end; rest != ""; { // in pieces, as pipes cut them
+			for rest := line + end; rest != ""; { // in pieces, as pipes split them
 				n := min(1+s.IntN(40), len(rest))
 				if _, err := io.WriteString(w, rest[:n]); err != nil {
 					t.Fatal(err)

@@ -2,14 +2,14 @@ package stdio
 
 import "time"
 
-// clock wakes a link when the first of its calls is due. It is one for all of them: they come and go without touching it, because
-// a timer for each would cost more than reading the call. All of it is guarded by the link's lock.
+// clock wakes a serverConn when the first of its calls is due. All calls share one timer, because a timer per call would cost
+// more than reading the call. Its fields are guarded by the mutex of the serverConn.
 type clock struct {
 	timer *time.Timer
-	at    time.Time // when it wakes, which is never after an open call is due; zero if it does not
+	at    time.Time // when it wakes, never later than the first call is due; zero if it is stopped
 }
 
-// watch sees to it that p is ended when it is due. It is called with the lock held.
+// watch ensures that p is ended when it is due. The lock must be held.
 func (l *serverConn) watch(p *pending) {
 	if p.limit <= 0 || !l.clock.at.IsZero() && !p.due.Before(l.clock.at) {
 		return
@@ -22,17 +22,17 @@ func (l *serverConn) watch(p *pending) {
 	l.clock.timer.Reset(time.Until(p.due))
 }
 
-// wake ends the calls that are due, and waits for the next.
+// wake ends the calls that are due, and schedules the next wake-up.
 func (l *serverConn) wake() {
 	for _, p := range l.overdue() {
-		go func() { // each is recorded, and none waits for the others
+		go func() { // each call is recorded without waiting for the others
 			defer l.work.Done()
 			l.expire(p)
 		}()
 	}
 }
 
-// overdue counts what it returns as work: no call may be open any more, but the session must not end before it is answered.
+// overdue returns the calls that are due and adds each to l.work, so that the session does not end before they are answered.
 func (l *serverConn) overdue() (due []*pending) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -43,7 +43,7 @@ func (l *serverConn) overdue() (due []*pending) {
 	now := time.Now()
 	for _, p := range l.open {
 		if p.limit > 0 && !p.due.After(now) {
-			l.work.Add(1) // under the lock, so that the end waits for it or has come before
+			l.work.Add(1) // under the lock, so that the end of the connection either waits for it or has already happened
 			due = append(due, p)
 		} else {
 			l.watch(p)

@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
-// The process behind wrap dies, hangs or answers with rubbish while it has a call. Each call is made once.
+// The process behind wrap ends, hangs or answers with garbage during a call. Each call is made once.
 func TestAgentDoesNotRepeatACallThatAProcessHasLost(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []string{"exit", "crash", "killed", "half", "hang", "mute", "fail"} {
@@ -24,7 +24,7 @@ func TestAgentDoesNotRepeatACallThatAProcessHasLost(t *testing.T) {
 	}
 }
 
-// The end of the gateway is no proof that an open call did nothing.
+// A shutdown of the gateway does not prove that an open call had no effect.
 func TestDrainingAdvisesOpenCallsToCheckTheirEffect(t *testing.T) {
 	s := wrapped(t, gateway.Options{}, badChild())
 	s.greet()

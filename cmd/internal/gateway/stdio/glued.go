@@ -9,29 +9,29 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// A server that prints to its standard output without a line end puts that noise and its next answer on one line. Such answers are
-// looked for only in lines that are not a message.
+// A server that prints to its standard output without a newline puts that text and its next answer on one line. Such answers are
+// searched only in lines that are not a message.
 
 const (
-	maxGluedTries = 1024 // places in a line where a message is looked for
-	// gluedWait is how long an answer found behind other output is held back. A server that logs what it sends prints
-	// the answer twice, and the copy on a separate line wins.
+	maxGluedTries = 1024 // positions in a line at which a message is tried
+	// gluedWait is how long an answer found behind other output is held back. A server that logs its messages prints the answer
+	// twice, and the copy on a separate line takes precedence.
 	gluedWait = 100 * time.Millisecond
 )
 
-// byteOrderMark begins the output of servers on some platforms. Few clients read the message behind it.
+// byteOrderMark begins the output of servers on some platforms. Few clients can read a message after it.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// gluedAnswer is an answer that was found behind noise and is held back.
+// gluedAnswer is an answer that was found behind other output and is held back.
 type gluedAnswer struct {
 	to     *pending
 	answer []byte
 }
 
-// gluedMessages returns the responses at the end of a line that is not a message: the last ones, with nothing but space between them
-// and behind them. Noise is what stands before the first. A message inside another JSON value, complete or not, is not found.
+// gluedMessages returns the responses at the end of a line that is not a message: the last ones, separated and followed only by
+// white space. Noise is the text before the first one. A message inside another JSON value, complete or not, is not found.
 func gluedMessages(line []byte, limits wire.Limits) (messages [][]byte, noise []byte) {
-	budget := 4*len(line) + gateway.MaxNoiseScan // bytes to parse: text that is cut off again and again would take long
+	budget := 4*len(line) + gateway.MaxNoiseScan // bytes to parse; without a limit, many truncated values would take quadratic time
 	for i, tries := 0, 0; tries < maxGluedTries && budget > 0; tries++ {
 		next := bytes.IndexByte(line[i:], '{')
 		if next < 0 {
@@ -46,7 +46,7 @@ func gluedMessages(line []byte, limits wire.Limits) (messages [][]byte, noise []
 		case wireflaw.None:
 			budget = 0
 		case wireflaw.TrailingData:
-		case wireflaw.Truncated, wireflaw.TooLarge: // all that follows is part of this value
+		case wireflaw.Truncated, wireflaw.TooLarge: // the rest of the line is part of this value
 			return nil, line
 		default:
 			budget -= m.Malformation().Offset + 1
@@ -72,14 +72,14 @@ func gluedMessages(line []byte, limits wire.Limits) (messages [][]byte, noise []
 	return nil, line
 }
 
-// unglue handles the answers to open calls at the end of a line that is not a message. It returns what is left of the line: all of it
-// if there are none.
+// unglue handles the answers to open calls at the end of a line that is not a message. It returns the part of the line before
+// them, or the whole line if there are none.
 func (l *serverConn) unglue(line []byte) (rest []byte) {
 	messages, noise := gluedMessages(line, l.up.Options.Limits.Message)
 	if len(messages) == 0 || !l.awaited(messages) {
 		return line
 	}
-	if len(bytes.TrimSpace(bytes.TrimPrefix(noise, byteOrderMark))) == 0 { // nothing but answers
+	if len(bytes.TrimSpace(bytes.TrimPrefix(noise, byteOrderMark))) == 0 { // only answers
 		for _, message := range messages {
 			m := wire.Parse(message, l.up.Options.Limits.Message)
 			l.answer(&m)
@@ -92,7 +92,7 @@ func (l *serverConn) unglue(line []byte) (rest []byte) {
 	return noise
 }
 
-// awaited reports whether each of the responses is to a request that is open.
+// awaited reports whether all of the responses belong to open requests.
 func (l *serverConn) awaited(messages [][]byte) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,7 +105,7 @@ func (l *serverConn) awaited(messages [][]byte) bool {
 	return true
 }
 
-// holdBack delivers an answer that was found behind noise, unless the request is answered otherwise within gluedWait.
+// holdBack delivers an answer that was found behind other output, unless the request is answered in another way within gluedWait.
 func (l *serverConn) holdBack(answer []byte) {
 	m := wire.Parse(answer, l.up.Options.Limits.Message)
 	key := gateway.IDKey(m.ID())
@@ -122,7 +122,7 @@ func (l *serverConn) holdBack(answer []byte) {
 	time.AfterFunc(gluedWait, func() { l.release(key, p) })
 }
 
-// release delivers the answer that is held back for p, if p is still open.
+// release delivers the answer held back for p, if p is still open.
 func (l *serverConn) release(key string, p *pending) {
 	l.mu.Lock()
 	held := l.glued[key]
@@ -136,7 +136,7 @@ func (l *serverConn) release(key string, p *pending) {
 		return
 	}
 	l.remove(p)
-	l.work.Add(1) // under the lock, so that the end of the link waits for it or has come before
+	l.work.Add(1) // under the lock, so that the end of the connection either waits for it or has already happened
 	l.mu.Unlock()
 	defer l.work.Done()
 	m := wire.Parse(held.answer, l.up.Options.Limits.Message)
@@ -144,7 +144,7 @@ func (l *serverConn) release(key string, p *pending) {
 	l.client.flush()
 }
 
-// releaseAll delivers all answers that are held back, because the server says no more.
+// releaseAll delivers all answers that are held back, because the server's output has ended.
 func (l *serverConn) releaseAll() {
 	l.mu.Lock()
 	held := make(map[string]*pending, len(l.glued))

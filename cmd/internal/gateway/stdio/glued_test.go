@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 )
 
-// A server that prints without a line end puts its noise and its next answer on one line.
+// A server that prints without a newline puts that text and its next answer on one line.
 func TestAnswerAfterUnendedNoiseIsDelivered(t *testing.T) {
 	for name, printed := range map[string]string{
 		"words":            `Loading...`,
@@ -38,7 +38,7 @@ func TestAnswerAfterUnendedNoiseIsDelivered(t *testing.T) {
 	}
 }
 
-// Two threads of a server that share its output write two answers and then two line ends.
+// Two threads of a server that share its output write two answers and then two newlines.
 func TestAnswersOnOneLineAreAllDelivered(t *testing.T) {
 	s := wrapped(t, gateway.Options{Validate: gateway.ValidationOff, Timeout: 3 * time.Second}, badChild())
 	s.greet()
@@ -53,7 +53,7 @@ func TestAnswersOnOneLineAreAllDelivered(t *testing.T) {
 	s.balanced(0)
 }
 
-// Text that only looks like an answer stays noise: quoted in a log, part of another value, or of a call that is not open.
+// Text that only looks like an answer is not delivered: quoted in a log, part of another value, or for a call that is not open.
 func TestTextThatLooksLikeAnAnswerIsNotDelivered(t *testing.T) {
 	for name, printed := range map[string]string{
 		"quoted":             `sent "{"jsonrpc":"2.0","id":$ID,"result":{"a":1}}"`,
@@ -78,7 +78,7 @@ func TestTextThatLooksLikeAnAnswerIsNotDelivered(t *testing.T) {
 	}
 }
 
-// A server that logs each answer before it sends it is not answered for: the message that stands alone is the one that counts.
+// A server may log each answer before it sends it. The message on a separate line is the one that counts.
 func TestLoggedCopyOfAnAnswerGivesWayToTheAnswer(t *testing.T) {
 	s := wrapped(t, gateway.Options{Validate: gateway.ValidationOff}, badChild())
 	s.greet()
@@ -91,7 +91,7 @@ func TestLoggedCopyOfAnAnswerGivesWayToTheAnswer(t *testing.T) {
 	s.balanced(0)
 }
 
-// An answer behind noise is delivered though the server ends at once.
+// An answer after other output is delivered even if the server ends immediately.
 func TestAnswerAfterUnendedNoiseSurvivesTheEndOfTheServer(t *testing.T) {
 	s := wrapped(t, gateway.Options{Validate: gateway.ValidationOff}, badChild())
 	s.greet()

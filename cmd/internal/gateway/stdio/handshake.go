@@ -11,30 +11,29 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// handshake remembers initialize and its answer, to replay them to a server that was started again. It is safe for
-// concurrent use.
+// handshake remembers initialize and its answer, to replay them to a restarted server. It is safe for concurrent use.
 type handshake struct {
 	mu      sync.Mutex // guards all below
-	hello   []byte     // the request initialize
+	hello   []byte     // the initialize request
 	ready   []byte     // the notification that follows it
 	id      wire.ID
 	answer  greeting
-	met     bool          // the server has answered
-	tools   bool          // and says that it has tools
-	meeting chan struct{} // closed when it does; nil if it was not asked, or has
+	met     bool          // the server has answered initialize
+	tools   bool          // the server declares tools
+	meeting chan struct{} // closed when the server answers; nil if it was not asked or has answered
 	late    bool          // a call has waited too long for initialize
 }
 
-// greeting is what a server says of itself that a client relies on.
+// greeting holds the parts of an initialize result that a client relies on.
 type greeting struct{ version, capabilities []byte }
 
-// maxHello bounds what is kept to be said again. A handshake that is longer is not.
+// maxHello bounds the handshake that is kept for replay. A longer one is not replayed.
 const maxHello = 1 << 20
 
-// greetTimeout is how long a server that was started anew may take to answer if [Options.StartTimeout] sets no limit.
+// greetTimeout is how long a restarted server may take to answer initialize if [Options.StartTimeout] sets no limit.
 const greetTimeout = 30 * time.Second
 
-// request notes the client's initialize.
+// request records the client's initialize.
 func (h *handshake) request(c *gateway.Call) {
 	if c.Method() != "initialize" || len(c.Bytes()) > maxHello {
 		return
@@ -45,7 +44,7 @@ func (h *handshake) request(c *gateway.Call) {
 	h.meeting, h.late = make(chan struct{}), false
 }
 
-// response notes what the server answered to initialize.
+// response records the server's answer to initialize.
 func (h *handshake) response(m *wire.Message) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -68,8 +67,8 @@ func (h *handshake) initialized(m *wire.Message) {
 	h.ready = bytes.Clone(m.Bytes())
 }
 
-// mayList reports whether the server may be asked for its tools: it is initialized and has tools. If it has not
-// answered initialize yet, meeting is closed when it does; meeting is nil after a call has waited too long for it.
+// mayList reports whether the server may be asked for its tools: it is initialized and declares tools. If it has not answered
+// initialize yet, meeting is closed when it does; meeting is nil after a call has waited too long for it.
 func (h *handshake) mayList() (may bool, meeting <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -92,14 +91,14 @@ var (
 	errSessionEnded = errors.New("the session ended before the server that was started again answered initialize")
 )
 
-// replay says to a new server what the client said to the old one. The client sees none of it. It reports whether the new one is
-// as the old one was.
+// replay sends the client's handshake to a new server. The client does not see it. Same reports whether the new server returned
+// the same version and capabilities as the old one.
 func (h *handshake) replay(ctx context.Context, l *serverConn) (same bool, err error) {
 	h.mu.Lock()
 	hello, ready, id, before, met := h.hello, h.ready, h.id, h.answer, h.met
 	h.mu.Unlock()
 	if !met {
-		return true, nil // the client has not got so far
+		return true, nil // the client has not completed the handshake
 	}
 	now := make(chan *greeting, 1)
 	p := &pending{key: gateway.IDKey(id), began: time.Now(), limit: greetTimeout}

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watchHangUp returns a channel that is closed when the peer closes its end of in, also while there is something left to read. It is
+// watchHangUp returns a channel that is closed when the peer closes its end of in, even if unread data remains. The channel is
 // nil if in is not a pipe or a socket. Stop ends the watch.
 //
-// Reading alone would not do: the reader may be waiting to write an answer that the peer does not take.
+// Reading is not sufficient, because the reader may be blocked on writing an answer that the peer does not read.
 func watchHangUp(in io.Reader) (hungUp <-chan struct{}, stop func()) {
 	f, ok := in.(*os.File)
 	if !ok {
@@ -23,7 +23,7 @@ func watchHangUp(in io.Reader) (hungUp <-chan struct{}, stop func()) {
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
-		return nil, func() {} // then it is noticed by reading
+		return nil, func() {} // then only reading detects it
 	}
 	closed, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -39,10 +39,10 @@ func watchHangUp(in io.Reader) (hungUp <-chan struct{}, stop func()) {
 	}
 }
 
-// awaitHangUp waits until the peer of f has closed its end, and reports false if that of stop is closed first.
+// awaitHangUp waits until the peer of f closes its end. It returns false if the peer of stop closes first.
 func awaitHangUp(f, stop *os.File) bool {
 	hungUp := false
-	_ = control(stop, func(stopFD int32) { // both files are open as long as this runs
+	_ = control(stop, func(stopFD int32) { // both files stay open during the call
 		_ = control(f, func(fd int32) {
 			fds := []unix.PollFd{{Fd: fd, Events: unix.POLLRDHUP}, {Fd: stopFD}}
 			for {
@@ -58,11 +58,11 @@ func awaitHangUp(f, stop *os.File) bool {
 	return hungUp
 }
 
-// control calls do with the descriptor of f, which stays open meanwhile.
+// control calls do with the descriptor of f, which stays open during the call.
 func control(f *os.File, do func(fd int32)) error {
 	conn, err := f.SyscallConn()
 	if err != nil {
 		return err
 	}
-	return conn.Control(func(fd uintptr) { do(int32(fd)) }) // the kernel counts them from 0
+	return conn.Control(func(fd uintptr) { do(int32(fd)) }) // descriptors are small
 }

@@ -4,5 +4,5 @@ package stdio
 
 import "io"
 
-// watchHangUp is not built for this system: that the peer has hung up is noticed by reading.
+// watchHangUp is not supported on this system. A disconnect is detected by reading.
 func watchHangUp(io.Reader) (hungUp <-chan struct{}, stop func()) { return nil, func() {} }

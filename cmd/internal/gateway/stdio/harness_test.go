@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// gatewayEnv makes the test binary a gateway in front of the bad server, to be killed.
+// gatewayEnv makes the test binary a gateway in front of the bad server, which a test kills.
 const gatewayEnv = "CANDOR_TEST_GATEWAY"
 
 func gatewayMain() int {
@@ -50,7 +50,7 @@ func gatewayMain() int {
 	return exit.Code
 }
 
-// badChild is the bad server behind a guard.
+// badChild returns the bad server behind a guard.
 func badChild() Child {
 	return Child{
 		Command: os.Args[0], Env: append(os.Environ(), badserver.Env+"=server", "GORACE=atexit_sleep_ms=0"), Guard: []string{os.Args[0], "guard"},
@@ -64,24 +64,24 @@ type session struct {
 	books *gatewaytest.Books
 	log   *gatewaytest.LockedBuffer
 	stdin *os.File
-	lines chan string // what the client is sent
+	lines chan string // lines sent to the client
 	ended chan struct{}
 	exit  Exit
 	err   error
 	stop  context.CancelFunc
 
-	released func()            // closes all of it
-	held     map[string]string // answers that came while another was waited for, by id
+	released func()            // closes all streams
+	held     map[string]string // answers that arrived while another was awaited, by id
 }
 
-// wrapped starts a session in which every call is forwarded, whatever failed before.
+// wrapped starts a session in which every call is forwarded, regardless of earlier failures.
 func wrapped(t *testing.T, o gateway.Options, child Child) *session {
 	t.Helper()
 	o.Repeats.Off, o.Breaker.Off = true, true
 	return wrappedAs(t, o, child)
 }
 
-// wrappedAs starts a session. The end of the test ends it, and sees that nothing is left.
+// wrappedAs starts a session. The test's cleanup ends it and checks that no process remains.
 func wrappedAs(t *testing.T, o gateway.Options, child Child) *session {
 	t.Helper()
 	s := &session{
@@ -150,7 +150,7 @@ func (s *session) replyTo(id int) string {
 	return s.answer(strconv.Itoa(id))
 }
 
-// greet does what a client does first.
+// greet performs the handshake.
 func (s *session) greet() {
 	s.t.Helper()
 	s.send(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
@@ -158,7 +158,7 @@ func (s *session) greet() {
 	s.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 }
 
-// next returns the next line to the client.
+// next returns the next line sent to the client.
 func (s *session) next() string {
 	s.t.Helper()
 	select {
@@ -173,7 +173,7 @@ func (s *session) next() string {
 	}
 }
 
-// answer returns the answer to the call of that id.
+// answer returns the answer to the call with that id.
 func (s *session) answer(id string) string {
 	s.t.Helper()
 	if line, ok := s.held[id]; ok {
@@ -195,7 +195,7 @@ func (s *session) answer(id string) string {
 	}
 }
 
-// rest returns what the client is sent until the gateway ends.
+// rest returns the lines sent to the client until the gateway ends.
 func (s *session) rest() []string {
 	s.t.Helper()
 	var all []string
@@ -208,7 +208,7 @@ func (s *session) rest() []string {
 	return all
 }
 
-// hangUp ends the client's side and waits for the gateway.
+// hangUp closes the client's side and waits for the gateway.
 func (s *session) hangUp() Exit {
 	s.t.Helper()
 	_ = s.stdin.Close()
@@ -228,7 +228,7 @@ func (s *session) wait() Exit {
 	return s.exit
 }
 
-// balanced checks that every failure was told or suppressed, recorded and counted.
+// balanced checks that every failure was sent or suppressed, recorded and counted.
 func (s *session) balanced(told int) {
 	s.t.Helper()
 	if entries, counts, suppressed := s.books.Read(); entries != counts || told+suppressed != entries {

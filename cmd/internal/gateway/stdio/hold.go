@@ -7,9 +7,9 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 )
 
-// holds takes a call that cannot be checked yet, because the server's tools are not known or the tool's schema is not compiled, and
-// reports whether it did. The call is open from here on: its deadline, its cancellation and the end of the server end it. Other
-// messages of the client pass it, but not the calls of tools that follow on the same stream.
+// holds holds a call that cannot be checked yet, because the server's tools are unknown or the tool's schema is not compiled, and
+// reports whether it did. The call is open from then on: its deadline, its cancellation and the end of the server end it. Other
+// messages from the client overtake it, except for later tool calls on the same stream.
 func (p *clientConn) holds(l *serverConn, c *gateway.Call) bool {
 	if !c.IsTool() || p.up.Options.Mode == gateway.ModeObserve || !p.up.ChecksAny() {
 		return false
@@ -43,7 +43,7 @@ func (p *clientConn) holds(l *serverConn, c *gateway.Call) bool {
 	return true
 }
 
-// isClosed reports that nothing has to be waited for. A nil channel counts as closed.
+// isClosed reports whether a channel is closed. A nil channel counts as closed.
 func isClosed(done <-chan struct{}) bool {
 	if done == nil {
 		return true
@@ -56,12 +56,12 @@ func isClosed(done <-chan struct{}) bool {
 	}
 }
 
-// prepare waits until a call can be checked and the call before it was sent, but no longer than this call may wait.
+// prepare waits until a call can be checked and the previous call was sent, but no longer than this call may wait.
 func (p *clientConn) prepare(l *serverConn, c *gateway.Call, before <-chan struct{}) {
 	limit := c.CheckTimeout()
 	until := time.Now().Add(limit)
 	wait := func(done <-chan struct{}) bool { return p.waitFor(done, time.Until(until)) }
-	if !p.waitFor(before, limit+limit/4) || !p.learn(l, c, wait) { // the call before it may wait too, and is sent first
+	if !p.waitFor(before, limit+limit/4) || !p.learn(l, c, wait) { // the previous call may wait too, and is sent first
 		return
 	}
 	if done := c.CompileSchema(&p.tools, p.callerOf(c)); done != nil {
@@ -85,13 +85,13 @@ func (p *clientConn) waitFor(done <-chan struct{}, limit time.Duration) bool {
 	return false
 }
 
-// release sends a held call, or answers it if it is refused. Nothing happens if it has ended meanwhile.
+// release sends a held call, or answers it if it is refused. It does nothing if the call has already ended.
 func (p *clientConn) release(l *serverConn, held *pending) {
 	if !l.claim(held) {
 		return
 	}
 	defer l.work.Done()
-	held.call.FindTools(&p.tools, p.callerOf(held.call)) // not before: until then others could have ended the call
+	held.call.FindTools(&p.tools, p.callerOf(held.call)) // not earlier: until the claim, another goroutine could have ended the call
 	refusal := p.admit(held.call)
 	switch over, revoked := l.decided(held, refusal == nil); {
 	case refusal != nil:
@@ -105,7 +105,8 @@ func (p *clientConn) release(l *serverConn, held *pending) {
 	}
 }
 
-// claim keeps others from ending a held call while it is decided what becomes of it. It is false if the call has ended already.
+// claim prevents other goroutines from ending a held call while its fate is decided. It returns false if the call has already
+// ended.
 func (l *serverConn) claim(held *pending) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,28 +114,28 @@ func (l *serverConn) claim(held *pending) bool {
 		return false
 	}
 	held.deciding = true
-	l.work.Add(1) // under the lock, so that the end of the link waits for it or has come before
+	l.work.Add(1) // under the lock, so that the end of the connection either waits for it or has already happened
 	return true
 }
 
-// decided ends a decision that claim began. A call that is sent stays open, unless the connection is closed or the
-// client has cancelled the call.
+// decided ends a decision that claim began. A call that is sent stays open, unless the connection is closed or the client has
+// cancelled the call.
 func (l *serverConn) decided(held *pending, sent bool) (over *candor.Error, revoked bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	held.deciding = false
 	switch {
-	case l.over != nil: // which has taken it from the table
+	case l.over != nil: // which has removed it from the table
 	case !sent, held.revoked:
 		l.remove(held)
 	default:
 		held.waiting, held.unsent = false, false
-		l.watch(held) // its time may have passed meanwhile
+		l.watch(held) // it may have become due in the meantime
 	}
 	return l.over, held.revoked
 }
 
-// reason is the error of a call that the end of the link ends: one that was never sent had no effect.
+// reason returns the error for a call that is open when the connection ends. A call that was never sent had no effect.
 func (p *pending) reason(e *candor.Error) *candor.Error {
 	switch {
 	case p.unsent && e.Code() == candor.CodeUpstreamGone:

@@ -13,16 +13,16 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Host is a server on standard input and output whose messages come from several connections, each in a goroutine of the caller. All that
-// the server writes goes to one writer. [Wrap] is for a server with one client on one stream.
+// Host is a stdio server that receives messages from several connections, each in a goroutine of the caller. All output of the
+// server goes to one writer. [Wrap] is for a server with one client on one stream.
 type Host struct {
 	w      *supervisor
 	first  *process
 	hangUp func()
 }
 
-// StartHost starts a server. Its output is written to out, one message per line. Shared says that it serves several
-// clients. The caller calls [Host.Run].
+// StartHost starts a server. Its output is written to out, one message per line. Shared means that it serves several clients. The
+// caller must call [Host.Run].
 func StartHost(ctx context.Context, u *gateway.Upstream, child Child, out io.Writer, shared bool) (*Host, error) {
 	child.Fill()
 	u.Secrets.Store(gateway.CommandSecrets(child.Env, child.Args))
@@ -36,32 +36,32 @@ func StartHost(ctx context.Context, u *gateway.Upstream, child Child, out io.Wri
 	return &Host{w: w, first: server, hangUp: sync.OnceFunc(func() { close(w.hungUp) })}, nil
 }
 
-// Run serves until the server has ended and is not started again, [Host.HangUp] was called, or the context has ended.
+// Run serves until the server has ended and is not restarted, [Host.HangUp] is called, or the context ends.
 func (h *Host) Run() { h.w.supervise(h.first) }
 
 // HangUp lets open calls finish, then ends the server.
 func (h *Host) HangUp() { h.hangUp() }
 
-// Close writes what is queued for the clients and drops all that follows. It is called after [Host.Run] has returned.
+// Close writes all queued messages and drops later ones. It is called after [Host.Run] has returned.
 func (h *Host) Close() {
 	h.w.client.tools.Forget()
 	h.w.client.client.shut()
 }
 
-// Context returns the context that the host was started with.
+// Context returns the context that was passed to [StartHost].
 func (h *Host) Context() context.Context { return h.w.ctx }
 
-// Session returns the id under which failures that belong to no client's session are recorded.
+// Session returns the id for recording failures that belong to no client's session.
 func (h *Host) Session() string { return h.w.client.session }
 
-// Gone returns why the server has ended for good, nil if it has not.
+// Gone returns the error for a server that has ended and is not restarted, otherwise nil.
 func (h *Host) Gone() *candor.Error {
 	h.w.client.mu.Lock()
 	defer h.w.client.mu.Unlock()
 	return h.w.client.over
 }
 
-// Request admits a request of a session and forwards it, or answers it. Either way the answer is written to the host's writer.
+// Request admits a request and forwards it, or answers it. In both cases the answer is written to the host's writer.
 func (h *Host) Request(m *wire.Message, session string) {
 	h.w.client.request(m, session)
 	h.w.client.flush()
@@ -73,14 +73,13 @@ func (h *Host) Notify(m *wire.Message) {
 	h.w.client.flush()
 }
 
-// Send forwards any message of a client.
+// Send forwards any message from a client.
 func (h *Host) Send(message []byte) {
 	h.w.client.fromClient(framing.Line{Bytes: message})
 	h.w.client.flush()
 }
 
-// open returns the open call with that key and the connection it is open on, or nil if it has ended or its answer is
-// being written.
+// open returns the open call with that key and its connection. Both are nil if the call has ended or its answer is being written.
 func (h *Host) open(key string) (*serverConn, *pending) {
 	h.w.client.mu.Lock()
 	l := h.w.client.conn
@@ -105,8 +104,8 @@ func (h *Host) Open(key string) *gateway.Call {
 	return nil
 }
 
-// Take removes an open call, so that the caller ends it. The call is nil if it has ended or its answer is being written. Cancel sends
-// the server a notification that the call with that id was cancelled.
+// Take removes an open call, which the caller must end. The call is nil if it has ended or its answer is being written. Cancel
+// sends the server a notification that the call with that id was cancelled.
 func (h *Host) Take(key string) (call *gateway.Call, cancel func(id wire.ID, reason string)) {
 	l, p := h.open(key)
 	if p == nil || !l.giveUp(p) {
@@ -115,8 +114,8 @@ func (h *Host) Take(key string) (call *gateway.Call, cancel func(id wire.ID, rea
 	return p.call, func(id wire.ID, reason string) { l.server.send(gateway.CancelNotification(id, reason)) }
 }
 
-// Ask sends a request of the gateway and returns the server's response. Message and error are both nil if the response
-// could not be read. The error is a [*candor.Error] if the server ended or did not answer within the limit.
+// Ask sends a request from the gateway and returns the server's response. Message and error are both nil if the response could
+// not be read. The error is a [*candor.Error] if the server ended or did not answer within the limit.
 func (h *Host) Ask(ctx context.Context, method string, params []byte, limit time.Duration) (*wire.Message, error) {
 	l, e := h.w.client.server()
 	if e != nil {
@@ -153,7 +152,8 @@ func (h *Host) Ask(ctx context.Context, method string, params []byte, limit time
 	}
 }
 
-// whyUnanswered returns why a request of the gateway itself has no response, nil if there was one that could not be read.
+// whyUnanswered returns the reason that a request from the gateway has no response, or nil if there was a response that could not
+// be read.
 func (l *serverConn) whyUnanswered(p *pending) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// interruptibleWriter is a stream to a peer in which a blocked write can be ended from outside.
+// interruptibleWriter is a stream to a peer whose blocked writes can be interrupted.
 type interruptibleWriter interface {
 	io.Writer
-	// interrupt makes every write fail, the one in progress included. It may be called at any time.
+	// interrupt makes every write fail, including the current one. It may be called at any time.
 	interrupt()
-	// release frees what was opened or started for it. The stream itself stays open.
+	// release frees the resources of the writer. The stream itself stays open.
 	release()
 }
 
-// interruptible returns w as an interruptibleWriter. Flags of w that other processes share are not changed: a blocking
-// pipe is opened again, the output of a blocking socket is shut down, and anything else is written to by a goroutine,
-// which leaks if a write never returns.
+// interruptible returns w as an interruptibleWriter. Flags of w that other processes share are not changed: a blocking pipe is
+// reopened, the output of a blocking socket is shut down, and anything else is written to by a goroutine, which leaks if a write
+// never returns.
 func interruptible(w io.Writer) interruptibleWriter {
 	f, isFile := w.(*os.File)
 	if isFile && f.SetWriteDeadline(time.Time{}) != nil {
@@ -59,20 +59,20 @@ type deadlineWriter interface {
 // deadlined is a file that supports write deadlines.
 type deadlined struct {
 	deadlineWriter
-	opened *os.File // nil if it is the caller's
+	opened *os.File // nil if the file is the caller's
 }
 
-func (d *deadlined) interrupt() { _ = d.SetWriteDeadline(time.Now()) } // setting one has been tried
+func (d *deadlined) interrupt() { _ = d.SetWriteDeadline(time.Now()) } // interruptible has checked that deadlines are supported
 
 func (d *deadlined) release() {
 	if d.opened != nil {
-		_ = d.opened.Close() // what it wrote is in the pipe
+		_ = d.opened.Close() // the data is already in the pipe
 		return
 	}
-	_ = d.SetWriteDeadline(time.Time{}) // as it was
+	_ = d.SetWriteDeadline(time.Time{}) // restore the caller's file
 }
 
-// plainFile is a file on a disk, where writes do not wait for a reader.
+// plainFile is a file on disk, where writes do not wait for a reader.
 type plainFile struct{ *os.File }
 
 func (plainFile) interrupt() {}
@@ -84,14 +84,14 @@ type socket struct{ *os.File }
 func (s socket) interrupt() { shutDown(s.File) }
 func (s socket) release()   {}
 
-// handOver writes from another goroutine, so that its callers need not wait for a write that never returns.
+// handOver writes in another goroutine, so that its callers do not block on a write that never returns.
 type handOver struct {
 	to      io.Writer
 	texts   chan []byte
 	results chan error
 	ended   chan struct{} // closed when writes are interrupted
 	end     sync.Once
-	once    sync.Once // of release
+	once    sync.Once // for release
 }
 
 func newHandOver(w io.Writer) *handOver {
@@ -105,7 +105,7 @@ func newHandOver(w io.Writer) *handOver {
 	return h
 }
 
-// Write is called by one goroutine at a time. The copy stays valid if the caller gives up.
+// Write must be called by one goroutine at a time. It copies p, which stays valid if the caller gives up.
 func (h *handOver) Write(p []byte) (int, error) {
 	select {
 	case <-h.ended:
@@ -125,5 +125,5 @@ func (h *handOver) Write(p []byte) (int, error) {
 
 func (h *handOver) interrupt() { h.end.Do(func() { close(h.ended) }) }
 
-// release is called when no write follows.
+// release must be called after the last write.
 func (h *handOver) release() { h.once.Do(func() { close(h.texts) }) }

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 )
 
-// TestHandOverIsInterrupted: a writer without deadlines does not hold its caller.
+// TestHandOverIsInterrupted checks that a writer without deadlines does not block its caller.
 func TestHandOverIsInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()

@@ -9,5 +9,5 @@ import (
 
 const canShutDown = true
 
-// shutDown ends the output of a socket, and with it a write that waits.
-func shutDown(f *os.File) { _ = syscall.Shutdown(int(f.Fd()), syscall.SHUT_WR) } // its peer may be gone
+// shutDown shuts down the output of a socket, which ends a blocked write.
+func shutDown(f *os.File) { _ = syscall.Shutdown(int(f.Fd()), syscall.SHUT_WR) } // the peer may be gone

@@ -14,18 +14,18 @@ import (
 
 // lineWriter writes messages to a peer, one per line. Lines are never interleaved. It is safe for concurrent use.
 type lineWriter struct {
-	stall  time.Duration // how long a write may block; 0 is unlimited
+	stall  time.Duration // how long a write may block; 0 means no limit
 	to     io.Writer
-	writes atomic.Uint64 // counts the beginnings and the ends of writes: it is odd during one
+	writes atomic.Uint64 // incremented at the beginning and the end of each write, so it is odd during a write
 
 	mu     sync.Mutex // guards all below
 	w      *bufio.Writer
-	err    error         // the first that a write returned; nothing leaves after it
-	broken chan struct{} // closed when there is one
-	lost   int64         // messages that came after the error
+	err    error         // the first error of a write; nothing is written after it
+	broken chan struct{} // closed when err is set
+	lost   int64         // number of messages after the error
 }
 
-// lineBufferSize is what is collected before it is written. A larger message is not copied.
+// lineBufferSize is the size of the write buffer. A larger message is not copied.
 const lineBufferSize = 64 << 10
 
 func newLineWriter(w io.Writer, stall time.Duration) *lineWriter {
@@ -34,7 +34,7 @@ func newLineWriter(w io.Writer, stall time.Duration) *lineWriter {
 	return o
 }
 
-// countingStream writes to the outlet's stream and counts the writes.
+// countingStream writes to the stream of a lineWriter and counts the writes.
 type countingStream struct{ o *lineWriter }
 
 func (s countingStream) Write(p []byte) (int, error) {
@@ -43,12 +43,12 @@ func (s countingStream) Write(p []byte) (int, error) {
 	return s.o.to.Write(p)
 }
 
-// blockedSince reports whether the write is still going on that was when [outlet.writes] was read.
+// blockedSince reports whether the write that was in progress when [lineWriter.writes] was read is still in progress.
 func (o *lineWriter) blockedSince(writes uint64) bool {
 	return writes%2 == 1 && o.writes.Load() == writes
 }
 
-// queue takes a message that leaves with the next flush at the latest. Nil is nothing.
+// queue adds a message that is written with the next flush at the latest. It ignores nil.
 func (o *lineWriter) queue(message []byte) {
 	if message == nil {
 		return
@@ -58,7 +58,7 @@ func (o *lineWriter) queue(message []byte) {
 	o.put(message)
 }
 
-// send writes a message and all that is queued before it.
+// send writes a message and all messages queued before it.
 func (o *lineWriter) send(message []byte) {
 	if message == nil {
 		return
@@ -69,7 +69,7 @@ func (o *lineWriter) send(message []byte) {
 	o.push()
 }
 
-// flush writes what is queued.
+// flush writes the queued messages.
 func (o *lineWriter) flush() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -103,7 +103,7 @@ func (o *lineWriter) push() {
 	o.note(o.w.Flush())
 }
 
-// arm gives the write that follows its time, where the peer's end can be given one.
+// arm sets the deadline of the next write, if the stream supports deadlines.
 func (o *lineWriter) arm() {
 	if d, ok := o.to.(interface{ SetWriteDeadline(time.Time) error }); ok && o.stall > 0 {
 		_ = d.SetWriteDeadline(time.Now().Add(o.stall)) // streams without deadlines block
@@ -117,7 +117,7 @@ func (o *lineWriter) note(err error) {
 	}
 }
 
-// shut writes what is queued and lets nothing leave after it.
+// shut writes the queued messages and drops all later ones.
 func (o *lineWriter) shut() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -127,7 +127,7 @@ func (o *lineWriter) shut() {
 
 var errShut = errors.New("the session is over")
 
-// undelivered returns how many messages came after a write had failed.
+// undelivered returns the number of messages after a write had failed.
 func (o *lineWriter) undelivered() int64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -141,8 +141,8 @@ func (o *lineWriter) failure() error {
 	return o.err
 }
 
-// flushingReader flushes what was queued before it waits for more to read: messages that came together leave together, and none waits for
-// a clock.
+// flushingReader flushes the queued messages before each read, so that messages that arrive together are sent together, without a
+// timer.
 type flushingReader struct {
 	r     io.Reader
 	flush func()

@@ -13,18 +13,18 @@ import (
 const (
 	listTimeout = 30 * time.Second // timeout of the gateway's tools/list requests; calls wait less
 	listPages   = 100
-	maxListing  = 64 // callers for which the gateway lists on one connection
+	maxListing  = 64 // callers for which the gateway lists tools on one connection
 )
 
-// listing keeps track of the gateway's own tools/list requests on one link. The zero listing is ready.
+// listing tracks the gateway's tools/list requests on one connection. The zero listing is ready to use.
 type listing struct {
 	mu    sync.Mutex
-	asked map[gateway.Caller]chan struct{} // guarded by mu; closed when the list has come, or will not
-	mute  bool                             // guarded by mu: the server has left a list unanswered, and is not asked again
+	asked map[gateway.Caller]chan struct{} // guarded by mu; closed when the list has arrived or has failed
+	mute  bool                             // guarded by mu; the server has not answered tools/list, and is not asked again
 }
 
-// begin returns a channel that is closed when the caller's list has arrived, and whether the gateway has to request it
-// now. The channel is nil if the server must not be asked.
+// begin returns a channel that is closed when the caller's list has arrived, and whether the gateway must request it now. The
+// channel is nil if the server must not be asked.
 func (g *listing) begin(who gateway.Caller) (done chan struct{}, ask bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -41,14 +41,14 @@ func (g *listing) begin(who gateway.Caller) (done chan struct{}, ask bool) {
 	return done, true
 }
 
-// isCurrent reports that the list that was asked for is still wanted.
+// isCurrent reports whether the requested list is still wanted.
 func (g *listing) isCurrent(who gateway.Caller, done chan struct{}) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.asked[who] == done
 }
 
-// wanted reports that a list could still be asked for, or is awaited.
+// wanted reports whether a list can still be requested, or is being requested.
 func (g *listing) wanted(who gateway.Caller) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -66,15 +66,15 @@ func (g *listing) silence() {
 	g.mute = true
 }
 
-// forget lets the tools be asked for again, because the server says that they have changed.
+// forget allows the tools to be requested again, because the server has announced that they changed.
 func (g *listing) forget() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.asked = nil
 }
 
-// peer returns the origin of a request. Clients that share a server over one stream are distinguished by the client
-// data in _meta, which is all that the server sees of them.
+// peer returns the origin of a request. Clients that share a server over one stream are distinguished by the client data in
+// _meta, which is all that the server sees of them.
 func (p *clientConn) peer(m *wire.Message, session string) gateway.Peer {
 	who := gateway.Caller{Session: p.session}
 	if p.shared && (m.MethodIs("tools/call") || m.MethodIs("tools/list")) {
@@ -83,7 +83,7 @@ func (p *clientConn) peer(m *wire.Message, session string) gateway.Peer {
 	return gateway.Peer{Session: session, Breaker: p.breaker, Cache: &p.tools, Caller: who}
 }
 
-// lacks reports that something has to be waited for before a call can be checked.
+// lacks reports whether a call must wait before it can be checked.
 func (p *clientConn) lacks(l *serverConn, c *gateway.Call) bool {
 	if p.up.Options.Validate == gateway.ValidationOff && !p.up.ChecksArguments(c.Tool()) {
 		return false
@@ -101,7 +101,7 @@ func (p *clientConn) callerOf(c *gateway.Call) gateway.Caller {
 	return p.peer(c.Request(), c.Session()).Caller
 }
 
-// mayList is [handshake.mayList] for a call, which may be of a protocol version that knows no handshake.
+// mayList is like [handshake.mayList] for a call, which may be of a protocol version without a handshake.
 func (p *clientConn) mayList(c *gateway.Call) (may bool, meeting <-chan struct{}) {
 	if c.Request().Params().Path("_meta", gateway.ProtocolVersionKey).Present() {
 		return true, nil
@@ -109,9 +109,9 @@ func (p *clientConn) mayList(c *gateway.Call) (may bool, meeting <-chan struct{}
 	return p.handshake.mayList()
 }
 
-// learn requests the tools of the caller if they are not known, so that arguments can be checked from the first call
-// on. It waits for initialize and for the list, and returns false if that takes too long: the call is then forwarded
-// unchecked. A list that arrives later is still used.
+// learn requests the tools of the caller if they are unknown, so that arguments can be checked from the first call on. It waits
+// for initialize and for the list, and returns false if that takes too long: the call is then forwarded unchecked. A list that
+// arrives later is still used.
 func (p *clientConn) learn(l *serverConn, c *gateway.Call, wait func(<-chan struct{}) bool) bool {
 	may, meeting := p.mayList(c)
 	if meeting != nil {
@@ -135,15 +135,15 @@ func (p *clientConn) learn(l *serverConn, c *gateway.Call, wait func(<-chan stru
 	return true
 }
 
-// listRequest is a tools/list request of the gateway.
+// listRequest is a tools/list request from the gateway.
 type listRequest struct {
 	who   gateway.Caller
-	meta  []byte // as its caller's
-	pages int    // that may still follow
+	meta  []byte // copied from the caller's request
+	pages int    // number of pages that may still follow
 	done  chan struct{}
 }
 
-// list requests all pages of tools.
+// list requests all pages of the tool list.
 func (l *serverConn) list(r *listRequest) { l.listPage(r, "") }
 
 func (l *serverConn) listPage(r *listRequest, cursor string) {
@@ -170,7 +170,7 @@ func (l *serverConn) listPage(r *listRequest, cursor string) {
 	l.server.send(r.message(id, cursor))
 }
 
-// message is the request for one page.
+// message returns the request for one page.
 func (r *listRequest) message(id wire.ID, cursor string) []byte {
 	line := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"method":"tools/list","params":{`...)
 	if cursor != "" {
@@ -185,7 +185,7 @@ func (r *listRequest) message(id wire.ID, cursor string) []byte {
 	return append(line, `}}`...)
 }
 
-// about returns the client data that protocol version 2026-07-28 requires in every request's _meta, or nil.
+// about returns the client data that protocol version 2026-07-28 requires in the _meta of every request, or nil.
 func about(m *wire.Message) []byte {
 	var meta []byte
 	for _, name := range gateway.ClientMetaKeys {

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 )
 
-// met is a desk whose peers have shaken hands.
+// met returns a desk after the handshake.
 func met(t *testing.T, o gateway.Options) *desk {
 	d := newDesk(t, o)
 	d.client(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`)
@@ -22,7 +22,7 @@ func met(t *testing.T, o gateway.Options) *desk {
 	return d
 }
 
-// asks waits for the gateway's own tools/list, and answers it with a result.
+// asks waits for the gateway's tools/list request and answers it with a result.
 func (d *desk) asks(result string) {
 	d.t.Helper()
 	synctest.Wait()
@@ -61,11 +61,11 @@ func TestToolsAreKnownBeforeTheFirstCall(t *testing.T) {
 	})
 }
 
-// ping is a request that needs nothing of the tools.
+// ping is a request that does not depend on the tools.
 const ping = `{"jsonrpc":"2.0","id":"p","method":"ping"}`
 
-// A server that leaves the gateway's own list unanswered delays the first call a little, and nothing else: not a ping, not the next call, and
-// not the first call after its tools have changed.
+// A server that does not answer the gateway's tools/list delays the first call a little, and nothing else: not a ping, not the
+// next call, and not the first call after its tools have changed.
 func TestUnansweredListDelaysOnlyTheFirstCall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := met(t, gateway.Options{})
@@ -85,7 +85,7 @@ func TestUnansweredListDelaysOnlyTheFirstCall(t *testing.T) {
 	})
 }
 
-// The time of a call begins when it is read, and most of it is the server's.
+// The timeout of a call begins when it is read, and most of it is left to the server.
 func TestDeadlineHoldsWhileTheListHangs(t *testing.T) {
 	hello, ready := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`, `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 	for name, began := range map[string]func(t *testing.T) *desk{
@@ -130,7 +130,7 @@ func TestUnansweredListDoesNotDelayTheEnd(t *testing.T) {
 	})
 }
 
-// Calls that wait keep their order on one stream, and can be cancelled.
+// Held calls keep their order on one stream, and can be cancelled.
 func TestHeldCallsKeepTheirOrder(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := met(t, gateway.Options{})

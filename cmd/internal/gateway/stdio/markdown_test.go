@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 )
 
-// What a model reads first is the message without the marks that a server puts around it: both halves of them go, or none.
+// The message for the model omits Markdown emphasis around it: both marks are removed, or neither.
 func TestMessageHasNoHalfOfAnEmphasis(t *testing.T) {
 	s := wrapped(t, gateway.Options{}, badChild())
 	s.greet()

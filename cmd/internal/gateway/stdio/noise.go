@@ -8,16 +8,16 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 )
 
-// noise is what a server prints where only messages belong. It is kept from the client, counted, and its beginning is logged.
+// noise counts output of a server that is not a message. Clients do not see it, and the beginning of it is logged.
 type noise struct {
 	log     *slog.Logger
 	name    string
-	secrets *gateway.SecretFilter // over the secrets that the server was started with
+	secrets *gateway.SecretFilter // secrets that the server was started with
 	lines   atomic.Int64
 }
 
 const (
-	maxNoiseLines = 10 // that are logged
+	maxNoiseLines = 10 // number of lines that are logged
 )
 
 // add counts a line, or the beginning of one, and logs the first few.

@@ -17,8 +17,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 )
 
-// A gateway is killed, and a second later nothing that its server has started may live, even if it ignores signals and has left
-// the process group.
+// A gateway is killed. One second later, no process that its server has started may exist, even if it ignores signals and has
+// left the process group.
 func TestNothingOutlivesAKilledGateway(t *testing.T) {
 	for _, fault := range []string{"ignoreterm", "fork", "forkaway"} {
 		t.Run(fault, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestNothingOutlivesASessionThatEnds(t *testing.T) {
 				pids := gatewaytest.PidsIn(t, s.answer("1"))
 				s.hangUp()
 				if fault == "forkaway" && !guarded {
-					_ = syscall.Kill(pids[1], syscall.SIGKILL) // that is what a guard is for
+					_ = syscall.Kill(pids[1], syscall.SIGKILL) // the guard must end it
 				}
 				gatewaytest.AllEnd(t, pids)
 			})
@@ -56,7 +56,8 @@ func TestNothingOutlivesASessionThatEnds(t *testing.T) {
 	}
 }
 
-// R9's bound for the whole process, with lines of 32 MiB and a million notifications.
+// TestMemoryStaysBoundedWhateverTheServerSends checks the memory bound of the whole process (R9), with lines of 32 MiB and a
+// million notifications.
 func TestMemoryStaysBoundedWhateverTheServerSends(t *testing.T) {
 	t.Parallel()
 	const most = 128 << 10 // KiB
@@ -88,7 +89,7 @@ func TestMemoryStaysBoundedWhateverTheServerSends(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("at most %d MiB", kib>>10)
-	if kib > most && !gatewaytest.Raced { // the race detector takes several times as much
+	if kib > most && !gatewaytest.Raced { // the race detector needs several times as much
 		t.Errorf("%d KiB", kib)
 	}
 }
@@ -106,7 +107,7 @@ func startGateway(t *testing.T, fault string) (*exec.Cmd, []int) {
 	return cmd, gatewaytest.PidsIn(t, answer)
 }
 
-// gatewayProcess starts a gateway of its own.
+// gatewayProcess starts a gateway in another process.
 func gatewayProcess(t *testing.T) (*exec.Cmd, io.Writer, *bufio.Reader) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// pollable returns in, or the same pipe opened again if reads of in would block a thread. Such a read cannot be
-// interrupted, and with one processor it delays the server's output until the runtime preempts it. The flags of in are
-// not changed, because other processes may share them. Done closes the pipe that was opened.
+// pollable returns in, or the same pipe reopened if reads of in would block a thread. Such a read cannot be interrupted, and with
+// one processor it delays the server's output until the runtime preempts it. The flags of in are not changed, because other
+// processes may share them. Done closes the reopened pipe.
 func pollable(in io.Reader) (out io.Reader, done func()) {
 	f, ok := in.(*os.File)
 	if !ok || f.SetReadDeadline(time.Time{}) == nil {
@@ -24,5 +24,5 @@ func pollable(in io.Reader) (out io.Reader, done func()) {
 	if err != nil {
 		return in, func() {} // /dev/fd is missing, or the pipe belongs to another user
 	}
-	return again, func() { _ = again.Close() } // nothing was written to it
+	return again, func() { _ = again.Close() } // it was only read
 }

@@ -7,8 +7,8 @@ import (
 
 const readyLine = `{"type":"ready","methods":["kg/query","sys/ping"],"schema":{"errorCodes":1},"server":"memory"}`
 
-// TestReadyLineIsPassedOnOnce guards clients of a JSON-RPC harness: they wait for its first line, and must see it once also when the
-// server is started again.
+// TestReadyLineIsPassedOnOnce protects clients of a JSON-RPC harness. They wait for its first line, and must see it once even if
+// the server is restarted.
 func TestReadyLineIsPassedOnOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDesk(t, gateway.Options{})
@@ -16,10 +16,10 @@ func TestReadyLineIsPassedOnOnce(t *testing.T) {
 		if got := d.told(); len(got) != 1 || got[0] != readyLine {
 			t.Fatalf("the client was sent %q", got)
 		}
-		d.server(readyLine) // not the first line any more
+		d.server(readyLine) // no longer the first line
 		d.link = d.pump.newServerConn(newLineWriter(d.toServer, 0))
 		d.pump.connect(d.link)
-		d.server(readyLine) // of a server that was started again
+		d.server(readyLine) // from a restarted server
 		d.wantTold()
 		d.wantEntries(map[string]int{}, 0)
 	})

@@ -8,8 +8,8 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// BenchmarkP7Record measures what it costs that every failure is on the disk before its answer leaves, and that successes pay
-// nothing for it. The temporary folder must be on a disk for that to mean anything.
+// BenchmarkP7Record measures the cost of writing every failure to disk before its answer is sent, and checks that successes are
+// not affected. The temporary directory must be on a disk for the result to be meaningful.
 func BenchmarkP7Record(b *testing.B) {
 	const callers = 128
 	for _, tool := range []string{load.Fail, load.Echo} {
@@ -17,7 +17,7 @@ func BenchmarkP7Record(b *testing.B) {
 			l, err := ledger.Open(b.TempDir(), ledger.Options{})
 			must(b, err)
 			b.Cleanup(func() { must(b, l.Close()) })
-			plain := gateway.Options{Repeats: gateway.RepeatPolicy{Off: true}} // or most failures would never reach the server
+			plain := gateway.Options{Repeats: gateway.RepeatPolicy{Off: true}} // otherwise most failures would never reach the server
 			recorded := plain
 			recorded.Ledger = l
 			race(b, load.Rate(callers, tool, window),

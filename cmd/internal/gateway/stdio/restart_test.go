@@ -45,7 +45,7 @@ func TestAClientNeedNotNoticeThatTheServerWasStartedAgain(t *testing.T) {
 	s.balanced(3)
 }
 
-// Calls that one crash has lost were made before anybody could know of it: none of them repeats another.
+// Calls lost in one crash were made before any client could know of it, so they are not repetitions.
 func TestOneCrashIsOneFailureHoweverManyCallsItLoses(t *testing.T) {
 	t.Parallel()
 	o := gateway.Options{Repeats: gateway.RepeatPolicy{After: 3}, Breaker: gateway.BreakerPolicy{Off: true}}
@@ -61,9 +61,9 @@ func TestOneCrashIsOneFailureHoweverManyCallsItLoses(t *testing.T) {
 			t.Errorf("a call that the crash has lost: %s", answer)
 		}
 	}
-	s.call(calls+1, "hang", `{}`) // the first repeat
+	s.call(calls+1, "hang", `{}`) // the first repetition
 	for id := calls + 2; id < calls+5; id++ {
-		s.call(id, "exit", `{}`) // and a loop is one
+		s.call(id, "exit", `{}`) // and a loop of them
 		want := "UPSTREAM_GONE"
 		if id == calls+4 {
 			want = "REPEATED_FAILURE"
@@ -89,7 +89,7 @@ func TestAnAnswerToTheOldServerIsNotGivenToTheNewOne(t *testing.T) {
 	s.call(3, "ask", `{}`)
 	for !strings.Contains(s.next(), "roots/list") {
 	}
-	s.send(`{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}`) // the new server counts from 1 too
+	s.send(`{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}`) // the new server also counts from 1
 	if answer := s.answer("3"); gatewaytest.CodeOf(answer) != "" {
 		t.Error(answer)
 	}
@@ -100,7 +100,7 @@ func TestAServerThatClosesItsInputIsReplaced(t *testing.T) {
 	s := wrapped(t, gateway.Options{Timeouts: map[string]time.Duration{"echo": 300 * time.Millisecond}}, restarting())
 	s.greet()
 	s.call(1, "closed", `{}`)
-	for id := 2; gatewaytest.CodeOf(s.replyTo(id)) != ""; id++ { // the pipe takes one before it breaks
+	for id := 2; gatewaytest.CodeOf(s.replyTo(id)) != ""; id++ { // the pipe accepts one before it breaks
 	}
 	if answer := s.answer("1"); gatewaytest.CodeOf(answer) != "UPSTREAM_GONE" {
 		t.Error(answer)
@@ -130,7 +130,7 @@ func TestAServerThatDoesNotReadIsKilledInTime(t *testing.T) {
 	s.greet()
 	s.call(0, "deaf", `{}`)
 	const calls = 100
-	padding := strings.Repeat("x", 4000) // more than a pipe holds
+	padding := strings.Repeat("x", 4000) // exceeds the buffer of a pipe
 	go func() {
 		for id := 1; id <= calls; id++ {
 			s.call(id, "echo", `{"text":"`+padding+`"}`)

@@ -11,7 +11,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 )
 
-// diesLater is a server that answers initialize once and ends at the next tools/call. Started again, it runs the script then.
+// diesLater returns a server that answers initialize once and ends at the next tools/call. After a restart, it runs the script
+// then.
 func diesLater(t *testing.T, then string) Child {
 	t.Helper()
 	script := `if [ -e "$0" ]; then ` + then + `; fi
@@ -35,7 +36,7 @@ func (s *session) greetAndLoseServer() {
 	}
 }
 
-// TestServerThatEndsBeforeInitializeIsNoticed: all tries are used up well before initialize would time out.
+// TestServerThatEndsBeforeInitializeIsNoticed checks that all restarts are used up well before initialize would time out.
 func TestServerThatEndsBeforeInitializeIsNoticed(t *testing.T) {
 	s := wrapped(t, gateway.Options{}, diesLater(t, "exit 4"))
 	began := time.Now()
@@ -45,7 +46,7 @@ func TestServerThatEndsBeforeInitializeIsNoticed(t *testing.T) {
 	}
 }
 
-// TestHangUpEndsAServerThatDoesNotInitialize while it is being started again.
+// TestHangUpEndsAServerThatDoesNotInitialize hangs up while the server is being restarted.
 func TestHangUpEndsAServerThatDoesNotInitialize(t *testing.T) {
 	s := wrapped(t, gateway.Options{}, diesLater(t, "sleep 100"))
 	s.greetAndLoseServer()

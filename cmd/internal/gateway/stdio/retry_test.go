@@ -15,7 +15,7 @@ const (
 	work = `{"jsonrpc":"2.0","id":"l","result":{"tools":[{"name":"work","inputSchema":{"type":"object","additionalProperties":false},"annotations":{"readOnlyHint":true}}]}}`
 )
 
-// retrying is a desk at which the tool work may be called again.
+// retrying returns a desk on which the tool work may be retried.
 func retrying(t *testing.T) *desk {
 	d := newDesk(t, gateway.Options{Timeout: time.Minute, Retry: gateway.RetryPolicy{Attempts: 3}})
 	d.client(`{"jsonrpc":"2.0","id":"l","method":"tools/list"}`)
@@ -33,7 +33,7 @@ func TestARetriedCallIsSentAsTheSameBytes(t *testing.T) {
 		d.wantHeard(call)
 		d.server(busy)
 		d.wantTold()
-		d.server(busy) // an answer while nothing is asked is nobody's
+		d.server(busy) // an answer between two attempts belongs to no call
 		d.wantHeard()
 		time.Sleep(4 * time.Second)
 		synctest.Wait()
@@ -72,7 +72,7 @@ func TestAWaitForAnotherAttemptEndsWithTheDeadlineTheClientOrTheServer(t *testin
 				}
 				time.Sleep(time.Minute)
 				synctest.Wait()
-				d.wantHeard() // neither the call nor a cancellation of what nobody works on
+				d.wantHeard() // neither the call nor a cancellation, because the server has no call
 				d.wantTold()
 				if d.books.Of(name) != 1 {
 					t.Error(d.books.Codes)

@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/dialect"
 )
 
-// sdkEnv makes the test binary a server of the official SDK.
+// sdkEnv makes the test binary a server built with the official SDK.
 const sdkEnv = "CANDOR_TEST_SDK"
 
 type greetIn struct {
@@ -56,7 +56,8 @@ func sdkMain() int {
 	return 0
 }
 
-// An official client and an official server do not notice the gateway, except where a failure now says more, and a death is no end.
+// An official client and an official server work unchanged through the gateway, except that failures carry more data and a server
+// that ends is restarted.
 func TestOfficialPeersWorkThroughTheGateway(t *testing.T) {
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		t.Run(version, func(t *testing.T) {
@@ -94,7 +95,7 @@ func TestOfficialPeersWorkThroughTheGateway(t *testing.T) {
 			if text, _, _ := call("work", nil, "t"); text != "worked" || <-progress != 0 || <-progress != 1 || <-progress != 2 {
 				t.Error(text)
 			}
-			if version < "2026" { // since then a server asks in another way
+			if version < "2026" { // later versions use another mechanism for requests from the server
 				if text, _, _ := call("ask", nil, ""); text != "accept" {
 					t.Error(text)
 				}
@@ -109,7 +110,7 @@ func TestOfficialPeersWorkThroughTheGateway(t *testing.T) {
 	}
 }
 
-// sdkClient connects an official client with a wrapped official server.
+// sdkClient connects an official client to a wrapped official server.
 func sdkClient(t *testing.T, version string, progress chan<- float64) *mcp.ClientSession {
 	t.Helper()
 	inR, inW, err := os.Pipe()

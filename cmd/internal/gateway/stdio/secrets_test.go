@@ -10,8 +10,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 )
 
-// TestSecretOfTheServerIsRedacted has a server that cannot reach its API tell the whole address, with its key under a name
-// that no list has, in a failure and in its last words.
+// TestSecretOfTheServerIsRedacted uses a server that reports the URL of its API in a failure and on its standard error. The URL
+// holds a key under an unusual name.
 func TestSecretOfTheServerIsRedacted(t *testing.T) {
 	const secret, typed, password = "f00dbabe99", "sail?boat&77", "anchorage"
 	script := `read -r line; printf '%s\n' "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"no way to https://pier.example/?q=anchorage&zk=$PIER_API_KEY and ` +
@@ -33,7 +33,7 @@ func TestSecretOfTheServerIsRedacted(t *testing.T) {
 					t.Errorf("a secret is told (%v): %s", told, said)
 				}
 			}
-			// What is no secret stays: a password that is a word would take it out of every sentence.
+			// Other text is kept: redacting a password that is an ordinary word would remove it from every sentence.
 			if mode == gateway.ModeAnnotate && (!strings.Contains(failed, "q=anchorage") || !strings.Contains(failed, "captain-of-many-boats")) {
 				t.Errorf("too much is hidden: %s", failed)
 			}
@@ -41,7 +41,7 @@ func TestSecretOfTheServerIsRedacted(t *testing.T) {
 	}
 }
 
-// TestASuccessMayHoldTheSecret: what goes well is the server's own business.
+// TestASuccessMayHoldTheSecret checks that successful answers are not changed.
 func TestASuccessMayHoldTheSecret(t *testing.T) {
 	const answer = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"your key is f00dbabe99"}]}}`
 	child := Child{Command: "sh", Args: []string{"-c", `read -r line; printf '%s\n' "$0"; read -r line`, answer}, Grace: time.Second, Env: append(os.Environ(), "PIER_API_KEY=f00dbabe99")}
@@ -51,8 +51,8 @@ func TestASuccessMayHoldTheSecret(t *testing.T) {
 	}
 }
 
-// TestSecretsOfTheEnvironmentStayOutOfStderrLogsAndStrays: a server prints the key it was started with on its standard error,
-// on its standard output, and in an answer to no call.
+// TestSecretsOfTheEnvironmentStayOutOfStderrLogsAndStrays uses a server that prints its key on standard error, on standard
+// output, and in an answer to no call.
 func TestSecretsOfTheEnvironmentStayOutOfStderrLogsAndStrays(t *testing.T) {
 	const secret = "f00dbabe99"
 	script := `echo "boot zk=$PIER_API_KEY" >&2; echo "listening with $PIER_API_KEY"
@@ -78,7 +78,8 @@ func TestSecretsOfTheEnvironmentStayOutOfStderrLogsAndStrays(t *testing.T) {
 	}
 }
 
-// TestRecordedFailuresAreCleanedAsValues: what the upstream said goes into the ledger without a value that only its label gives away.
+// TestRecordedFailuresAreCleanedAsValues checks that the recorded text of the upstream omits values that only a label marks as
+// secret.
 func TestRecordedFailuresAreCleanedAsValues(t *testing.T) {
 	script := `read -r line; printf '%s\n' '{"jsonrpc":"2.0","id":1,"result":{"isError":true,"content":[],"structuredContent":{"name":"password","value":"zebracrossing","n":{"token":48151623}}}}'; read -r line`
 	s := wrapped(t, gateway.Options{}, Child{Command: "sh", Args: []string{"-c", script}, Grace: time.Second})

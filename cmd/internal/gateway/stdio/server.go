@@ -18,18 +18,18 @@ import (
 // the end of the connection. Only that goroutine may use the [gateway.Call].
 type serverConn struct {
 	up        *gateway.Upstream
-	ctx       context.Context // it is that of the connection, and timers have no other
+	ctx       context.Context // context of the connection, also used by timers
 	session   string
-	unordered bool // as of the pump
+	unordered bool // as in clientConn
 	client    *lineWriter
 	server    *lineWriter
 	handshake *handshake
 	noise     noise
-	spoken    bool // the server has written a line; only the reader of the server uses it
+	spoken    bool // the server has written a line; used only by the server's reader
 	tools     *gateway.ToolCache
 	listing   listing
 
-	announced *atomic.Bool // as of the pump
+	announced *atomic.Bool // as in clientConn
 
 	recording chan struct{}  // held by each failure that is being recorded
 	work      sync.WaitGroup // goroutines that record failures or end expired calls
@@ -37,17 +37,17 @@ type serverConn struct {
 	mu       sync.Mutex // guards all below
 	open     map[string]*pending
 	calls    int                 // number of client calls in open
-	progress map[string]*pending // those whose progress is reported, by token
+	progress map[string]*pending // calls with progress tokens, by token
 	clock    clock
 	held     int // bytes of the open requests
 	late     *lateIDs
-	asked    map[string]wire.ID   // requests of the server that the client has not answered
-	crowded  bool                 // it has asked too much to be remembered: anything may be an answer
-	over     *candor.Error        // why no call can be opened any more
+	asked    map[string]wire.ID   // requests from the server that the client has not answered
+	crowded  bool                 // there were too many requests to remember; every response is accepted
+	over     *candor.Error        // why no further calls can be opened
 	empty    chan struct{}        // closed when the last call ends; nil unless drained was called
 	early    map[string]time.Time // calls cancelled before they arrived, which can happen over HTTP
 	lates    int64                // late answers that were dropped
-	strays   int64                // answers to nothing
+	strays   int64                // number of answers that belong to no call
 
 	glued map[string]gluedAnswer // answers that are held back, by the key of their request
 }
@@ -55,30 +55,31 @@ type serverConn struct {
 // pending is a request in the table.
 type pending struct {
 	call    *gateway.Call       // nil for a request of the gateway
-	own     func(*wire.Message) // takes the answer to the gateway itself, nil if none will come
+	own     func(*wire.Message) // receives the answer to a request of the gateway; nil if none will come
 	key     string
 	token   string        // progress token
-	limit   time.Duration // longest time without progress; 0 is unlimited
+	limit   time.Duration // longest time without progress; 0 means no limit
 	began   time.Time
-	due     time.Time // when its time is up
-	waiting bool      // for another attempt, or to be sent at all: no answer can be its own
+	due     time.Time // deadline
+	waiting bool      // it waits for another attempt or for its first one, so no answer can belong to it
 	unsent  bool      // it was never sent
 
-	deciding bool // a goroutine is deciding whether to send the call, and ends it
-	revoked  bool // the client has cancelled it meanwhile
+	deciding bool // a goroutine is deciding whether to send the call, and ends it if not
+	revoked  bool // the client has cancelled it in the meantime
 }
 
 const (
 	// maxHeld bounds the bytes of all open requests of one connection.
 	maxHeld = 64 << 20
-	// maxRecordings is how many failures are recorded at a time, and maxRecording how large an answer may be that waits for it.
+	// maxRecordings bounds the failures that are recorded concurrently, and maxRecording the size of an answer that is recorded
+	// in the background.
 	maxRecordings = 256
 	maxRecording  = 64 << 10
-	// maxStrays bounds the entries that answers to nothing can make.
+	// maxStrays bounds the recorded answers that belong to no call.
 	maxStrays = 1000
 )
 
-// newServerConn returns a link from the pump's client to a server.
+// newServerConn returns a connection from the client to a server.
 func (p *clientConn) newServerConn(server *lineWriter) *serverConn {
 	u := p.up
 	return &serverConn{
@@ -89,7 +90,7 @@ func (p *clientConn) newServerConn(server *lineWriter) *serverConn {
 	}
 }
 
-// objection is why a request cannot be opened here, nil if it can.
+// objection returns the reason that a request cannot be opened on this connection, or nil.
 func (l *serverConn) objection(m *wire.Message) *candor.Error {
 	key := gateway.IDKey(m.ID())
 	l.mu.Lock()
@@ -97,7 +98,7 @@ func (l *serverConn) objection(m *wire.Message) *candor.Error {
 	switch {
 	case l.over != nil:
 		return l.over
-	case l.open[key] != nil, l.late.awaits(key): // an answer to the earlier call would be taken for one to this
+	case l.open[key] != nil, l.late.awaits(key): // its answer could be confused with one to the earlier call
 		return candor.New(candor.CodeDuplicateRequestID, "", candor.WithOrigin(candor.PartyGateway, false))
 	case l.calls >= l.up.Options.Limits.Calls, l.held+len(m.Bytes()) > maxHeld:
 		return candor.New(candor.CodeTooManyCalls, "", candor.WithOrigin(candor.PartyGateway, false),
@@ -107,7 +108,7 @@ func (l *serverConn) objection(m *wire.Message) *candor.Error {
 	}
 }
 
-// forward opens a call and sends it on.
+// forward opens a call and sends it to the server.
 func (l *serverConn) forward(c *gateway.Call) {
 	p := &pending{call: c, key: gateway.IDKey(c.ID()), limit: c.Timeout(), began: time.Now()}
 	p.due = p.began.Add(p.limit)
@@ -126,11 +127,11 @@ func (l *serverConn) forward(c *gateway.Call) {
 }
 
 const (
-	earlyTime = time.Second // how long a call may arrive after its cancellation
+	earlyTime = time.Second // how late a call may arrive after its cancellation
 	maxEarly  = 256
 )
 
-// cancelledEarly reports whether the call with that key was cancelled before it arrived, and forgets it.
+// cancelledEarly reports whether the call with that key was cancelled before it arrived, and removes that note.
 func (l *serverConn) cancelledEarly(key string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -139,7 +140,7 @@ func (l *serverConn) cancelledEarly(key string) bool {
 	return ok && time.Since(at) < earlyTime
 }
 
-// put enters a request into the table and starts its clock. It returns why not if the link is over.
+// put adds a request to the table and starts its timeout. It returns an error if the connection has ended.
 func (l *serverConn) put(p *pending) *candor.Error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -158,8 +159,8 @@ func (l *serverConn) put(p *pending) *candor.Error {
 	return nil
 }
 
-// take removes the request with that key from the table, so that the caller may end it. It returns nil if there is no
-// such request.
+// take removes the request with that key from the table, so that the caller may end it. It returns nil if there is no such
+// request.
 func (l *serverConn) take(key string) *pending {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -171,8 +172,7 @@ func (l *serverConn) take(key string) *pending {
 	return p
 }
 
-// giveUp removes p itself from the table and reports whether it was still there. Its answer, if the server is at work on one, will
-// be late.
+// giveUp removes p from the table and reports whether it was still there. If the server still answers, the answer is late.
 func (l *serverConn) giveUp(p *pending) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -186,7 +186,7 @@ func (l *serverConn) giveUp(p *pending) bool {
 	return true
 }
 
-// remove is called with the lock held.
+// remove removes p from the table. The lock must be held.
 func (l *serverConn) remove(p *pending) {
 	delete(l.open, p.key)
 	if p.call != nil {
@@ -231,7 +231,7 @@ func (l *serverConn) extend(token wire.ID) {
 	}
 }
 
-// again makes a call once more after a pause, unless its deadline or the end of the link comes first.
+// again sends a call once more after a pause, unless its deadline or the end of the connection comes first.
 func (l *serverConn) again(p *pending, wait time.Duration) {
 	p.waiting = true
 	if e := l.put(p); e != nil {
@@ -242,7 +242,7 @@ func (l *serverConn) again(p *pending, wait time.Duration) {
 		l.mu.Lock()
 		still := l.open[p.key] == p
 		if still {
-			p.waiting = false // from here on its answer may be late
+			p.waiting = false // from now on its answer may be late
 		}
 		l.mu.Unlock()
 		if still {
@@ -251,7 +251,7 @@ func (l *serverConn) again(p *pending, wait time.Duration) {
 	})
 }
 
-// cancel ends a call that the client cancels. It reports whether the server was sent the call and has to know.
+// cancel ends a call that the client cancels. It reports whether the call was sent, so that the server must be notified.
 func (l *serverConn) cancel(id wire.ID) (sent bool) {
 	key := gateway.IDKey(id)
 	l.mu.Lock()
@@ -273,7 +273,7 @@ func (l *serverConn) cancel(id wire.ID) (sent bool) {
 	return sent
 }
 
-// mayAnswer reports whether the server has asked for this answer of the client, and forgets that it has.
+// mayAnswer reports whether the server has requested this response, and removes the request.
 func (l *serverConn) mayAnswer(id wire.ID) bool {
 	key := gateway.IDKey(id)
 	l.mu.Lock()
@@ -283,17 +283,17 @@ func (l *serverConn) mayAnswer(id wire.ID) bool {
 	return ok || l.crowded
 }
 
-// end closes the table: every call that is open is answered with e, and so is every later one.
+// end closes the table. Every open call and every later one is answered with e.
 func (l *serverConn) end(e *candor.Error) {
 	l.finish(e, func(p *pending) { l.client.send(p.call.Fail(l.ctx, p.reason(e))) })
 }
 
-// abandon closes the table because the client has hung up: the calls that are open are its own cancellations, and nothing is answered.
+// abandon closes the table because the client has hung up. The open calls count as cancelled and are not answered.
 func (l *serverConn) abandon() {
 	l.finish(gateway.DrainingError(), func(p *pending) { p.call.Cancelled(l.ctx) })
 }
 
-// finish closes the table, so that later calls are answered with e, and ends the calls that are open.
+// finish closes the table, so that later calls are answered with e, and ends the open calls with end.
 func (l *serverConn) finish(e *candor.Error, end func(*pending)) {
 	l.mu.Lock()
 	l.over = e
@@ -310,7 +310,7 @@ func (l *serverConn) finish(e *candor.Error, end func(*pending)) {
 	asked := l.asked
 	l.asked = nil
 	l.mu.Unlock()
-	for _, id := range asked { // the server that asked has ended
+	for _, id := range asked { // the server that sent the request has ended
 		l.client.send(gateway.CancelNotification(id, "the server that asked is gone"))
 	}
 	for _, p := range left {
@@ -324,7 +324,7 @@ func (l *serverConn) finish(e *candor.Error, end func(*pending)) {
 	l.logDropped()
 }
 
-// drained returns a channel that is closed when no call of the client is open. A request of the gateway itself is not waited for.
+// drained returns a channel that is closed when no call of the client is open. Requests of the gateway itself do not count.
 func (l *serverConn) drained() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -340,7 +340,7 @@ func (l *serverConn) drained() <-chan struct{} {
 	return empty
 }
 
-// logDropped logs how many messages of the server were dropped.
+// logDropped logs how many messages from the server were dropped.
 func (l *serverConn) logDropped() {
 	l.mu.Lock()
 	lates, strays := l.lates, l.strays
@@ -351,11 +351,11 @@ func (l *serverConn) logDropped() {
 	}
 }
 
-// lateIDs remembers the calls that were given up while an answer may still come. It forgets the oldest when it is full.
+// lateIDs holds the ids of abandoned calls whose answers may still arrive. It drops the oldest when it is full.
 type lateIDs struct {
 	limit int
 	has   map[string]struct{}
-	order []string // oldest first, from next on
+	order []string // oldest first, starting at next
 	next  int
 }
 
@@ -375,7 +375,7 @@ func (l *lateIDs) add(key string) {
 	l.has[key] = struct{}{}
 }
 
-// arrived reports whether the answer to a call that was given up has come now. It comes once.
+// arrived reports whether an answer belongs to an abandoned call, and removes that call.
 func (l *lateIDs) arrived(key string) bool {
 	_, ok := l.has[key]
 	delete(l.has, key)

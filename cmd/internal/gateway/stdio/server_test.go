@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// desk is a pump whose two peers are played by the test, line by line.
+// desk is a clientConn and serverConn whose two peers are simulated by the test, line by line.
 type desk struct {
 	t                  *testing.T
 	books              *gatewaytest.Books
@@ -40,7 +40,7 @@ func (d *desk) client(lines ...string) {
 	synctest.Wait()
 }
 
-// say is client without waiting for what follows from it.
+// say is like client, but does not wait for the effects.
 func (d *desk) say(lines ...string) {
 	for _, line := range lines {
 		d.pump.fromClient(framing.Line{Bytes: []byte(line), Size: int64(len(line))})
@@ -56,10 +56,10 @@ func (d *desk) server(lines ...string) {
 	synctest.Wait()
 }
 
-// told returns the lines that the client was sent since it was last asked.
+// told returns the lines sent to the client since the last call.
 func (d *desk) told() []string { return since(d.toClient, &d.seenC) }
 
-// received returns the lines that the server was sent since it was last asked.
+// heard returns the lines sent to the server since the last call.
 func (d *desk) heard() []string { return since(d.toServer, &d.seenS) }
 
 func since(b *gatewaytest.LockedBuffer, seen *int) []string {
@@ -95,7 +95,7 @@ func (d *desk) wantEntries(want map[string]int, suppressed int) {
 	}
 }
 
-// bubble runs a test in which time passes only when everybody waits.
+// bubble runs a test in which time advances only when all goroutines are blocked.
 func bubble(t *testing.T, f func(*testing.T)) { synctest.Test(t, f) }
 
 const okay = `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"fine"}]}}`
@@ -112,7 +112,7 @@ func TestACallEndsAtItsDeadlineAndItsLateAnswerIsDropped(t *testing.T) {
 		synctest.Wait()
 		d.wantTold("CALL_TIMEOUT")
 		d.wantHeard(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"the call did not finish before its deadline"}}`)
-		d.client(call) // the late answer would be taken for one to this
+		d.client(call) // the late answer could be confused with one to this call
 		d.wantTold("DUPLICATE_REQUEST_ID")
 		d.server(okay)
 		d.wantTold()
@@ -120,13 +120,13 @@ func TestACallEndsAtItsDeadlineAndItsLateAnswerIsDropped(t *testing.T) {
 		if n := d.pump.up.Late(); n != 1 {
 			t.Errorf("%d late answers are counted", n)
 		}
-		d.server(okay) // late comes once
+		d.server(okay) // only one late answer is expected
 		d.wantTold()
 		d.wantEntries(map[string]int{"CALL_TIMEOUT": 1, "DUPLICATE_REQUEST_ID": 1, "STRAY_ANSWER": 1}, 1)
 	})
 }
 
-// The session ends as soon as no call is open, and the last one may just be on its way into the ledger.
+// The session ends when no call is open, while the failure of the last one may still be written to the ledger.
 func TestACallThatItsDeadlineEndsIsAnsweredBeforeTheSessionEnds(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		d := newDesk(t, gateway.Options{Timeout: 10 * time.Second})
@@ -147,7 +147,7 @@ func TestEachCallHasItsDeadline(t *testing.T) {
 		d.client(gatewaytest.ToolCall(1, "slow", `{}`), gatewaytest.ToolCall(2, "quick", `{}`), gatewaytest.ToolCall(3, "never", `{}`))
 		time.Sleep(time.Second)
 		synctest.Wait()
-		d.wantTold("CALL_TIMEOUT") // it came later, and is due earlier
+		d.wantTold("CALL_TIMEOUT") // it was sent later, but is due earlier
 		d.client(gatewaytest.ToolCall(4, "quick", `{}`))
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -155,7 +155,7 @@ func TestEachCallHasItsDeadline(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		d.wantTold("CALL_TIMEOUT")
-		d.wantEntries(map[string]int{"CALL_TIMEOUT": 3}, 0) // and one waits for ever
+		d.wantEntries(map[string]int{"CALL_TIMEOUT": 3}, 0) // and one has no timeout
 	})
 }
 
@@ -191,7 +191,7 @@ func TestProgressExtendsTheDeadlineButNotForEver(t *testing.T) {
 		d.client(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"work","_meta":{"progressToken":7}}}`)
 		for range 5 {
 			time.Sleep(9 * time.Second)
-			d.server(strings.Replace(report, `"abc"`, `"7"`, 1)) // that is another token
+			d.server(strings.Replace(report, `"abc"`, `"7"`, 1)) // a different token
 			d.server(strings.Replace(report, `"abc"`, `7`, 1))
 		}
 		d.server(strings.Replace(okay, `"id":1`, `"id":2`, 1))
@@ -354,7 +354,7 @@ func TestCallAfterTheServerEndedHadNoEffect(t *testing.T) {
 		if gatewaytest.CodeOf(told) != "UPSTREAM_GONE" || !strings.Contains(told, "The call had no effect.") || strings.Contains(told, "Check whether") {
 			t.Errorf("told %s", told)
 		}
-		time.Sleep(lingerQuiet * lingerTimes) // until it is over
+		time.Sleep(lingerQuiet * lingerTimes) // until it has returned
 	})
 }
 
@@ -407,7 +407,7 @@ func TestAnswersToNothingCannotFillTheLedger(t *testing.T) {
 	})
 }
 
-// What an answer to nothing says is the only trace of whose it was.
+// The text of a stray answer is the only trace of its origin.
 func TestStrayAnswerIsRecordedAsExcerpt(t *testing.T) {
 	s := wrapped(t, gateway.Options{Timeouts: map[string]time.Duration{"wrongid": 300 * time.Millisecond}}, badChild())
 	s.greet()
@@ -447,7 +447,7 @@ func TestLateIDsAreBounded(t *testing.T) {
 	}
 }
 
-// Over HTTP a cancellation may overtake the call that it is about; on a stream it cannot, and an id may come again.
+// Over HTTP a cancellation may overtake its call. On a stream it cannot, and an id may be reused.
 func TestACancellationThatComesFirstIsNotLost(t *testing.T) {
 	for _, jumbled := range []bool{true, false} {
 		p := newClientConn(t.Context(), gateway.New(gateway.Options{}), io.Discard)

@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// read moves what the server says to the client until the stream ends, and returns why it did.
+// read forwards the server's messages to the client until the stream ends, and returns the reason.
 func (l *serverConn) read(server io.Reader) error {
 	lines := framing.NewLineReader(flushingReader{server, l.client.flush}, l.up.Options.Limits.Message)
 	for {
@@ -31,7 +31,7 @@ func (l *serverConn) read(server io.Reader) error {
 	}
 }
 
-// fromServer handles one line of the server.
+// fromServer handles one line from the server.
 func (l *serverConn) fromServer(line framing.Line) {
 	first := !l.spoken
 	l.spoken = true
@@ -50,7 +50,7 @@ func (l *serverConn) fromServer(line framing.Line) {
 		l.remember(m.ID())
 		l.client.queue(m.Bytes())
 	default:
-		if line.Unended { // half a line is part of a death, and the end of the link says more about that
+		if line.Unended { // a partial line means that the server ended, and the end of the connection reports that better
 			l.unglue(m.Bytes())
 			return
 		}
@@ -60,7 +60,7 @@ func (l *serverConn) fromServer(line framing.Line) {
 	}
 }
 
-// answer ends the call that is answered.
+// answer ends the call that m answers.
 func (l *serverConn) answer(m *wire.Message) {
 	if p := l.take(gateway.IDKey(m.ID())); p != nil {
 		l.answered(p, m)
@@ -69,11 +69,11 @@ func (l *serverConn) answer(m *wire.Message) {
 	l.dropped(m)
 }
 
-// answered ends a request that was taken from the table.
+// answered ends a request that was removed from the table.
 func (l *serverConn) answered(p *pending, m *wire.Message) {
 	switch {
 	case p.call == nil:
-		own := *m // own is unknown here: without the copy every message would escape to the heap
+		own := *m // the callee is unknown here; without the copy, every message would escape to the heap
 		p.own(&own)
 	default:
 		if p.call.Method() == "initialize" {
@@ -83,16 +83,16 @@ func (l *serverConn) answered(p *pending, m *wire.Message) {
 	}
 }
 
-// close ends a call that was taken from the table with what the server said, or makes it once more. A clean answer leaves at once.
-// A failure is recorded first: several at a time, because a ledger that syncs takes many as quickly as one, and what follows in the
-// stream does not wait for it.
+// close ends a call that was removed from the table with the server's answer, or retries it. A clean answer is sent immediately.
+// A failure is recorded first, concurrently with other failures, because a ledger that syncs to disk writes many as fast as one,
+// and later messages do not wait for it.
 func (l *serverConn) close(p *pending, m *wire.Message) {
 	defer l.rescue(p)
 	answer := p.call.Read(m)
 	l.closeWith(p, &answer)
 }
 
-// closeWith is close for an answer that has been read.
+// closeWith is like close for an answer that has been read.
 func (l *serverConn) closeWith(p *pending, answer *gateway.Answer) {
 	if reply, clean := p.call.PassClean(answer); clean {
 		l.client.queue(reply.Bytes)
@@ -105,7 +105,7 @@ func (l *serverConn) closeWith(p *pending, answer *gateway.Answer) {
 	l.closeBeside(p, answer.Clone())
 }
 
-// closeBeside closes a failed call on a goroutine of its own. It is a function of its own so that a clean answer does not allocate for it.
+// closeBeside closes a failed call in a new goroutine. It is a separate function so that clean answers do not allocate.
 func (l *serverConn) closeBeside(p *pending, answer gateway.Answer) {
 	l.recording <- struct{}{}
 	l.work.Go(func() {
@@ -132,7 +132,7 @@ func (l *serverConn) rescue(p *pending) {
 	}
 }
 
-// observe looks at a notification of the server on its way to the client.
+// observe inspects a notification from the server before it is forwarded.
 func (l *serverConn) observe(m *wire.Message) {
 	switch {
 	case m.MethodIs("notifications/progress"):
@@ -145,10 +145,10 @@ func (l *serverConn) observe(m *wire.Message) {
 	}
 }
 
-// maxAskedID is the longest id that is kept whole.
+// maxAskedID is the length of the longest id that is kept in full.
 const maxAskedID = 256
 
-// remember notes a request of the server, so that the client's answer is forwarded.
+// remember records a request from the server, so that the client's response is forwarded.
 func (l *serverConn) remember(id wire.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -159,7 +159,7 @@ func (l *serverConn) remember(id wire.ID) {
 	l.asked[gateway.IDKey(id)] = id.Clone()
 }
 
-// dropped is the fate of an answer to no open call: it came late, or it answers nothing that was asked.
+// dropped handles an answer to no open call: it is late, or was never requested.
 func (l *serverConn) dropped(m *wire.Message) {
 	l.mu.Lock()
 	late := l.late.arrived(gateway.IDKey(m.ID()))
@@ -204,8 +204,8 @@ func (l *serverConn) malformed(m *wire.Message) {
 	}
 }
 
-// closeBadly ends a call with a malformed answer. A failure in it is kept. A malformed success is an error, except in
-// observe mode.
+// closeBadly ends a call with a malformed answer. A failure in it is kept. A malformed success is an error, except in observe
+// mode.
 func (l *serverConn) closeBadly(p *pending, m *wire.Message) {
 	defer l.rescue(p)
 	e := malformedError(m.Malformation().Flaw)
@@ -221,7 +221,7 @@ func (l *serverConn) closeBadly(p *pending, m *wire.Message) {
 	}
 }
 
-// oversize handles a line that was too long to be kept.
+// oversize handles a line that was too long to keep.
 func (l *serverConn) oversize(line framing.Line) {
 	id := wire.PeekID(line.Head, line.Tail)
 	if id == nil {
@@ -240,7 +240,7 @@ func (l *serverConn) spoil(m *wire.Message, e *candor.Error) {
 	}
 }
 
-// takeAnswered takes the call that a message looks like an answer to.
+// takeAnswered removes and returns the call that a message seems to answer.
 func (l *serverConn) takeAnswered(m *wire.Message) *pending {
 	if shape := m.Shape(); m.ID() == nil || shape == wire.KindRequest || shape == wire.KindNotification {
 		return nil
@@ -256,15 +256,15 @@ func (l *serverConn) fail(p *pending, e *candor.Error) {
 	l.client.queue(p.call.Fail(l.ctx, e))
 }
 
-// malformedError is the error for an answer that cannot be delivered.
+// malformedError returns the error for an answer that cannot be delivered.
 func malformedError(flaw wireflaw.Flaw) *candor.Error {
 	return candor.New(candor.CodeUpstreamMalformed, "", candor.WithOrigin(candor.PartyGateway, false),
 		candor.WithDetails(map[string]any{"flaw": flaw.String(), "reason": flaw.Reason()}))
 }
 
-// passReady passes on the line by which a JSON-RPC harness says that it is ready, and reports whether m is that line. It is not a
-// message, but clients of such a server wait for it. It is passed on once for each client, as the first line of a server only: after
-// a restart the client knows already.
+// passReady forwards the line by which a JSON-RPC harness announces that it is ready, and reports whether m is that line. It is
+// not a message, but clients of such a server wait for it. It is forwarded once per client, and only as the first line of a
+// server: after a restart the client is already connected.
 func (l *serverConn) passReady(m *wire.Message, first bool) bool {
 	if !first || l.unordered || !isReady(m.Value()) || !l.announced.CompareAndSwap(false, true) {
 		return false

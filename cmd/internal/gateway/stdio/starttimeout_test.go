@@ -23,7 +23,7 @@ func TestTimeoutOfCallsDoesNotLimitTheStart(t *testing.T) {
 	s.balanced(0)
 }
 
-// A server that does not start is given up after a time of its own, and the answer says how to change that.
+// A server that does not start is abandoned after StartTimeout, and the answer says how to change it.
 func TestStartTimeoutLimitsInitialize(t *testing.T) {
 	s := wrapped(t, gateway.Options{StartTimeout: 300 * time.Millisecond}, listChild(gatewaytest.ListsDeaf))
 	s.send(initialize)

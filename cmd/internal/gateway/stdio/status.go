@@ -9,8 +9,8 @@ import (
 
 // Status is how a process ended.
 type Status struct {
-	Code   int    // the exit code, 128 and the signal's number if one ended it
-	Signal string // the name of that signal, "" if none did
+	Code   int    // the exit code, or 128 plus the number of the signal that ended the process
+	Signal string // the name of that signal, or ""
 }
 
 // String describes the status, such as "exited with code 1".

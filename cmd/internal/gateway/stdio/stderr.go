@@ -12,28 +12,28 @@ import (
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
-// stderrTail passes on what a server writes to its standard error, and keeps the last of it to explain a death.
+// stderrTail copies a server's standard error and keeps the end of it, which explains why the server ended.
 type stderrTail struct {
 	to      io.Writer             // may be nil
 	redact  bool                  // redact the output line by line
-	secrets *gateway.SecretFilter // over the secrets that the server was started with
+	secrets *gateway.SecretFilter // secrets that the server was started with
 
 	mu   sync.Mutex
-	kept []byte // the last bytes, as they came
-	line []byte // incomplete last line, if redacting
+	kept []byte // the last bytes, unchanged
+	line []byte // the incomplete last line, if redacting
 }
 
 const (
-	// keptBytes is more than is shown, so that a secret which the border cuts is still seen as one.
+	// keptBytes exceeds shownBytes, so that a secret at the cut is still recognised.
 	keptBytes = 16 << 10
-	// shownBytes bounds the part of the tail that an error shows. It is what one text of an error holds: a longer one
-	// would lose its end, which says most.
+	// shownBytes bounds the part of the tail that an error shows. It is the limit for one text of an error: a longer one would
+	// lose its end, which is the most useful part.
 	shownBytes = min(candor.MaxText, candor.MaxCause)
-	// maxStderrLine is how much of a line is waited for before it is redacted and passed on.
+	// maxStderrLine bounds the part of a line that is buffered before it is redacted and written.
 	maxStderrLine = 64 << 10
 )
 
-// drain copies until the server closes its end. A writer that fails no longer stops the server from writing.
+// drain copies until the server closes its end. If the writer fails, the output is discarded, so that the server is not blocked.
 func (t *stderrTail) drain(r io.Reader) {
 	buffer := make([]byte, 32<<10)
 	for {
@@ -80,12 +80,12 @@ func (t *stderrTail) pass(b []byte, clean bool) {
 	}
 }
 
-// text returns the end of what was written, redacted, from the beginning of a line on.
+// text returns the redacted end of the output, starting at the beginning of a line.
 func (t *stderrTail) text() string {
 	t.mu.Lock()
 	kept := bytes.Clone(t.kept)
 	t.mu.Unlock()
-	if len(kept) == keptBytes { // the first line has lost its beginning, and half a secret does not look like one
+	if len(kept) == keptBytes { // the first line is cut, and a truncated secret might not be recognised
 		kept = kept[bytes.IndexAny(kept, "\n ")+1:]
 	}
 	clean := redact.Bytes(t.secrets.Redact(kept))
@@ -96,11 +96,11 @@ func (t *stderrTail) text() string {
 	return string(bytes.TrimSpace(clean))
 }
 
-// withoutFrames removes stack frames from a text. The error message of a crash helps the client; its source locations
-// do not, and the operator finds them in the server's standard error.
+// withoutFrames removes stack frames from a text. The error message of a crash helps the client; its source locations do not, and
+// the operator finds them in the server's standard error.
 func withoutFrames(text string) string {
 	var kept []string
-	dump := false // in a goroutine dump of Go, whose frames follow a known line
+	dump := false // in a Go goroutine dump, whose frames follow a known line
 	for line := range strings.Lines(text) {
 		words, _ := redact.Stack(strings.TrimRight(line, "\r\n"))
 		dump = strings.HasPrefix(line, "goroutine ") || dump && (line[0] == '\t' || strings.Contains(line, "(") || strings.HasPrefix(line, "created by "))

@@ -37,7 +37,7 @@ func TestASecretIsNotShownInPartsWhereverItIsCut(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, maker := range planted.Makers {
 		secret := maker.Make(random)
-		for back := range len(secret) { // what is kept begins inside the secret
+		for back := range len(secret) { // the kept bytes begin inside the secret
 			tail := &stderrTail{}
 			tail.take([]byte("refused " + secret + " for this\n"))
 			tail.take([]byte(strings.Repeat("x", keptBytes-back-len(" for this\n")-1) + "\n"))
@@ -65,7 +65,7 @@ func TestTheTailIsTheEnd(t *testing.T) {
 	}
 }
 
-// TestCrashIsReportedWithoutItsStack: the last words of a server stay, whatever stands between them.
+// TestCrashIsReportedWithoutItsStack checks that the last messages of a server are kept, whatever is between them.
 func TestCrashIsReportedWithoutItsStack(t *testing.T) {
 	for text, want := range map[string]string{
 		"the pier is closed\n": "the pier is closed",

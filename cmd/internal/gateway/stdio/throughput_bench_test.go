@@ -14,8 +14,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/load"
 )
 
-// BenchmarkP4Stdio measures calls over one pipe with the gateway on the way, beside those without it, in turns. An iteration is one
-// round: what counts is the ratio of the medians, x-direct.
+// BenchmarkP4Stdio compares calls over one pipe with and without the gateway, alternately. An iteration is one round; the result
+// is the ratio of the medians, x-direct.
 func BenchmarkP4Stdio(b *testing.B) {
 	for _, server := range []string{load.Plain, load.Lean} {
 		for _, callers := range []int{1, 16, 128} {
@@ -28,10 +28,10 @@ func BenchmarkP4Stdio(b *testing.B) {
 	}
 }
 
-// window is how long one contestant calls in one round.
+// window is how long one contestant makes calls in one round.
 const window = 150 * time.Millisecond
 
-// race reports the median of each contestant, and of all but the first as a multiple of the first's.
+// race reports the median of each contestant, and for all but the first also the ratio to the first.
 func race(b *testing.B, measure func(load.Callers) (float64, int64, error), all ...*load.Contestant) {
 	b.Helper()
 	r := load.Race{Measure: measure}
@@ -43,21 +43,21 @@ func race(b *testing.B, measure func(load.Callers) (float64, int64, error), all 
 	for b.Loop() {
 		must(b, r.Round())
 	}
-	b.ReportMetric(0, "ns/op") // a round means nothing
+	b.ReportMetric(0, "ns/op") // the time of a round is meaningless
 	for i, c := range all {
 		b.ReportMetric(c.Figure(), c.Name+"/s")
 		b.ReportMetric(c.CPU(), c.Name+"-cpu-µs")
 		if i > 0 {
 			b.ReportMetric(c.Figure()/all[0].Figure(), "x-"+all[0].Name)
-			b.ReportMetric(all[0].CPU()/c.CPU(), "x-cpu") // what the ratio would be if the processor were all that counts
+			b.ReportMetric(all[0].CPU()/c.CPU(), "x-cpu") // the ratio if CPU time were the only limit
 		}
 	}
 }
 
-// piped starts this binary in another role, which env chooses, in a process of its own.
+// piped starts this binary in another process, in the role that env selects.
 func piped(b *testing.B, env string, callers int) load.Callers {
 	b.Helper()
-	cmd := exec.CommandContext(context.WithoutCancel(b.Context()), os.Args[0]) // it ends with its input
+	cmd := exec.CommandContext(context.WithoutCancel(b.Context()), os.Args[0]) // it ends when its input is closed
 	cmd.Env = append(os.Environ(), env)
 	in, err := cmd.StdinPipe()
 	must(b, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 )
 
-// heap returns the bytes that are in use after a collection.
+// heap returns the bytes in use after a garbage collection.
 func heap() int64 {
 	var stats runtime.MemStats
 	runtime.GC()
@@ -19,7 +19,8 @@ func heap() int64 {
 	return int64(stats.HeapAlloc)
 }
 
-// A server may list very many tools. Their schemas are compiled when they are called: compiling all would take most of a gigabyte.
+// A server may list very many tools. Their schemas are compiled on first call, because compiling all of them would take most of a
+// gigabyte.
 func TestSchemasAreCompiledAtTheFirstCall(t *testing.T) {
 	s := wrapped(t, gateway.Options{Validate: gateway.ValidationStrict}, listChild(gatewaytest.ListsMany))
 	s.greet()
@@ -39,7 +40,7 @@ func TestSchemasAreCompiledAtTheFirstCall(t *testing.T) {
 	}
 }
 
-// While the gateway's own list is unanswered, a ping passes the call that waits for it, and the call is still made in time.
+// While the gateway's tools/list is unanswered, a ping overtakes the call that waits for it, and the call is still sent in time.
 func TestUnansweredListHoldsUpNothing(t *testing.T) {
 	child := listChild(gatewaytest.ListsNothing)
 	child.Drain = time.Hour
@@ -53,7 +54,7 @@ func TestUnansweredListHoldsUpNothing(t *testing.T) {
 	if answer := s.answer("1"); !strings.Contains(answer, "done") {
 		t.Errorf("the call was lost with the list: %s", answer)
 	}
-	s.hangUp() // which takes an hour if the list is waited for
+	s.hangUp() // would take an hour if it waited for the list
 }
 
 // Some servers end their list with an empty cursor.

@@ -9,7 +9,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 )
 
-// shown returns what a client shows to a model of a failing answer: the first block of a result, or the message of an error.
+// shown returns the part of a failing answer that a client shows to a model: the first block of a result, or the message of an
+// error.
 func shown(t *testing.T, line string) string {
 	t.Helper()
 	var m struct {
@@ -25,7 +26,7 @@ func shown(t *testing.T, line string) string {
 	return m.Error.Message
 }
 
-// A list may be stale or leave tools out: the server decides whether there is such a tool.
+// A list may be stale or omit tools, so the server decides whether the tool exists.
 func TestToolThatTheListDoesNotNameIsForwarded(t *testing.T) {
 	for _, mode := range gateway.Modes() {
 		s := wrapped(t, gateway.Options{Mode: mode}, listChild(gatewaytest.ListsSome))
@@ -39,7 +40,7 @@ func TestToolThatTheListDoesNotNameIsForwarded(t *testing.T) {
 	}
 }
 
-// A model sees which name was wrong and which were meant, however the server refuses it.
+// A model sees the wrong name and similar names, however the server refuses the call.
 func TestModelSeesTheNearestToolNames(t *testing.T) {
 	t.Parallel()
 	for _, mode := range []gateway.Mode{gateway.ModeAnnotate, gateway.ModeStrict} {
@@ -65,7 +66,7 @@ func TestModelSeesTheNearestToolNames(t *testing.T) {
 	}
 }
 
-// The name comes from the client, and may be long or hold a secret or control characters.
+// The name comes from the client. It may be long or contain a secret or control characters.
 func TestNameOfAnUnknownToolIsCleanAndShort(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{

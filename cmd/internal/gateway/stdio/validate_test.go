@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 )
 
-// loose starts a session with the loose server, and asks for its tools first: then every call is checked, however slow the machine is.
+// loose starts a session with the loose server and lists its tools first, so that every call is checked, even on a slow machine.
 func loose(t *testing.T, o gateway.Options) *session {
 	t.Helper()
 	s := wrapped(t, o, listChild(gatewaytest.ListsLoose))
@@ -22,7 +22,7 @@ func loose(t *testing.T, o gateway.Options) *session {
 	return s
 }
 
-// textOf returns the first block of text of a result.
+// textOf returns the first text block of a result.
 func textOf(t *testing.T, line string) string {
 	t.Helper()
 	var m struct {
@@ -34,7 +34,7 @@ func textOf(t *testing.T, line string) string {
 	return m.Result.Content[0].Text
 }
 
-// accepted are arguments that do not fit the schema of a tool, and with which a server can work.
+// accepted lists arguments that do not match the schema of a tool, but that a server can process.
 var accepted = []struct{ name, tool, arguments string }{
 	{"extra key", "search", `{"query":"a","zzextra":1}`},
 	{"null for an optional argument", "search", `{"query":"a","limit":null}`},
@@ -68,7 +68,7 @@ var accepted = []struct{ name, tool, arguments string }{
 	{"a schema that refers to another", "lost", `{}`},
 }
 
-// refused are arguments with which no server can work.
+// refused lists arguments that no server can process.
 var refused = []struct{ name, tool, arguments string }{
 	{"a required argument is missing", "search", `{}`},
 	{"null for a required argument", "search", `{"query":null}`},
@@ -115,7 +115,7 @@ func TestLenientValidationRefusesWhatCannotWork(t *testing.T) {
 	s.balanced(len(refused))
 }
 
-// A call that did not fit the schema, was forwarded and failed: the failure keeps its code, and says what did not fit.
+// A call that did not match the schema was forwarded and failed. The failure keeps its code and lists the mismatches.
 func TestFailureOfAForwardedCallNamesTheSchemaIssues(t *testing.T) {
 	for _, mode := range []gateway.Mode{gateway.ModeAnnotate, gateway.ModeStrict} {
 		s := loose(t, gateway.Options{Mode: mode})
@@ -136,7 +136,7 @@ func TestFailureOfAForwardedCallNamesTheSchemaIssues(t *testing.T) {
 	}
 }
 
-// A call that is lost says what did not fit, too: it may be why.
+// The error of a lost call also lists the mismatches, because they may be the reason.
 func TestLostForwardedCallNamesTheSchemaIssues(t *testing.T) {
 	s := loose(t, gateway.Options{Timeouts: map[string]time.Duration{"hang": 300 * time.Millisecond}})
 	s.call(1, "hang", `{"query":"a","limit":"20"}`)
@@ -146,7 +146,7 @@ func TestLostForwardedCallNamesTheSchemaIssues(t *testing.T) {
 	}
 }
 
-// A call that fits the schema and fails has no schema issues.
+// A failed call that matches the schema has no schema issues.
 func TestFailureOfAFittingCallHasNoSchemaIssues(t *testing.T) {
 	s := loose(t, gateway.Options{})
 	s.call(1, "broken", `{"query":"a"}`)
@@ -155,7 +155,7 @@ func TestFailureOfAFittingCallHasNoSchemaIssues(t *testing.T) {
 	}
 }
 
-// issuePaths returns the paths of the issues in an envelope, joined.
+// issuePaths returns the joined paths of the issues in an envelope.
 func issuePaths(t *testing.T, line string) string {
 	t.Helper()
 	var m struct {
@@ -177,7 +177,7 @@ func issuePaths(t *testing.T, line string) string {
 	return strings.Join(paths, " ")
 }
 
-// The text names the missing key and the one that was given in its place, though the schema is open.
+// The text names the missing key and the misspelt one, even if the schema allows additional properties.
 func TestMisspeltRequiredArgumentNamesBothKeys(t *testing.T) {
 	s := loose(t, gateway.Options{})
 	for i, c := range []struct{ arguments, want string }{

@@ -1,5 +1,6 @@
-// Package stdio runs an MCP server as a child process and moves messages between its standard input and output and a client. [Wrap] serves one
-// client on one stream; a [Host] serves clients of several connections, for package bridge. Package gateway decides about calls and answers.
+// Package stdio runs an MCP server as a child process and moves messages between its standard input and output and a client.
+// [Wrap] serves one client on one stream; a [Host] serves clients of several connections, for package bridge. Package gateway
+// decides about calls and answers.
 package stdio
 
 import (
@@ -18,22 +19,24 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 )
 
-// Exit is how a wrapped session ended.
+// Exit describes how a wrapped session ended.
 type Exit struct {
-	// Code is what the process should end with: 0 if the client hung up first or the context ended, otherwise the server's own.
+	// Code is the exit code for the process: 0 if the client hung up first or the context ended, otherwise the server's exit
+	// code.
 	Code   int
 	HungUp bool   // the client ended the session
 	Server Status // how the last server ended
 }
 
-// Wrap starts a server and stands between it and a client until one of them ends, or the context does. Every request that it
-// has read is answered once, unless the client cancels it or hangs up and leaves it open. When it returns, the server and all that
-// it has started are gone.
+// Wrap starts a server and forwards messages between it and a client until the server, the client or the context ends. Every
+// request that it has read is answered once, unless the client cancels it or hangs up while it is open. When Wrap returns, the
+// server and all processes that it has started have ended.
 //
-// A client that does not read its answers cannot keep it from returning: answers that are left then are dropped. It does not close
-// the client's streams, except that the output of a blocking socket is shut down if the client does not read it. A read of client.In
-// that cannot be interrupted is left behind; what it brings is dropped.
-// The error is a [*StartError] if the server could not be started for the first time.
+// A client that does not read its answers cannot prevent Wrap from returning: the remaining answers are then dropped. Wrap does
+// not close the client's streams, except that the output of a blocking socket is shut down if the client does not read it. A read
+// of client.In that cannot be interrupted continues in the background; its data is dropped.
+//
+// The error is a [*StartError] if the first start of the server failed.
 func Wrap(ctx context.Context, u *gateway.Upstream, client Streams, child Child) (Exit, error) {
 	child.Fill()
 	u.Secrets.Store(gateway.CommandSecrets(child.Env, child.Args))
@@ -63,12 +66,12 @@ func Wrap(ctx context.Context, u *gateway.Upstream, client Streams, child Child)
 	w.client.tools.Forget()
 	w.reportUndelivered()
 	if in, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok {
-		_ = in.SetReadDeadline(time.Now()) // lets go of the reader; streams without deadlines keep it
+		_ = in.SetReadDeadline(time.Now()) // unblocks the reader, if the stream supports deadlines
 	}
 	return exit, nil
 }
 
-// startCode is the exit code that shells use for a command that cannot be started.
+// startCode returns the exit code that shells use for a command that cannot be started.
 func startCode(err error) int {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, exec.ErrNotFound) {
 		return 127
@@ -76,26 +79,26 @@ func startCode(err error) int {
 	return 126
 }
 
-// supervisor is one session of a client with one server, started as often as its policy allows.
+// supervisor runs one session of a client with one server, which is restarted as often as the policy allows.
 type supervisor struct {
 	up     *gateway.Upstream
-	ctx    context.Context // it is that of the session
+	ctx    context.Context // context of the session
 	child  Child
 	client *clientConn
-	out    interruptibleWriter // to the client; nil behind a bridge, whose clients come and go
-	hungUp chan struct{}       // closed when the client has, and all that it said is read
+	out    interruptibleWriter // to the client; nil for a bridge, which has several clients
+	hungUp chan struct{}       // closed when the client has hung up and all its input is read
 	starts []time.Time         // start times of restarted servers, within the window
 
-	hangingUp <-chan struct{} // closed when the client has hung up, though something of it may be unread; may be nil
-	ending    bool            // the session is about to end, see partFromClient
-	over      chan struct{}   // closed when it has
+	hangingUp <-chan struct{} // closed when the client has hung up, even if some of its input is unread; may be nil
+	ending    bool            // the session is about to end, see beginEnd
+	over      chan struct{}   // closed when the session has ended
 
 	interrupter sync.WaitGroup // runs interruptWrites
 	interrupted atomic.Bool    // a write to the client was interrupted
 	endings     sync.WaitGroup // ends calls that were open when a server ended
 }
 
-// supervise serves with one server after another, and returns how it ended.
+// supervise runs one server after another, and returns how the session ended.
 func (w *supervisor) supervise(server *process) Exit {
 	again := false
 	for {
@@ -113,8 +116,8 @@ func (w *supervisor) supervise(server *process) Exit {
 	}
 }
 
-// serve moves messages until the server or the session ends, and reports whether the server ended first. When it
-// returns, the server has ended.
+// serve moves messages until the server or the session ends, and reports whether the server ended first. When it returns, the
+// server has ended.
 func (w *supervisor) serve(server *process, again bool) (died bool) {
 	l := w.client.newServerConn(newLineWriter(server.stdin, w.up.Timeout("")))
 	silent := make(chan struct{})
@@ -139,7 +142,7 @@ func (w *supervisor) serve(server *process, again bool) (died bool) {
 	}
 	patience := w.child.Grace
 	if w.ending {
-		patience *= 2 // because within the first half a write that the client does not take is interrupted
+		patience *= 2 // a blocked write to the client is interrupted within the first half
 	}
 	Within(patience, func() { <-silent })
 	Within(outputDrainTimeout, func() { <-server.quiet })
@@ -149,11 +152,11 @@ func (w *supervisor) serve(server *process, again bool) (died bool) {
 		defer close(ended)
 		w.endCalls(l, server, died)
 	})
-	Within(patience, func() { <-ended }) // a client that does not read may hold it
+	Within(patience, func() { <-ended }) // a client that does not read may block it
 	return died
 }
 
-// endCalls ends the calls that are still open, with an error that says which side ended the session.
+// endCalls ends the calls that are still open, with an error that names the side that ended the session.
 func (w *supervisor) endCalls(l *serverConn, server *process, died bool) {
 	switch {
 	case died:
@@ -168,8 +171,8 @@ func (w *supervisor) endCalls(l *serverConn, server *process, died bool) {
 // lastWriteTimeout bounds one write to a client after the context has ended.
 const lastWriteTimeout = time.Second
 
-// beginEnd begins the end of the session. From here on a write to the client that takes too long is interrupted, and all that
-// follow fail.
+// beginEnd begins the end of the session. From then on, a write to the client that takes too long is interrupted, and all later
+// writes fail.
 func (w *supervisor) beginEnd() {
 	if w.ending || w.out == nil {
 		return
@@ -182,7 +185,7 @@ func (w *supervisor) beginEnd() {
 	w.interrupter.Go(func() { w.interruptWrites(patience) })
 }
 
-// interruptWrites interrupts a write to the client that takes longer than patience. It ends with the session.
+// interruptWrites interrupts a write to the client that takes longer than patience. It returns when the session has ended.
 func (w *supervisor) interruptWrites(patience time.Duration) {
 	tick := time.NewTicker(patience/20 + 1)
 	defer tick.Stop()
@@ -212,7 +215,7 @@ func (w *supervisor) reportUndelivered() {
 	}
 }
 
-// replayHandshake replays the handshake to a server that was started anew.
+// replayHandshake replays the handshake to a restarted server.
 func (w *supervisor) replayHandshake(l *serverConn, server *process, silent <-chan struct{}, again bool) error {
 	if !again {
 		return nil
@@ -227,7 +230,7 @@ func (w *supervisor) replayHandshake(l *serverConn, server *process, silent <-ch
 	return err
 }
 
-// untilEnd returns a context that ends when the server, its output or the session does.
+// untilEnd returns a context that ends when the server, its output or the session ends.
 func (w *supervisor) untilEnd(server *process, silent <-chan struct{}) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(w.ctx)
 	go func() {
@@ -246,7 +249,7 @@ func (w *supervisor) untilEnd(server *process, silent <-chan struct{}) (context.
 	return ctx, cancel
 }
 
-// watch waits for the end of a session, and reports whether it was the server's doing.
+// watch waits for the end of a session, and reports whether the server caused it.
 func (w *supervisor) watch(l *serverConn, server *process, silent <-chan struct{}) (died bool) {
 	select {
 	case <-w.ctx.Done():
@@ -260,21 +263,21 @@ func (w *supervisor) watch(l *serverConn, server *process, silent <-chan struct{
 			return died
 		}
 		return w.drain(l, server)
-	case <-l.server.broken: // it closed its input, or has not read it for the time that a call may take
+	case <-l.server.broken: // the server closed its input, or has not read it for as long as a call may take
 		if errors.Is(l.server.failure(), os.ErrDeadlineExceeded) {
 			w.up.Options.Logger.ErrorContext(w.ctx, "the server does not read its input", slog.String("upstream", w.up.Options.Name))
 			server.kill()
 		}
 		return true
-	case <-silent: // it closed its output: nothing that is asked of it can be answered
+	case <-silent: // the server closed its output, so no request can be answered
 		return true
 	case <-server.done:
 		return true
 	}
 }
 
-// awaitReader waits until all is read that the client said before it hung up. Ended reports that the session ended first: also because
-// the reader has been waiting to write an answer which the client does not take.
+// awaitReader waits until all input is read that the client sent before it hung up. Ended reports whether the session ended
+// first, for example because the reader is blocked on writing an answer that the client does not read.
 func (w *supervisor) awaitReader(server *process) (ended, died bool) {
 	for {
 		writes := w.client.client.writes.Load()
@@ -295,7 +298,7 @@ func (w *supervisor) awaitReader(server *process) (ended, died bool) {
 	}
 }
 
-// drain gives open calls their time after the client has hung up, and reports whether the server ended.
+// drain waits for open calls after the client has hung up, and reports whether the server ended.
 func (w *supervisor) drain(l *serverConn, server *process) (died bool) {
 	select {
 	case <-l.drained():
@@ -308,7 +311,7 @@ func (w *supervisor) drain(l *serverConn, server *process) (died bool) {
 	return false
 }
 
-// restart starts another server after a pause. It is nil if the policy or the session ends first.
+// restart starts another server after a pause. It returns nil if the policy does not allow it or the session ends first.
 func (w *supervisor) restart() *process {
 	policy := w.child.Restart
 	for {
@@ -333,7 +336,7 @@ func (w *supervisor) restart() *process {
 	}
 }
 
-// pause waits, and reports false if the session has ended meanwhile.
+// pause waits, and returns false if the session ended in the meantime.
 func (w *supervisor) pause(d time.Duration) bool {
 	select {
 	case <-w.ctx.Done():
@@ -350,7 +353,8 @@ const (
 	lingerTimes = 12
 )
 
-// linger answers what the client has sent before it could know that the server is gone: until it is quiet, but not for long.
+// linger answers requests that the client sent before it could notice the end of the server. It returns when no more arrive, or
+// after a short time.
 func (w *supervisor) linger(e *candor.Error) {
 	w.client.finish(goneBefore(e))
 	for range lingerTimes {
@@ -361,7 +365,7 @@ func (w *supervisor) linger(e *candor.Error) {
 	}
 }
 
-// finished reports that the session is over, whatever the server does.
+// finished reports whether the session is over, whatever the state of the server.
 func (w *supervisor) finished() bool {
 	select {
 	case <-w.ctx.Done():
@@ -402,8 +406,8 @@ func goneError(u *gateway.Upstream, server *process) *candor.Error {
 	return candor.New(candor.CodeUpstreamGone, "", append(options, candor.WithDetails(details))...)
 }
 
-// goneBefore is the error for calls that came after the end of the server. They were not forwarded and had no effect, and no later call on
-// this connection will be served.
+// goneBefore returns the error for calls that arrived after the end of the server. They were not forwarded and had no effect, and
+// no later call on this connection will be served.
 func goneBefore(e *candor.Error) *candor.Error {
 	return e.With(candor.WithMessage("The server had ended before the call came."),
 		candor.WithDetails(e.Details().With("effect", "none")),

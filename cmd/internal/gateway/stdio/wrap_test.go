@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 )
 
-// elsewhere are the faults that have a test of their own.
+// elsewhere lists the faults that are covered by separate tests.
 var elsewhere = []string{"getenv", "say", "ask", "progress", "flood", "closed", "ignoreterm", "fork", "forkaway"}
 
 func TestEveryFaultOfAServerGivesOneAnswerAndOneEntry(t *testing.T) {
@@ -50,7 +50,7 @@ func TestEveryFaultOfAServerGivesOneAnswerAndOneEntry(t *testing.T) {
 					t.Errorf("%s, want %s: %.300s", got, code, answer)
 				}
 			}
-			if fault == "late" { // so that the first answer has come
+			if fault == "late" { // so that the first answer has arrived
 				s.call(3, "slow", `{"ms":6}`)
 				s.answer("3")
 			}
@@ -66,8 +66,8 @@ func TestEveryFaultOfAServerGivesOneAnswerAndOneEntry(t *testing.T) {
 	}
 }
 
-// Servers that follow JSON-RPC 1.0 send result and error, one of them null. A success passes as it is; an answer that is rewritten
-// anyway leaves without the null, which clients that check the members of a response refuse.
+// Servers that follow JSON-RPC 1.0 send both result and error, one of them null. A success is passed on unchanged. An answer that
+// is rewritten anyway is sent without the null, which strict clients refuse.
 func TestNullBesideResultOrErrorIsPassedOn(t *testing.T) {
 	s := wrapped(t, gateway.Options{}, badChild())
 	s.greet()
@@ -83,7 +83,7 @@ func TestNullBesideResultOrErrorIsPassedOn(t *testing.T) {
 	s.balanced(1)
 }
 
-// In mode observe the client gets what it would get without us, and an answer of ours where that is none.
+// In observe mode the client gets the same answers as without the gateway, except that unreadable ones are replaced.
 func TestObserveReplacesOnlyUnreadableAnswers(t *testing.T) {
 	for fault, want := range map[string]string{
 		"both": `"result":{},"error":{"code":1,"message":"and an error"}}`, "baderror": `"error":"a text"}`, "twice": `"result":{},"result":{"content":[]}}`,
@@ -110,7 +110,7 @@ func TestObserveReplacesOnlyUnreadableAnswers(t *testing.T) {
 	}
 }
 
-// TestTooManyCallsDoNotOpenTheBreaker because the server works: it was asked for more than is passed on.
+// TestTooManyCallsDoNotOpenTheBreaker checks that calls over the limit do not count as failures, because the server works.
 func TestTooManyCallsDoNotOpenTheBreaker(t *testing.T) {
 	s := wrapped(t, gateway.Options{Breaker: gateway.BreakerPolicy{Failures: 1}}, badChild())
 	s.greet()
@@ -172,7 +172,7 @@ func TestOpenRequestsAreAnsweredWhenTheServerEnds(t *testing.T) {
 	s := wrapped(t, gateway.Options{}, badChild())
 	s.greet()
 	s.call(1, "exit", `{}`)
-	padding := strings.Repeat("x", 8000) // so that no pipe holds them all
+	padding := strings.Repeat("x", 8000) // exceeds the buffer of a pipe
 	for id := 2; id <= 50; id++ {
 		s.call(id, "echo", `{"text":"`+padding+`"}`)
 	}
@@ -202,7 +202,7 @@ func TestAClientThatHangsUpGetsItsOpenAnswers(t *testing.T) {
 	}
 }
 
-// TestCallsOpenAtAHangUpAreCancelled: they are recorded as the client's own doing, and nothing is answered.
+// TestCallsOpenAtAHangUpAreCancelled checks that they are recorded as cancelled by the client and are not answered.
 func TestCallsOpenAtAHangUpAreCancelled(t *testing.T) {
 	child := badChild()
 	child.Drain = 50 * time.Millisecond
