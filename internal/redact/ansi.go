@@ -3,7 +3,7 @@ package redact
 import "unicode/utf8"
 
 // Terminal control sequences, ECMA-48: an introducer as ESC and a letter, as one C1 code point, or
-// as one raw C1 byte. The whole sequence goes: half of one, such as "[31m", is noise to a reader.
+// as one raw C1 byte. The whole sequence is removed: a part of one, such as "[31m", would be noise.
 
 const (
 	esc = 0x1b
@@ -12,7 +12,7 @@ const (
 	stringLimit = 4096
 )
 
-// sequence returns the length of the control character at i, of size bytes, together with the
+// sequence returns the length of the control character at i, of size bytes, including the
 // sequence it introduces.
 func sequence(s string, i int, r rune, size int) int {
 	body := i + size
@@ -29,7 +29,7 @@ func sequence(s string, i int, r rune, size int) int {
 	return max(size, sequenceEnd(s, body, kind, r == esc)-i)
 }
 
-// rawControl is sequence for a C1 introducer that came as one byte and not as UTF-8.
+// rawControl is like sequence for a C1 introducer that is one byte and not UTF-8.
 func rawControl(s string, i int) int {
 	if c := s[i]; c == 0x9b || c == 0x9d || c == 0x90 {
 		return sequenceEnd(s, i+1, c-0x40, false) - i
@@ -37,7 +37,7 @@ func rawControl(s string, i int) int {
 	return 0
 }
 
-// sequenceEnd returns where a sequence of the kind ends whose body begins at i.
+// sequenceEnd returns the end of a sequence of the kind whose body begins at i.
 func sequenceEnd(s string, i int, kind byte, seven bool) int {
 	switch {
 	case kind == '[':
@@ -52,7 +52,7 @@ func sequenceEnd(s string, i int, kind byte, seven bool) int {
 			i++
 		}
 		return i
-	case seven && (kind < 0x30 || kind > 0x7e): // ESC and no sequence
+	case seven && (kind < 0x30 || kind > 0x7e): // ESC without a sequence
 		return i - 1
 	}
 	return i
@@ -69,9 +69,9 @@ func csiEnd(s string, i int) int {
 	return i
 }
 
-// stringEnd skips to the terminator, BEL or ST. A string that does not end on its line was not
-// meant as one, and only its introducer goes. It stops at any other control character, so that
-// a row of introducers costs no more than its length.
+// stringEnd skips to the terminator, BEL or ST. If a string does not end on its line, only its
+// introducer is removed. It stops at any other control character, so that
+// many introducers take linear time.
 func stringEnd(s string, i int) int {
 	for j := i; j < min(len(s), i+stringLimit); j++ {
 		switch c := s[j]; {

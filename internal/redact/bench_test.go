@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// cleanMessage is an error as servers send it: 232 bytes and nothing to take out.
+// cleanMessage is a typical error message of 232 bytes without anything to redact.
 const cleanMessage = `Tool "search_issues" failed with status 422: field "labels[2]" must be one of bug, feature, docs; got "enhance". ` +
 	`Request 7c1e5a60-0b1f-4d0e-9a57-2f6b1c2d3e4f at 2026-01-02T03:04:05.678Z, retry is useless: fix the call and try again.`
 
@@ -15,7 +15,7 @@ func cleanText(n int) string {
 	return strings.Repeat(cleanMessage+" ", n/len(cleanMessage)+1)[:n]
 }
 
-// cleanEnvelope is an answer with an error in it, as a ledger entry holds it: JSON within JSON.
+// cleanEnvelope is a response with an error in it, as in a ledger entry: JSON within JSON.
 const cleanEnvelope = `{"jsonrpc":"2.0","id":42,"result":{"content":[{"type":"text","text":"Tool \"search_issues\" failed with status 422: field \"labels[2]\" must be one of ` +
 	`bug, feature, docs; got \"enhance\".\nRequest 7c1e5a60-0b1f-4d0e-9a57-2f6b1c2d3e4f at 2026-01-02T03:04:05.678Z, fix the call and try again."}],"structuredContent":{"error":` +
 	`{"code":"INVALID_ARGUMENT","message":"labels[2] must be one of bug, feature, docs","retry":"never","origin":"peer","details":[{"path":"/labels/2","got":"enhance",` +
@@ -27,7 +27,7 @@ const cleanProse = "The gateway stands between a client and a server and looks a
 	"plain words what went wrong, whose turn it is, and whether trying again makes sense. It never invents a reason: what it does not know, it says it does not know. A call that is lost, " +
 	"because the process behind it died or the line was cut, is answered as well, so that no client waits for ever. "
 
-// cleanLog is what servers write to their standard error.
+// cleanLog returns n bytes of typical standard error output.
 func cleanLog(n int) string {
 	var b strings.Builder
 	for i := 0; b.Len() < n; i++ {
@@ -40,14 +40,14 @@ func cleanLog(n int) string {
 	return b.String()[:n]
 }
 
-// cleanSamples are the texts on which speed counts.
+// cleanSamples returns the texts on which speed matters.
 func cleanSamples() map[string]string {
 	return map[string]string{
 		"message": cleanMessage, "envelope": cleanEnvelope, "prose": strings.Repeat(cleanProse, 4<<10/len(cleanProse)), "log": cleanLog(64 << 10),
 	}
 }
 
-// bigRegexp holds the same prefixes and the most important of the other rules.
+// bigRegexp has the same prefixes and the most important of the other rules.
 func bigRegexp() *regexp.Regexp {
 	var alts []string
 	for _, sh := range shapes {
@@ -100,7 +100,7 @@ func BenchmarkClean(b *testing.B) {
 	}
 }
 
-// BenchmarkPrefilter tells what the prefilter saves: each sample with it, and shown to the rules alone.
+// BenchmarkPrefilter measures each sample with the prefilter and with the rules alone.
 func BenchmarkPrefilter(b *testing.B) {
 	for name, s := range cleanSamples() {
 		b.Run(name+"/with", func(b *testing.B) {
@@ -118,7 +118,7 @@ func BenchmarkPrefilter(b *testing.B) {
 	}
 }
 
-// hostile are the repeated pieces of texts made to be slow.
+// hostile are pieces that are repeated for texts made to be slow.
 var hostile = []string{
 	"/", ":", "a=", "@@@@", "gh" + "p_", `"`, `\`, `\"`, "://", "a://", "http://a:b/", "/=", "/a", "=/a/", "eyJ-", "eyJ.", "key=", "key=key=", "token:", "token ",
 	"token=", "password=(", "password: x ", "cookie:", "cookie:a ", "authorization:", "bearer ", "basic ", "--token ", "-----BEGIN PRIVATE KEY-----", "[redacted:", "[redacted:key]",

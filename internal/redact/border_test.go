@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
-// A value is read to a limit of bytes, and a limit may fall inside a character.
+// The bytes of a value are limited, and the limit may be inside a character.
 func TestLongValuesOfOtherScriptsStayText(t *testing.T) {
 	for _, head := range []string{"<token>", "token: ", "password=", "the api key is ", "[redacted:", "--password "} {
 		for pad := range 4 {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// clean removes what may not stay as a character. Text without any is returned as it is.
+// clean removes unsafe characters. Text without any is returned unchanged.
 func clean(s string) string {
 	i := suspect(s, 0)
 	if i == len(s) {
@@ -37,7 +37,7 @@ func clean(s string) string {
 	return b.String()
 }
 
-// suspect returns the next index at which a character may have to go: a control byte, or the
+// suspect returns the next index of a character that may have to be removed: a control byte, or the
 // beginning of a rune that is not printable.
 func suspect(s string, i int) int {
 	for i < len(s) {
@@ -63,8 +63,8 @@ func suspect(s string, i int) int {
 	return i
 }
 
-// printable reports whether all of eight bytes are printable ASCII, which most of most texts is. It does so at once: the
-// highest bit of a byte is set already, by adding one to DEL, or by taking the least printable from a lesser one.
+// printable reports whether all of eight bytes are printable ASCII, which is the common case. It tests them in parallel: the
+// highest bit of a byte is set already, or by adding one to DEL, or by subtracting a space from a smaller byte.
 func printable(s string) bool {
 	_ = s[7]
 	w := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
@@ -73,8 +73,8 @@ func printable(s string) bool {
 	return (w|(w+each)|(w-' '*each))&(0x80*each) == 0
 }
 
-// character returns how many bytes at i go and what takes their place; 0 bytes for a character
-// that stays. last is the rune in front of it in the result.
+// character returns how many bytes at i to replace, and the replacement; 0 bytes for a character
+// that is kept. last is the previous rune in the result.
 func character(s string, i int, last rune) (n int, with string) {
 	r, size := utf8.DecodeRuneInString(s[i:])
 	switch {
@@ -95,7 +95,7 @@ func character(s string, i int, last rune) (n int, with string) {
 	case unicode.Is(unicode.Cc, r):
 		return sequence(s, i, r, size), ""
 	case isSelector(r) && (last < utf8.RuneSelf || isSelector(last)):
-		// One variation selector styles the character before it; a row of them carries hidden bytes.
+		// One variation selector styles the character before it; a sequence of them can carry hidden bytes.
 		return size, ""
 	case unsafeRune(r):
 		return size, ""
@@ -103,8 +103,8 @@ func character(s string, i int, last rune) (n int, with string) {
 	return 0, ""
 }
 
-// unsafeRune reports whether a rune above ASCII may not stay: Cc, Cf, Co, noncharacters, line
-// and paragraph separators, and what Unicode calls default ignorable, which no reader sees.
+// unsafeRune reports whether a rune above ASCII must be removed: Cc, Cf, Co, noncharacters, line
+// and paragraph separators, and default ignorable code points, which are invisible.
 func unsafeRune(r rune) bool {
 	switch {
 	case r < 0xA0:

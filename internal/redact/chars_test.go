@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// forbidden says independently of the product code which runes may not be in any result.
+// forbidden reports, independently of the code under test, whether a rune must not be in any result.
 func forbidden(r rune) bool {
 	if r == '\n' || r == '\t' {
 		return false

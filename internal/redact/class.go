@@ -1,7 +1,7 @@
 package redact
 
-// class describes an ASCII byte as a set of bits, so that an alphabet is a mask and one table
-// answers every question the scanner asks about a byte.
+// class is a set of properties of an ASCII byte as bits, so that an alphabet is a mask and one table
+// serves all tests of bytes.
 type class uint16
 
 const (
@@ -61,7 +61,7 @@ func buildClasses() (t [256]class) {
 // in reports whether c belongs to the alphabet.
 func (k class) in(c byte) bool { return classes[c]&k != 0 }
 
-// run returns where the run of bytes of the alphabet that begins at i ends, at most limit on.
+// run returns the end of the run of bytes of the alphabet that begins at i, at most i+limit.
 func (k class) run(s string, i, limit int) int {
 	end := min(len(s), i+limit)
 	for i < end && classes[s[i]]&k != 0 {
@@ -70,7 +70,7 @@ func (k class) run(s string, i, limit int) int {
 	return i
 }
 
-// back returns where the run of bytes of the alphabet that ends at i begins, at most limit back.
+// back returns the beginning of the run of bytes of the alphabet that ends at i, at least i-limit.
 func (k class) back(s string, i, limit int) int {
 	end := max(0, i-limit)
 	for i > end && classes[s[i-1]]&k != 0 {
@@ -79,7 +79,7 @@ func (k class) back(s string, i, limit int) int {
 	return i
 }
 
-// all is a limit that does not limit.
+// all means no limit.
 const all = 1 << 40
 
 func lowerByte(c byte) byte {
@@ -89,7 +89,7 @@ func lowerByte(c byte) byte {
 	return c
 }
 
-// foldPrefix reports whether s begins with the lower-case prefix, in any case.
+// foldPrefix reports whether s begins with the lower-case prefix, ignoring case.
 func foldPrefix(s, prefix string) bool {
 	if len(s) < len(prefix) {
 		return false

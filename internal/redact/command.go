@@ -2,13 +2,13 @@ package redact
 
 import "strings"
 
-// Flags of well-known commands whose value is a password. The same letters mean other things elsewhere, so the command must
-// stand in front of the flag on the same line.
+// Flags of well-known commands whose value is a password. The same letters have other meanings elsewhere, so the command must
+// precede the flag on the same line.
 
-// commandFlags maps a short flag to the commands that take a password, or user:password, behind it.
+// commandFlags maps a short flag to the commands for which its value is a password, or user:password.
 var commandFlags = map[string]struct {
 	commands []string
-	join     string // what joins the user to the password; empty where the value is the password alone
+	join     string // separator between user and password; empty if the value is only the password
 }{
 	"-p": {commands: []string{"docker login", "podman login", "sshpass", "az login", "oc login", "mongosh", "mongo ", "mongodump", "mongorestore", "registry login"}},
 	"-a": {commands: []string{"redis-cli"}},
@@ -17,7 +17,7 @@ var commandFlags = map[string]struct {
 	"-A": {commands: []string{"http ", "https ", "xh "}, join: ":"},
 }
 
-// commandFlag cuts the password behind a short flag at i.
+// commandFlag cuts the password after a short flag at i.
 func (x *scanner) commandFlag(i int) bool {
 	s := x.s
 	if i == 0 || i+3 >= len(s) || !space.in(s[i-1]) || s[i+2] != ' ' {
@@ -57,7 +57,7 @@ func (x *scanner) longUserFlag(i int) bool {
 	return false
 }
 
-// userPassword cuts the password of a value that joins a user and a password. Two numbers are the ids of a user and a group.
+// userPassword cuts the password of a value with a user and a password. Two numbers are the ids of a user and a group.
 func (x *scanner) userPassword(v value, join string) bool {
 	s := x.s
 	user, password, ok := strings.Cut(s[v.from:v.to], join)
@@ -74,7 +74,7 @@ func (x *scanner) userPassword(v value, join string) bool {
 	return x.redactValue(name{}, meaning{kindPassword, strong}, v)
 }
 
-// commandBefore reports whether one of the commands stands in front of i on the same line.
+// commandBefore reports whether one of the commands precedes i on the same line.
 func commandBefore(s string, i int, commands ...string) bool {
 	line := s[max(0, i-siblingLimit):i]
 	line = line[strings.LastIndexByte(line, '\n')+1:]
@@ -89,10 +89,10 @@ func commandBefore(s string, i int, commands ...string) bool {
 // identified is the first word of SQL's IDENTIFIED BY 'password'.
 const identified = "identified"
 
-// identifiedLimit bounds what may stand between IDENTIFIED and BY, such as WITH and the name of a plugin.
+// identifiedLimit bounds the text between IDENTIFIED and BY, such as WITH and the name of a plugin.
 const identifiedLimit = 64
 
-// identifiedBy cuts the password behind IDENTIFIED … BY.
+// identifiedBy cuts the password after IDENTIFIED … BY.
 func (x *scanner) identifiedBy() bool {
 	s := x.s
 	if !foldPrefix(s[x.i:], identified) {

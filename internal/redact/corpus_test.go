@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// dummy is part of every credential that the recorded servers were given.
+// dummy is part of every credential that the recorded servers used.
 const dummy = "zz9" + "secret"
 
 // record is one recorded exchange.
@@ -24,7 +24,7 @@ type record struct {
 	Stderr   string          `json:"stderr"`
 }
 
-// readCorpus reads a recorded corpus that lies beside the repository, or skips the test.
+// readCorpus reads a recorded corpus beside the repository, or skips the test.
 func readCorpus(t *testing.T, name string) []record {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -80,7 +80,7 @@ func texts(raw json.RawMessage) (list []string) {
 	}
 }
 
-// realPath is what the records' own machines had: a slower, blunter rule than ours, on purpose.
+// realPath matches the paths of the machines in the records. It is slower and coarser than the package's rules on purpose.
 var realPath = regexp.MustCompile(`(?:/(?:home|root|Users|var|tmp|etc|usr|opt|srv|mnt|workspace|app|data|private|proc|nonexistent|path|work|x|dev)/|~/|[A-Za-z]:\\|file://|/[\w.@-]+(?:/[\w.@-]+)*\.\w{1,5}\b)`)
 
 func TestNoSecretOfTheCorpusSurvives(t *testing.T) {
@@ -139,7 +139,7 @@ func allowedChange(s, out string) bool {
 	return realPath.MatchString(s) || clean(s) != s
 }
 
-// around shows where two strings part.
+// around shows the position at which two strings differ.
 func around(s, other string) string {
 	i := 0
 	for i < min(len(s), len(other)) && s[i] == other[i] {

@@ -2,10 +2,10 @@ package redact
 
 import "strings"
 
-// Connection strings without a scheme: user:password@tcp(host:3306)/db as Go's MySQL driver takes them, user:password@host:port
-// as proxies are configured, user/password@//host as Oracle's clients take them.
+// Connection strings without a scheme: user:password@tcp(host:3306)/db for Go's MySQL driver, user:password@host:port
+// for proxies, user/password@//host for Oracle's clients.
 
-// dsnLimit bounds how much of a connection string is read in front of its @.
+// dsnLimit bounds how much of a connection string is read before its @.
 const dsnLimit = 160
 
 // mayBeDSN reports whether the @ at i may end the credentials of a connection string.
@@ -13,7 +13,7 @@ func mayBeDSN(s string, i int) bool {
 	return i > 2 && i+2 < len(s) && !space.in(s[i-1]) && !space.in(s[i+1])
 }
 
-// dsn cuts the password in front of the @ at i.
+// dsn cuts the password before the @ at i.
 func (x *scanner) dsn(i int) bool {
 	s := x.s
 	from := dsnStart(s, i)
@@ -40,10 +40,10 @@ func dsnStart(s string, i int) int {
 	return from
 }
 
-// notUsers stand in front of a colon where no user name does.
+// notUsers are words before a colon that are not user names.
 var notUsers = set("mailto", "email", "from", "to", "cc", "bcc", "npm", "jsr", "pkg", "http", "https", "file", "git", "ssh", "sip", "sips", "xmpp", "acct")
 
-// dsnHost reports whether what follows the @ at i is the address of a connection string whose credentials begin at from.
+// dsnHost reports whether the text after the @ at i is the address of a connection string whose credentials begin at from.
 func dsnHost(s string, from, i int, separator byte) bool {
 	rest := s[i+1 : min(len(s), i+1+dsnLimit)]
 	if separator == '/' {

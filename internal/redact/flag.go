@@ -21,7 +21,7 @@ func (x *scanner) flag(i int) bool {
 		return false
 	}
 	from := end + 1
-	if quote.in(s[end]) { // '--name', 'value': an argument list as it is printed
+	if quote.in(s[end]) { // '--name', 'value': a printed argument list
 		from = skipComma(s, from)
 	}
 	v := valueAt(s, from, all)
@@ -71,7 +71,7 @@ func (x *scanner) tuple(i int) bool {
 	return false
 }
 
-// userFlag cuts the password of -u user:password, as given to curl.
+// userFlag cuts the password of -u user:password, as used by curl.
 func (x *scanner) userFlag(i int) bool {
 	s := x.s
 	if !strings.HasPrefix(s[i:], "-u ") || i == 0 || !space.in(s[i-1]) {
@@ -89,10 +89,10 @@ func (x *scanner) userFlag(i int) bool {
 	return x.redactValue(name{}, meaning{kindPassword, strong}, v)
 }
 
-// gluedCommands take a password glued to -p.
+// gluedCommands accept a password joined to -p.
 var gluedCommands = []string{"mysql", "mariadb", "sshpass"}
 
-// gluedFlag cuts the password of -psecret, where the command on the same line is one that takes it so.
+// gluedFlag cuts the password of -psecret if one of gluedCommands is on the same line.
 func (x *scanner) gluedFlag(i int) bool {
 	s := x.s
 	if !strings.HasPrefix(s[i:], "-p") || i == 0 || !(space | quote).in(s[i-1]) || i+2 == len(s) || space.in(s[i+2]) {

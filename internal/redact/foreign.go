@@ -2,13 +2,13 @@ package redact
 
 import "strings"
 
-// Words for a password in languages whose letters are not those of ASCII, or that need more than one word. [meaningOf] reads
-// names of ASCII letters only.
+// foreignWords are words for a password that are not ASCII or have more than one word. [meaningOf] reads
+// only names of ASCII letters.
 var foreignWords = buildForeignWords(
 	"contraseña", "mot de passe", "hasło", "lösenord", "şifre", "jelszó", "пароль", "密码", "密碼", "口令", "パスワード", "비밀번호", "암호",
 	"mật khẩu", "κωδικός πρόσβασης", "סיסמה", "كلمة المرور", "كلمة السر", "รหัสผ่าน", "पासवर्ड")
 
-// buildForeignWords returns the words in lower case, with a capital, and in capitals.
+// buildForeignWords returns the words in lower case, capitalized, and in upper case.
 func buildForeignWords(words ...string) (list []string) {
 	for _, w := range words {
 		list = append(list, w)
@@ -30,13 +30,13 @@ func foreignName(s string, i int) int {
 	return i
 }
 
-// fullWidth reports whether the colon or equals sign of East Asian texts, ： or ＝, stands at i.
+// fullWidth reports whether there is an East Asian colon or equals sign, ： or ＝, at i.
 func fullWidth(s string, i int) bool {
 	return strings.HasPrefix(s[i:], "：") || strings.HasPrefix(s[i:], "＝")
 }
 
-// foreignPair cuts the value behind a foreign word for a password and its separator, which ends at to. Prose in the same language
-// follows as often, and no password has its letters: the value must be ASCII, in whatever quotes.
+// foreignPair cuts the value after a foreign word for a password and its separator, which ends at to. The value must be ASCII,
+// with or without quotes, because prose in the same language often follows.
 func (x *scanner) foreignPair(to int) bool {
 	s := x.s
 	to = skipBlank(s, to)
@@ -60,7 +60,7 @@ func (x *scanner) foreignPair(to int) bool {
 	return x.redactValue(name{}, meaning{kindPassword, strong}, v)
 }
 
-// asciiRun returns the length of the ASCII bytes at the beginning of s.
+// asciiRun returns the length of the ASCII prefix of s.
 func asciiRun(s string) int {
 	for i := range len(s) {
 		if s[i] >= 0x80 {

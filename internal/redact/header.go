@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-// schemes are the words in front of an authorization value.
+// schemes are the words before an authorization value.
 var schemes = map[string]bool{
 	"bearer": true, "basic": true, "token": true, "digest": true, "bot": true, "apikey": true, "api-key": true,
 	"negotiate": true, "ntlm": true, "hawk": true, "ssws": true, "geniekey": true, "aws4-hmac-sha256": true,
@@ -10,10 +10,10 @@ var schemes = map[string]bool{
 	"sharedkey": true, "sharedaccesssignature": true, "splunk": true, "klaviyo-api-key": true, "discogs": true,
 }
 
-// lineSchemes carry several values, up to the end of the line.
+// lineSchemes have several values, up to the end of the line.
 var lineSchemes = set("digest", "hawk", "aws4-hmac-sha256", "signature", "hmac", "sharedaccesssignature")
 
-// headerValue widens a bare value where the header's own grammar has blanks in it.
+// headerValue extends an unquoted value where the grammar of the header allows blanks.
 func (x *scanner) headerValue(m meaning, v value) value {
 	if v.quoted || v.from >= v.to || m.kind != kindAuth && m.kind != kindCookie {
 		return v
@@ -46,7 +46,7 @@ func (x *scanner) headerValue(m meaning, v value) value {
 	return v
 }
 
-// parametersEnd is lineEnd for a list of name="value": a quote behind an equals sign opens a value and does not end the line.
+// parametersEnd is like lineEnd for a list of name="value": a quote after an equals sign begins a value and does not end the line.
 func parametersEnd(s string, i int) int {
 	for {
 		i = lineEnd(s, i)

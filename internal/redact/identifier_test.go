@@ -2,7 +2,7 @@ package redact
 
 import "testing"
 
-// A URL that was given as the name of a tool, or as an id, keeps none of its credentials.
+// A URL that was used as the name of a tool, or as an id, keeps none of its credentials.
 func TestURLAsAnIdentifierLosesItsCredentials(t *testing.T) {
 	policy := Policy{ShapesOnly: true}
 	for in, want := range map[string]string{

@@ -2,12 +2,12 @@ package redact
 
 import "strings"
 
-// jwtHeads are the beginnings of web token headers, {"alg": {"typ": and their like, in base64. They
-// tell a token that was cut in its first segment from other base64 of JSON, such as a cursor.
+// jwtHeads are the beginnings of web token headers, {"alg": {"typ": and similar, in base64. They
+// distinguish a token that was truncated in its first segment from other base64 of JSON, such as a cursor.
 var jwtHeads = []string{"eyJhbGci", "eyJ0eXAi", "eyJraWQi", "eyJlbmMi", "eyJjdHki", "eyJ4NXQ", "eyJqa3Ui", "eyJ6aXAi"}
 
 // jwt cuts a JSON web token: base64url segments joined by dots, the first of which decodes to
-// JSON. "eyJ" is what {" becomes, "ewo" what a brace and a new line become.
+// JSON. "eyJ" is the encoding of {" and "ewo" that of a brace and a newline.
 func (x *scanner) jwt() bool {
 	s, i := x.s, x.i
 	if i < x.noJWT || !strings.HasPrefix(s[i:], "eyJ") && !strings.HasPrefix(s[i:], "ewo") {
@@ -39,12 +39,12 @@ func hasJWTHead(s string) bool {
 }
 
 const (
-	discordID  = 23 // the least length of the user id of a Discord token
-	telegramID = 8  // and of a Telegram token
+	discordID  = 23 // minimum length of the user id of a Discord token
+	telegramID = 8  // minimum length of the user id of a Telegram token
 )
 
 // discord cuts a bot token: a user id in base64 (which begins with M, N or O because the id is
-// a number), a time stamp of six characters, a signature.
+// a number), a timestamp of six characters, a signature.
 func (x *scanner) discord() bool {
 	s, i := x.s, x.i
 	if c := s[i]; c < 'M' || c > 'O' {

@@ -3,17 +3,17 @@ package redact
 // Key reports whether a member, header, parameter or variable of this name holds a secret.
 //
 // The name is read as words in any spelling (apiKey, api_key, X-Api-Key, API KEY) and the last word
-// decides: client_secret holds a secret, secret_name a name, token_count a number. A bare "key"
-// does not count, nor do primary_key, public_key and their like; api_key and private_key do.
-// Tokens of a listing (next_page_token, pagination_token, sync_token) do not count either: they open
-// nothing that the caller could not open, and the caller must be able to send them back. The same
-// goes for session_id, which correlates; sessionToken counts.
+// decides: client_secret holds a secret, secret_name a name, token_count a number. A plain "key"
+// does not count, nor do primary_key, public_key and similar names; api_key and private_key do.
+// Tokens of a listing (next_page_token, pagination_token, sync_token) do not count either: they give
+// no additional access, and the caller must be able to send them back. The same
+// is true for session_id, which correlates; sessionToken counts.
 func Key(name string) bool { return meaningOf(name).level == strong }
 
-// nameLimit bounds how much of a name is read, from its end.
+// nameLimit bounds how many bytes of a name are read, from its end.
 const nameLimit = 64
 
-// meaningOf reads a name. It does not allocate.
+// meaningOf returns the meaning of a name. It does not allocate.
 func meaningOf(name string) meaning {
 	var ws nameWords
 	ws.split(name)
@@ -36,7 +36,7 @@ func meaningOf(name string) meaning {
 	return m.owned(string(head), owner)
 }
 
-// owned corrects the meaning of the words whose neighbour in front decides.
+// owned corrects the meaning of words that depend on the word before them.
 func (m meaning) owned(head string, owner []byte) meaning {
 	switch head {
 	case "key", "keys":
@@ -54,7 +54,7 @@ func (m meaning) owned(head string, owner []byte) meaning {
 			m.level = strong
 		}
 	case "code", "session", "seed", "salt":
-		// Words of everyday data: alone or as part of an authorization they count, no further.
+		// Everyday words: they count alone or as part of an authorization, but not otherwise.
 		if len(owner) > 0 && string(owner) != "auth" && string(owner) != "authorization" {
 			m.level = none
 		}
@@ -62,7 +62,7 @@ func (m meaning) owned(head string, owner []byte) meaning {
 	return m
 }
 
-// other reads names whose last word is no head by itself.
+// other returns the meaning of names whose last word is not in heads.
 func (ws *nameWords) other(n int, head, owner []byte) meaning {
 	switch string(head) {
 	case "tokens":
@@ -87,7 +87,7 @@ func (ws *nameWords) other(n int, head, owner []byte) meaning {
 	return meaning{}
 }
 
-// nameWords is a name in lower case, cut into words.
+// nameWords is a name in lower case, split into words.
 type nameWords struct {
 	buf  [nameLimit]byte
 	ends [nameLimit / 2]uint8
@@ -103,8 +103,8 @@ func (ws *nameWords) at(i int) []byte {
 	return ws.buf[from:ws.ends[i]]
 }
 
-// split cuts at everything that is no letter or digit and at the humps of camelCase. Digits stay
-// with their word, but for those at its end: password2 is a password.
+// split splits at everything that is not a letter or digit and at case changes of camelCase. Digits stay
+// with their word, except for those at its end: password2 is a password.
 func (ws *nameWords) split(name string) {
 	if len(name) > nameLimit {
 		name = name[len(name)-nameLimit:]
@@ -133,7 +133,7 @@ func hump(name string, i int) bool {
 		upper.in(name[i-1]) && i+1 < len(name) && lower.in(name[i+1]) && !plural(name, i+1)
 }
 
-// plural reports whether the rest of the word is the s of APIs, which makes no hump.
+// plural reports whether the remainder of the word is the s of APIs, which does not begin a new word.
 func plural(name string, i int) bool {
 	return name[i] == 's' && (i+1 == len(name) || !lower.in(name[i+1]))
 }

@@ -7,7 +7,7 @@ import (
 
 const opening = "[redacted:"
 
-// Kinds of secrets that are known by name or place. The kinds known by shape stand in shapes.
+// Kinds of secrets that are recognised by name or position. The kinds recognised by shape are in shapes.
 const (
 	kindPassword   = "password"
 	kindSecret     = "secret"
@@ -29,7 +29,7 @@ const (
 
 var kinds = buildKinds()
 
-// Kinds returns the closed set of kinds a placeholder may name, sorted. The slice is the caller's.
+// Kinds returns all kinds that a placeholder may contain, sorted. The caller owns the slice.
 func Kinds() []string { return slices.Clone(kinds) }
 
 func buildKinds() []string {
@@ -46,8 +46,8 @@ func buildKinds() []string {
 
 func placeholder(kind string) string { return opening + kind + "]" }
 
-// placeholderEnd returns the end of the placeholder that begins at i, or i if none does. Only
-// the closed set counts: a peer cannot write a secret in the dress of a placeholder.
+// placeholderEnd returns the end of the placeholder that begins at i, or i if there is none. Only
+// the closed set of kinds counts: a peer cannot disguise a secret as a placeholder.
 func placeholderEnd(s string, i int) int {
 	if !strings.HasPrefix(s[i:], opening) {
 		return i

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// leaks are the ways in which servers were seen, or can be expected, to print a credential. The
-// percent sign stands for it.
+// leaks are ways in which servers print, or may print, a credential. The
+// percent sign is replaced by it.
 var leaks = []string{
 	"Error: Invalid API key '%'", "401 Unauthorized for token %", "Client(key=%)", "connect ECONNREFUSED redis://:%@localhost:6379",
 	"https://api.telegram.org/bot%/getMe", `Illegal header value b'Bearer %\n'`, `{"auth": {"user":"x","pass":"%"}}`,

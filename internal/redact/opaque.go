@@ -2,7 +2,7 @@ package redact
 
 import "strings"
 
-// opaque reports whether v, of at least least bytes, looks made by a machine: it is one word, and
+// opaque reports whether v has at least least bytes and looks machine-generated: it is one word, and
 // a part of it mixes letters and digits, or it is long and mixes cases, or it is half masked.
 // Names, versions, dates, numbers, UUIDs and paths are not opaque.
 func opaque(v string, least int) bool {
@@ -43,7 +43,7 @@ func mixedPart(p string, least int) bool {
 	if seen&digit != 0 {
 		return letters || len(p) >= 24
 	}
-	return len(p) >= 20 && flips >= len(p)/4 // letters only: random case, more often than camelCase has humps
+	return len(p) >= 20 && flips >= len(p)/4 // letters only: changes case more often than camelCase
 }
 
 // uuid reports whether v is a UUID in its usual form.

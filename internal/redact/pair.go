@@ -19,7 +19,7 @@ func (x *scanner) pair(from, to int, sep byte) bool {
 		if m = meaningOf(siblingName(s, name)); m.level != strong {
 			return false
 		}
-		name.prose = true // so that the value must look opaque
+		name.prose = true // the value must look opaque
 	}
 	if m.kind == kindPassword && (name.text == "PWD" || name.text == "OLDPWD") && sep == '=' {
 		return false // the shell's working directory
@@ -43,8 +43,8 @@ func (x *scanner) pair(from, to int, sep byte) bool {
 	return x.redactValue(name, m, v)
 }
 
-// nextLine cuts a value that stands alone on the line behind its name, as forms and terminals print it. It must look
-// opaque: what follows a heading is mostly prose.
+// nextLine cuts a value that is alone on the line after its name, as forms and terminals print it. It must look
+// opaque, because the text after a heading is mostly prose.
 func (x *scanner) nextLine(name name, m meaning, to int) bool {
 	s := x.s
 	at := skipBlank(s, to)
@@ -63,8 +63,8 @@ func (x *scanner) nextLine(name name, m meaning, to int) bool {
 	return x.redactValue(name, m, v)
 }
 
-// ampersands returns the end of a password that holds a &, which ends a value only in a URL's query
-// and where another parameter follows.
+// ampersands returns the end of a password that contains a &, which ends a value only in a URL's query
+// and before another parameter.
 func ampersands(s string, v value) int {
 	end := v.to
 	for end > v.from && end+1 < len(s) && s[end] == '&' {
@@ -82,15 +82,15 @@ func ampersands(s string, v value) int {
 	return end
 }
 
-// inVain remembers a long bare value that was read and left, so that it is not read again from
-// within: a piece of a value that is not opaque is not opaque either.
+// inVain remembers a long unquoted value that was read and kept, so that its parts are not read
+// again: a part of a value that is not opaque is not opaque either.
 func (x *scanner) inVain(v value) {
 	if !v.quoted && v.to-v.from > nameLimit {
 		x.noWeak = v.to
 	}
 }
 
-// maybe cuts a value that its name does not give away, if it looks opaque.
+// maybe cuts a value after a weak name if it looks opaque.
 func (x *scanner) maybe(name name, m meaning, to int, sep byte) bool {
 	s := x.s
 	if to < x.noWeak {
@@ -130,14 +130,14 @@ func (x *scanner) looksSecret(name name, m meaning, v value, sep byte) bool {
 // queryKeys are parameters of a URL that hold a credential although their names are ordinary words elsewhere.
 var queryKeys = set("key", "ak", "sk", "sig", "sign", "auth", "signature")
 
-// queryKeyLength is the length from which their values are taken for credentials that do not look opaque: sort keys and
-// directions are shorter.
+// queryKeyLength is the length from which the values of queryKeys count as credentials even if they do not look opaque: sort
+// keys and directions are shorter.
 const queryKeyLength = 10
 
-// oneTime reports whether a name ends in otp or totp: its value is a short number, which nothing else gives away.
+// oneTime reports whether a name ends in otp or totp: its value is a short number, which no other rule recognises.
 func oneTime(name string) bool { return len(name) >= 3 && foldPrefix(name[len(name)-3:], "otp") }
 
-// redactValue cuts the value, or steps over it if it was cut before.
+// redactValue cuts the value, or skips it if it is already a placeholder.
 func (x *scanner) redactValue(name name, m meaning, v value) bool {
 	s := x.s
 	if placeholderStart(s, v.from, v.to) >= 0 {
@@ -146,13 +146,13 @@ func (x *scanner) redactValue(name name, m meaning, v value) bool {
 	}
 	with := placeholder(m.kind)
 	if !v.quoted && name.quote != "" && digit.in(s[v.from]) {
-		with = name.quote + with + name.quote // a JSON number gives way to a JSON string
+		with = name.quote + with + name.quote // replace a JSON number by a JSON string
 	}
 	x.cut(v.from, v.to, with)
 	return true
 }
 
-// holds decides whether a value behind a name that means a secret is one.
+// holds reports whether the value after a name for a secret is a secret.
 func (x *scanner) holds(name name, v value, m meaning, sep byte) bool {
 	s := x.s
 	text := s[v.from:v.to]
@@ -169,8 +169,8 @@ func (x *scanner) holds(name name, v value, m meaning, sep byte) bool {
 	return !talk(s, text, v.to)
 }
 
-// talk reports whether a bare value is the first word of a sentence: letters only, or a number,
-// and another word behind it.
+// talk reports whether an unquoted value is the first word of a sentence: it has only letters, or is a number,
+// and another word follows.
 func talk(s, text string, end int) bool {
 	if len(text) > nameLimit {
 		return false
@@ -186,25 +186,25 @@ func talk(s, text string, end int) bool {
 	return end+1 < len(s) && s[end] == ' ' && (alnum.in(s[end+1]) || s[end+1] == '(')
 }
 
-// name is what stands in front of a separator.
+// name is the name before a separator.
 type name struct {
 	text   string
 	start  int
-	quote  string // the quotes around it, in the form in which they stand there
-	query  bool   // it is a parameter of a URL
-	prose  bool   // words of a sentence stand in front of it
-	spaced bool   // white space stands between it and the separator
+	quote  string // the quotes around the name, in their encoded form
+	query  bool   // the name is a parameter of a URL
+	prose  bool   // words of a sentence precede the name
+	spaced bool   // white space separates the name from the separator
 
-	foreign bool // it is one of foreignWords
+	foreign bool // the name is one of foreignWords
 }
 
 // doubtful reports whether the name may be a word of a sentence ("Unexpected token: …"), so that the
-// value must prove itself. Few sentences speak of a password without giving one.
+// value must look opaque. Sentences about passwords usually contain one.
 func (n name) doubtful(m meaning) bool {
 	return n.prose && m.kind != kindPassword && m.kind != kindAuth
 }
 
-// nameBefore reads the name that ends at i, through a closing quote or bracket and white space.
+// nameBefore reads the name that ends at i, skipping a closing quote or bracket and white space.
 func nameBefore(s string, i int) (n name) {
 	j := i
 	for j > 0 && i-j < gap && s[j-1] == ' ' {
@@ -248,7 +248,7 @@ func nameBefore(s string, i int) (n name) {
 	return n
 }
 
-// behindEscape moves the beginning of a name behind the rest of an escape that was read as part of
+// behindEscape moves the beginning of a name past the end of an escape that was read as part of
 // it: the "26" of %26token, the "u0026" of \u0026token, the "n" of \ntoken.
 func behindEscape(s string, from, to int) int {
 	if from == 0 || s[from-1] != '\\' && s[from-1] != '%' {
@@ -260,16 +260,16 @@ func behindEscape(s string, from, to int) int {
 	return from
 }
 
-// siblingLimit bounds how far in front of a value its name is looked for when it does not stand
-// directly there.
+// siblingLimit bounds how far before a value its name is searched for when it is not directly
+// before it.
 const siblingLimit = 200
 
-// siblings are names that say nothing themselves because the name proper stands elsewhere.
+// siblings are names without a meaning, for which the actual name is elsewhere.
 var siblings = map[string]func(s string, i int) string{
 	"value": memberBefore, "Value": memberBefore, "input_value": lineBefore,
 }
 
-// siblingName returns the name that counts for a value whose own name is of no use.
+// siblingName returns the actual name of a value whose direct name is one of siblings.
 func siblingName(s string, n name) string {
 	find, ok := siblings[n.text]
 	if !ok {
@@ -278,8 +278,8 @@ func siblingName(s string, n name) string {
 	return find(s, n.start)
 }
 
-// memberBefore reads the X of "name":"X","value":…, as lists of variables are written. i is where
-// the member's name begins, behind its quote.
+// memberBefore returns the X of "name":"X","value":…, as lists of variables are written. i is where
+// the member's name begins, after its quote.
 func memberBefore(s string, i int) string {
 	if i == 0 {
 		return ""
@@ -295,8 +295,8 @@ func memberBefore(s string, i int) string {
 	return nameBefore(s, j-1).text
 }
 
-// lineBefore reads the line in front of the one that holds i, if it is a single name: that is how
-// Python's validators print the field whose value they refuse.
+// lineBefore returns the line before the one that contains i, if it is a single name:
+// Python's validators print the rejected field that way.
 func lineBefore(s string, i int) string {
 	near := s[max(0, i-siblingLimit):i]
 	near, _, ok := cutLast(near, "\n")

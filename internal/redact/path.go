@@ -4,34 +4,34 @@ import "strings"
 
 const (
 	ellipsis = "…"
-	// homeMark stands for the name of a user, which is not kept although it comes last.
+	// homeMark replaces the name of a user, which is removed even if it is the last element.
 	homeMark = "~"
-	// pathLimit bounds how far behind a quote a path with blanks in it may reach.
+	// pathLimit bounds the length of a quoted path with blanks.
 	pathLimit = 512
 )
 
-// roots are the first elements of absolute paths that need no other evidence.
+// roots are first elements that are sufficient to recognise an absolute path.
 var roots = set("home", "root", "Users", "var", "tmp", "etc", "usr", "opt", "srv", "mnt", "media", "workspace", "workspaces", "app",
 	"data", "private", "proc", "sys", "lib", "lib64", "bin", "sbin", "boot", "run", "Applications", "Library", "System", "Volumes",
 	"nix", "snap", "builds", "build", "github", "runner", "code", "project", "projects", "repo", "repos", "src", "work", "volume1",
 	"storage", "sdcard", "cygdrive", "wsl$", "layers", "function", "site-packages", "node_modules", "dev")
 
-// routeRoots are the first elements of routes; what begins so is no file.
+// routeRoots are the first elements of routes, which are not files.
 var routeRoots = set("api", "rest", "graphql", "oauth", "oauth2", "auth", ".well-known", "rpc", "mcp", "sse", "messages", "users", "v")
 
-// routeRootsToo are roots that are common in routes as well: they need a file name or a place.
+// routeRootsToo are roots that are also common in routes: such a path also needs a file name or one of fileVerbs.
 var routeRootsToo = set("app", "data", "media", "run", "code", "project", "projects", "repo", "repos", "work", "storage", "function",
 	"build", "builds", "runner", "github", "src", "dev", "System", "Library", "workspace", "workspaces", "layers")
 
-// devices have names that are the same everywhere.
+// devices have the same names on all systems.
 var devices = set("null", "stdin", "stdout", "stderr", "tty", "zero", "random", "urandom", "shm", "fd")
 
-// fileVerbs stand in front of a path.
+// fileVerbs are words before a path.
 var fileVerbs = set("open", "stat", "lstat", "mkdir", "scandir", "rmdir", "unlink", "rename", "access", "spawn", "exec", "directory",
 	"dir", "folder", "file", "cwd", "chdir", "readlink", "realpath", "copyfile", "opendir", "read", "write", "exists", "directories",
 	"files", "folders", "workspace", "root", "workdir", "outside", "cd", "module", "script", "executable", "binary", "interpreter")
 
-// methods stand in front of a route.
+// methods are words before a route.
 var methods = set("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "get", "post", "put", "patch", "delete", "route", "Route",
 	"endpoint", "Endpoint", "URL", "url", "HTTP")
 
@@ -50,8 +50,8 @@ func (x *scanner) path(i int) bool {
 	return true
 }
 
-// shorten cuts all of a path but its last element, which is then scanned like any text: a file may
-// be named after a secret.
+// shorten cuts all of a path except its last element, which is then scanned like any text: a file name may
+// contain a secret.
 func (x *scanner) shorten(from int, p pathSpan) {
 	if p.user {
 		x.cut(from, p.end, ellipsis+"/"+homeMark)
@@ -60,16 +60,16 @@ func (x *scanner) shorten(from int, p pathSpan) {
 	x.cut(from, p.last, ellipsis+"/")
 }
 
-// pathSpan is what readPath found.
+// pathSpan is the result of readPath.
 type pathSpan struct {
-	start, last, end int // of the path, its last element, behind it
-	count            int // elements
+	start, last, end int // start of the path, start of its last element, end of the path
+	count            int // number of elements
 	first            string
 	user             bool // the last element is the name of a user
 }
 
 // pathBoundary reports whether an absolute path may begin at i: not inside a word, a relative
-// path, a URL, base64, or what this rule has written.
+// path, a URL, base64, or the output of this rule.
 func pathBoundary(s string, i int) bool {
 	if i == 0 {
 		return true
@@ -112,8 +112,8 @@ func readPath(s string, i int) pathSpan {
 	return p
 }
 
-// pathStop returns the index a path that begins at i cannot pass, and whether blanks belong to the
-// path: they do behind a quote that is closed on the same line.
+// pathStop returns the index where a path that begins at i must end, and whether the path may contain
+// blanks: it may after a quote that is closed on the same line.
 func pathStop(s string, i int) (stop int, blanks bool) {
 	if i > 0 && quote.in(s[i-1]) {
 		near := s[i:min(len(s), i+pathLimit)]
@@ -125,10 +125,10 @@ func pathStop(s string, i int) (stop int, blanks bool) {
 	return len(s), false
 }
 
-// pathEnds holds the bytes that end an element of a path.
+// pathEnds has the bytes that end an element of a path.
 const pathEnds = "/<>|*?,;()[]{}:\\&!"
 
-// elementEnd returns where the element that begins at i ends.
+// elementEnd returns the end of the element that begins at i.
 func elementEnd(s string, i, stop int, blanks bool, sep string) int {
 	start := i
 	for i < stop {
@@ -151,8 +151,8 @@ func elementEnd(s string, i, stop int, blanks bool, sep string) int {
 }
 
 // goesOn reports whether the blank at i belongs to a path, as in C:\Program Files\x and
-// /Users/Ann Lee/x: a capital letter, digit or bracket follows, and a separator ends that word. Where
-// the separator is a slash, which also stands in TCP/IP, the element must begin with a capital too.
+// /Users/Ann Lee/x: a capital letter, digit or bracket follows, and a separator ends that word. If
+// the separator is a slash, as also in TCP/IP, the element must begin with a capital too.
 func goesOn(s string, i int, sep string) bool {
 	if i+1 >= len(s) || !(upper|digit).in(s[i+1]) && s[i+1] != '(' {
 		return false
@@ -170,7 +170,7 @@ func goesOn(s string, i int, sep string) bool {
 	return false
 }
 
-// absolute decides whether a span is a file path.
+// absolute reports whether a span is an absolute file path.
 func (p pathSpan) absolute(s string) bool {
 	if p.count < 2 {
 		return false
@@ -194,8 +194,8 @@ func route(first string) bool {
 	return routeRoots[first] || len(first) > 1 && first[0] == 'v' && digit.run(first, 1, all) == len(first)
 }
 
-// fileName reports whether an element ends in an extension: one to five letters and digits, and a
-// letter among them. Two elements that end in .js are more often a library, such as /vercel/next.js.
+// fileName reports whether an element ends in an extension: one to five letters and digits, with at least one
+// letter. Two elements that end in .js are more often a library, such as /vercel/next.js.
 func fileName(e string, count int) bool {
 	at := strings.LastIndexByte(e, '.')
 	if at < 0 {
@@ -210,7 +210,7 @@ func lineNumber(s string, i int) bool {
 	return i+1 < len(s) && s[i] == ':' && digit.in(s[i+1])
 }
 
-// wordBefore returns the word in front of a path, through one colon or bracket, quote and blank.
+// wordBefore returns the word before a path, skipping a colon or bracket, a quote and a blank.
 func wordBefore(s string, i int) string {
 	for n := 0; i > 0 && n < 4; n++ {
 		c, start := unitBefore(s, i)

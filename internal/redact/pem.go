@@ -7,11 +7,11 @@ const (
 	pemEnd   = "-----END "
 	// pemLabel bounds the label between the dashes.
 	pemLabel = 64
-	// pemBody is the least base64 that is a key; less is talk about keys.
+	// pemBody is the minimum length of base64 for a key; less is text about keys.
 	pemBody = 16
 )
 
-// pem cuts a private key block, with real or escaped line ends, whole or without its end.
+// pem cuts a private key block, with real or escaped line ends, complete or truncated.
 func (x *scanner) pem(i int) bool {
 	s := x.s
 	if !strings.HasPrefix(s[i:], pemBegin) {
@@ -33,8 +33,8 @@ func (x *scanner) pem(i int) bool {
 	return true
 }
 
-// pemBodyEnd skips everything a whole block may hold: base64, header lines of old formats, white
-// space and escapes. It stops at the next row of dashes, so that a row of openings stays linear.
+// pemBodyEnd skips everything that a complete block may contain: base64, header lines of old formats, white
+// space and escapes. It stops at the next dashes, so that a sequence of opening lines takes linear time.
 func pemBodyEnd(s string, i int) int {
 	for i < len(s) && !strings.HasPrefix(s[i:], "-----") {
 		if c := s[i]; !(b64 | space | colon | dash).in(c) && c != '\\' && c != ',' && c != '%' {
@@ -45,7 +45,7 @@ func pemBodyEnd(s string, i int) int {
 	return i
 }
 
-// pemCut skips lines of base64, of a block that has no end.
+// pemCut skips lines of base64 in a block that has no closing line.
 func pemCut(s string, body int) int {
 	end := body
 	for i := body; i < len(s); {

@@ -35,7 +35,7 @@ func TestNoPlantedSecretSurvives(t *testing.T) {
 	}
 }
 
-// TestNoEscapeHidesASecretInAnIdentifier: what a shape gives away is found behind an escape as behind the byte that it stands for.
+// TestNoEscapeHidesASecretInAnIdentifier checks that a secret with a known shape is found after an escape as after the plain byte.
 func TestNoEscapeHidesASecretInAnIdentifier(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	policy := Policy{ShapesOnly: true}
@@ -43,7 +43,7 @@ func TestNoEscapeHidesASecretInAnIdentifier(t *testing.T) {
 	for _, p := range planted.Makers {
 		secret := p.Make(r)
 		if planted.Leaked(policy.Text("x="+secret), secret) != "" {
-			continue // other rules know it
+			continue // other rules recognise it
 		}
 		for _, before := range []string{"x%3D", "x%3d", "x%253D", "%2F", "a%20b%3A", `x\u003d`, `x\"`, "x%", `x\`} {
 			count++
@@ -86,7 +86,7 @@ func TestSecretCutAtTheEdgeGoes(t *testing.T) {
 	t.Logf("%d cut secrets", count)
 }
 
-// named are values that only their name gives away.
+// named are names that make their value a secret.
 var named = []string{
 	"password", "DB_PASSWORD", "passwd", "pwd", "apiKey", "api_key", "X-Api-Key", "API_KEY", "clientSecret", "client_secret",
 	"aws_secret_access_key", "AWS_SESSION_TOKEN", "private_key", "authToken", "access_token", "refresh_token", "id_token",

@@ -1,23 +1,23 @@
 package redact
 
-// The prefilter. Most words and punctuation of a text have nothing to do with a secret, and the rules take long to find that
-// out. The looks here are short and lean to one side: they may let through what no rule wants, and must never hold back a
-// place at which [scanner.word] or [scanner.trigger] would have done anything, be it only to move on by more than they do.
-// FuzzPrefilter holds them against the rules alone.
+// The prefilter. Most words and punctuation of a text are not part of a secret, and the rules take long to find that
+// out. The tests here are fast and conservative: they may accept positions at which no rule matches, but must never skip a
+// position at which [scanner.word] or [scanner.trigger] would do anything, even if it is only to skip more bytes.
+// FuzzPrefilter compares them with the rules alone.
 
-// next returns the first place at or behind i at which a rule may have something to do: the first byte of a word, or a
-// trigger byte. i itself counts as the first byte of a word whatever stands in front of it.
+// next returns the first position at or after i at which a rule may match: the first byte of a word, or a
+// trigger byte. i itself counts as the first byte of a word, whatever precedes it.
 func next(s string, i int) int {
 	for i < len(s) {
 		switch k := classes[s[i]]; {
-		case k&alnum != 0: // a Discord token begins with M, N or O, all others with bytes that are known
+		case k&alnum != 0: // a Discord token begins with M, N or O, all others with known bytes
 			if i+2 < len(s) && (beginnings.has(s[i], s[i+1], s[i+2]) || s[i]-'M' <= 'O'-'M') && mayBegin(s, i) {
 				return i
 			}
 			i = alnum.run(s, i+1, all)
 		case k&trigger == 0:
 			i++
-		case s[i] == '\\' && i+1 < len(s) && quote.in(s[i+1]): // an escaped quote: no rule begins here, and none within
+		case s[i] == '\\' && i+1 < len(s) && quote.in(s[i+1]): // an escaped quote: no rule begins here or within it
 			i += 2
 		case mayTrigger(s, i):
 			return i
@@ -28,7 +28,7 @@ func next(s string, i int) int {
 	return i
 }
 
-// mayBegin reports whether a rule may begin with the word at i, which next has found to begin like one.
+// mayBegin reports whether a rule may match the word at i, at which next has stopped.
 func mayBegin(s string, i int) bool {
 	return starts.has(s, i) && (beginnings.has(s[i], s[i+1], s[i+2]) || token.run(s, i, discordID)-i == discordID)
 }
@@ -57,7 +57,7 @@ func mayTrigger(s string, i int) bool {
 	case '>': // name => value, name -> value, <name>value
 		return mayBeNamed(s, i) || i > 0 && (s[i-1] == '=' || s[i-1] == '-') && mayBeNamed(s, i-1)
 	}
-	return true // an escape is stepped over as a whole, so that no word begins within it; ~ is rare
+	return true // an escape is skipped as a whole, so that no word begins within it; ~ is rare
 }
 
 // mayBeFlag reports whether the dash at i may begin --name, -u name:password, -ppassword or -----BEGIN.
@@ -75,7 +75,7 @@ func mayBeFlag(s string, i int) bool {
 	return false
 }
 
-// mayBeColon reports whether the colon at i may be one of the forms that need no name: scheme://, a drive, or the middle of a
+// mayBeColon reports whether the colon at i may belong to a form without a name: scheme://, a drive, or the middle of a
 // Telegram token.
 func mayBeColon(s string, i int) bool {
 	if i == 0 || i+1 == len(s) || !(alnum | plus | dash | dot).in(s[i-1]) {
@@ -88,7 +88,7 @@ func mayBeColon(s string, i int) bool {
 	return digit.back(s, i, telegramID) == i-telegramID
 }
 
-// mayBePath reports whether an absolute path may begin with the slash at i: not behind a byte that pathBoundary refuses,
+// mayBePath reports whether an absolute path may begin with the slash at i: not after a byte that pathBoundary refuses,
 // unless that byte may be the end of an escape.
 func mayBePath(s string, i int) bool {
 	if i == 0 {
@@ -109,16 +109,16 @@ func mayBePath(s string, i int) bool {
 	return false
 }
 
-// escapeEnd reports whether an escape may end in the letter or digit c.
+// escapeEnd reports whether c may be the last letter or digit of an escape.
 func escapeEnd(c byte) bool {
 	return hex.in(lowerByte(c)) || c == 'n' || c == 'r' || c == 't'
 }
 
-// wordsLimit is the length from which a name may have more words than nameWords holds, so that its end is not what counts.
+// wordsLimit is the length from which a name may have more words than nameWords holds, so that its last word does not decide.
 const wordsLimit = 3 * nameLimit / 4
 
-// mayBeNamed reports whether what ends at i may be a name that means something: whether it ends as a word does that means
-// something. White space, brackets, quotes and what [nameWords] drops from the end of a name are stepped over.
+// mayBeNamed reports whether the text that ends at i may be a name with a meaning: whether it ends like a word with a
+// meaning. White space, brackets, quotes and the endings that [nameWords] drops from a name are skipped.
 func mayBeNamed(s string, i int) bool {
 	j := i
 	for j > 0 && (s[j-1] == ' ' || s[j-1] == ']' || s[j-1] == '[') {
@@ -143,8 +143,8 @@ func mayBeNamed(s string, i int) bool {
 	return mayMean(s, end) || s[end-2] == '\\' || ident.back(s, j, wordsLimit) == j-wordsLimit
 }
 
-// mayMean reports whether the letters that end at end, of which there are four bytes at least, may be the end of a word that
-// gives a name its meaning.
+// mayMean reports whether the letters that end at end may be the end of a word that gives a name its meaning. There must be
+// at least four bytes.
 func mayMean(s string, end int) bool {
 	a, b, c, d := s[end-4], s[end-3], s[end-2], s[end-1]
 	if headEnds.has(a, b, c, d) || shortEnds.has(b, c, d) {
@@ -160,16 +160,16 @@ func mayMean(s string, end int) bool {
 		return false
 	}
 	start := lower.back(s, end, nameLimit)
-	return start > 0 && ident.in(s[start-1]) // alone, such a word is a name like any other
+	return start > 0 && ident.in(s[start-1]) // alone, such a word is an ordinary name
 }
 
-// isTwoLetterHead reports whether two letters are one of heads, in any case.
+// isTwoLetterHead reports whether two letters are one of heads, ignoring case.
 func isTwoLetterHead(c, d byte) bool {
 	_, ok := heads[string([]byte{lowerByte(c), lowerByte(d)})]
 	return ok
 }
 
-// triples is a set of three bytes in a row, of which five bits count: they are the same for both cases of a letter.
+// triples is a set of three consecutive bytes, of which five bits count: those are the same for both cases of a letter.
 type triples [1 << 15 / 64]uint64
 
 func (t *triples) has(a, b, c byte) bool {
@@ -182,7 +182,7 @@ func (t *triples) add(a, b, c byte) {
 	t[n/64] |= 1 << (n % 64)
 }
 
-// beginnings holds the first three bytes of everything that scanner.word may cut, but for what begins like a Discord token.
+// beginnings holds the first three bytes of everything that scanner.word may cut, except for Discord tokens.
 var beginnings = buildBeginnings()
 
 func buildBeginnings() *triples {
@@ -193,7 +193,7 @@ func buildBeginnings() *triples {
 			t.add(p[0], p[1], p[2])
 			continue
 		}
-		for c := range 256 { // the tail, which is never empty, has the third
+		for c := range 256 { // the tail, which is never empty, has the third byte
 			if sh.set.in(byte(c)) {
 				t.add(p[0], p[1], byte(c))
 			}
@@ -212,7 +212,7 @@ func buildBeginnings() *triples {
 	return t
 }
 
-// quads is a set of four letters in a row, in any case. Some that are not in it may seem to be.
+// quads is a set of four consecutive letters, ignoring case. It may have false positives.
 type quads [1 << 12 / 64]uint64
 
 func quad(a, b, c, d byte) uint32 {
@@ -225,8 +225,8 @@ func (q *quads) has(a, b, c, d byte) bool {
 	return q[n/64]&(1<<(n%64)) != 0
 }
 
-// The ends of the words that meaningOf and siblingName know: of those that mean something as the last of a name, and of those
-// that leave it to the word in front of them.
+// The endings of the words that meaningOf and siblingName know: of words with a meaning as the last word of a name, and of words
+// for which the word before them decides.
 var headEnds, tailEnds, shortEnds = buildEnds()
 
 func buildEnds() (headEnds, tailEnds *quads, shortEnds *triples) {

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/planted"
 )
 
-// rulesAlone is what Policy.Text promises, without the prefilter: every word and every trigger byte is shown to the rules.
+// rulesAlone is like Policy.Text without the prefilter: it applies the rules at every word and every trigger byte.
 func rulesAlone(p Policy, s string) string {
 	s = clean(s)
 	for range rounds {
@@ -38,7 +38,7 @@ func rulesAlone(p Policy, s string) string {
 	return withheld
 }
 
-// suspectAlone is suspect, rune by rune.
+// suspectAlone is like suspect, rune by rune.
 func suspectAlone(s string) int {
 	for i, r := range s {
 		_, size := utf8.DecodeRuneInString(s[i:])
@@ -49,7 +49,7 @@ func suspectAlone(s string) int {
 	return len(s)
 }
 
-// Eight bytes are looked at together, so every byte has to be seen at every place among them.
+// Eight bytes are tested together, so every byte is tested at every position among them.
 func TestUnsafeByteIsSeenInAnyPlace(t *testing.T) {
 	for c := range 256 {
 		for at := range 20 {
@@ -64,7 +64,7 @@ func TestUnsafeByteIsSeenInAnyPlace(t *testing.T) {
 
 var policies = []Policy{{}, {KeepPaths: true}, {ShapesOnly: true}}
 
-// agree holds the prefilter against the rules alone.
+// agree compares the prefilter with the rules alone.
 func agree(t *testing.T, s string) {
 	t.Helper()
 	if got, want := suspect(s, 0), suspectAlone(s); got != want {
@@ -104,7 +104,7 @@ func TestPrefilterHoldsNothingBack(t *testing.T) {
 		agree(t, s)
 	}
 	key := "-----BEGIN " + "PRIVATE KEY-----\\nMIIEowIBAAKCAQEAabcdefgh"
-	for c := range 256 { // a secret directly behind any byte, plain and escaped
+	for c := range 256 { // a secret directly after any byte, plain and escaped
 		for _, before := range []string{string([]byte{byte(c)}), fmt.Sprintf("%%%02X", c), fmt.Sprintf("a%%25%02x", c), fmt.Sprintf(`\u00%02x`, c), fmt.Sprintf(`\%c`, c)} {
 			for _, secret := range []string{key, "gh" + "p_abcdefghijkl01", "/home/ann/x", "~/a/b", "key ab12cd34ef56ab12cd34ef", "--token ab12cd", "password=hunter2"} {
 				agree(t, before+secret)
@@ -112,7 +112,7 @@ func TestPrefilterHoldsNothingBack(t *testing.T) {
 			}
 		}
 	}
-	for _, colon := range []string{":", "%3A", `\u003a`} { // each in its own form, as no encoder and every attacker writes it
+	for _, colon := range []string{":", "%3A", `\u003a`} { // every encoding, as an attacker may write it
 		for _, slash := range []string{"/", `\/`, "%2F", "%252f", `\u002f`, `\x2F`} {
 			for _, s := range []string{"x redis" + colon + slash + slash + "u:pw@h", "C" + colon + slash + "dir" + slash + "x.txt", `\n` + slash + "home" + slash + "ann"} {
 				agree(t, s)
@@ -138,7 +138,7 @@ func TestPrefilterHoldsNothingBackOfTheCorpus(t *testing.T) {
 	}
 }
 
-// words are all words that some table of names knows, in three spellings.
+// words returns all words in the tables of names, in three spellings.
 func words() (list []string) {
 	add := func(w string) {
 		list = append(list, w, strings.ToUpper(w), strings.ToUpper(w[:1])+w[1:])
@@ -194,7 +194,7 @@ func TestPrefilterHoldsNothingBackOfRandomTexts(t *testing.T) {
 	}
 }
 
-// A name that means something must not be held back at any separator, in any spelling and under any quote.
+// The prefilter must accept a name with a meaning at any separator, in any spelling and with any quote.
 func TestEveryNameWithAMeaningTripsThePrefilter(t *testing.T) {
 	forms := []string{
 		"%s=", "%s:", "%s :", "%s = ", "%s[]=", "x[%s]=", `"%s":`, `\"%s\":`, `\\\"%s\\\":`, `'%s',`, "`%s` :", "%%22%s%%22:", "%%2522%s%%2522:",
@@ -254,7 +254,7 @@ func TestEveryShapeTripsThePrefilter(t *testing.T) {
 	}
 }
 
-// A name of more words than are read counts by one in its middle.
+// In a name with more words than are read, a word in its middle decides.
 func TestNameOfTooManyWordsIsNotHeldBack(t *testing.T) {
 	for n := range 30 {
 		for _, word := range []string{"ABc", "a_", "A1"} {
@@ -285,7 +285,7 @@ func FuzzPrefilter(f *testing.F) {
 		f.Add(`{"a_` + w + `":"abc123def456ghi789"}`)
 	}
 	for _, s := range cleanSamples() {
-		f.Add(s[:min(len(s), 1<<10)]) // long seeds are minimised for ever
+		f.Add(s[:min(len(s), 1<<10)]) // minimising long seeds takes too long
 	}
 	f.Fuzz(agree)
 }

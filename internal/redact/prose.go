@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// nouns are the words of a sentence that may be followed by a secret: "the token … was rejected".
-// least is how long an opaque value behind the noun must be.
+// nouns are words of a sentence that a secret may follow: "the token … was rejected".
+// least is the minimum length of an opaque value after the noun.
 var nouns = map[string]struct {
 	kind  string
 	least int
@@ -16,20 +16,20 @@ var nouns = map[string]struct {
 	"credentials": {kindCredential, 8}, "jwt": {kindToken, 8}, "bearer": {kindAuth, 8},
 }
 
-// nounLimit is the length of the longest noun and one more.
+// nounLimit is the length of the longest noun plus one.
 const nounLimit = 12
 
-// fillers may stand between the noun and the value.
+// fillers are words that may occur between the noun and the value.
 var fillers = set("provided", "is", "was", "of", "value", "given", "with", "used", "supplied", "specified", "string", "received",
 	"found", "got", "using", "sent", "header", "named", "id", "invalid", "rejected", "failed", "for", "starting", "ending", "prefix", "the")
 
 // fillerSteps bounds the fillers and separators between the noun and the value.
 const fillerSteps = 4
 
-// bareKey is how long the opaque value of a "key" must be that is not said to be whose.
+// bareKey is the minimum length of an opaque value after a "key" without an owner.
 const bareKey = 20
 
-// noun cuts the value in front of or behind a noun at x.i.
+// noun cuts the value before or after a noun at x.i.
 func (x *scanner) noun() bool {
 	s, i := x.s, x.i
 	end := (upper | lower).run(s, i, nounLimit)
@@ -55,7 +55,7 @@ func (x *scanner) noun() bool {
 	return x.behind(end, n.kind, least)
 }
 
-// behind cuts the value behind a noun that ends at end.
+// behind cuts the value after a noun that ends at end.
 func (x *scanner) behind(end int, kind string, least int) bool {
 	s := x.s
 	if end == len(s) || strings.IndexByte(" \t:=", s[end]) < 0 {
@@ -87,14 +87,14 @@ func (x *scanner) behind(end int, kind string, least int) bool {
 	return true
 }
 
-// saidToBe reports whether the word in front of a value says that it is the value: "the passphrase is '…'".
+// saidToBe reports whether the word before a value introduces it: "the passphrase is '…'".
 func saidToBe(s string, from int) bool {
 	end := space.back(s, from, gap)
 	w := s[lower.back(s, end, nounLimit):end]
 	return w == "is" || w == "was"
 }
 
-// anyProse reports whether one word of v is of the kind that sentences about values are made of.
+// anyProse reports whether v contains one of proseWords or harmlessWords.
 func anyProse(v string) bool {
 	for w := range strings.FieldsSeq(v) {
 		if w = strings.ToLower(w); proseWords[w] || harmlessWords[w] {
@@ -104,13 +104,13 @@ func anyProse(v string) bool {
 	return false
 }
 
-// links join a value to the noun behind it: "… is not a valid API key", "parsing … as token".
+// links are words between a value and the noun after it: "… is not a valid API key", "parsing … as token".
 var links = set("is", "not", "a", "an", "as", "valid", "invalid", "api", "access", "the", "auth", "bearer", "refresh", "correct", "known", "private")
 
-// linkSteps bounds them.
+// linkSteps bounds the number of links.
 const linkSteps = 6
 
-// before cuts the value in front of a noun at i, which must be linked to it by "is", "not" or "as".
+// before cuts the value before a noun at i. "is", "not" or "as" must link them.
 func (x *scanner) before(i int, kind string) bool {
 	s := x.s
 	linked := false
@@ -143,7 +143,7 @@ func (x *scanner) before(i int, kind string) bool {
 	return true
 }
 
-// skipFillers steps from the end of a noun to what may be its value.
+// skipFillers skips from the end of a noun to its possible value.
 func skipFillers(s string, i int) int {
 	for range fillerSteps {
 		i = skipBlank(s, i)
@@ -160,7 +160,7 @@ func skipFillers(s string, i int) int {
 	return i
 }
 
-// ownerBefore returns the word in front of the one at i, in lower case, if one blank, dash or
+// ownerBefore returns the word before the one at i, in lower case, if one blank, dash or
 // underscore joins them.
 func ownerBefore(s string, i int) string {
 	if i == 0 || strings.IndexByte(" -_", s[i-1]) < 0 {
@@ -178,7 +178,7 @@ func lowerTo(buf []byte, s string) []byte {
 	return buf[:n]
 }
 
-// scheme cuts the value behind "Bearer" and "Basic" where no header name announces it.
+// scheme cuts the value after "Bearer" and "Basic" without a header name.
 func (x *scanner) scheme() bool {
 	s, i := x.s, x.i
 	for _, sc := range freeSchemes {
@@ -211,7 +211,7 @@ var freeSchemes = []struct {
 	holds func(v string, cut bool) bool
 }{{"bearer", bearerHolds}, {"basic", basicHolds}}
 
-// blankAfter returns the index behind one blank, plain or encoded, or -1.
+// blankAfter returns the index after one blank, plain or encoded, or -1.
 func blankAfter(s string, i int) int {
 	switch {
 	case strings.HasPrefix(s[i:], "%20"):
@@ -226,7 +226,7 @@ func bearerHolds(v string, _ bool) bool {
 	return len(v) > valueLimit || !harmless(v) && (opaque(v, 8) || len(v) >= 24 && strings.IndexByte(v, '=') < 0)
 }
 
-// basicHolds reports whether v is base64 of user:password, or the beginning of it.
+// basicHolds reports whether v is base64 of user:password, or a prefix of it.
 func basicHolds(v string, cut bool) bool {
 	if len(v) > valueLimit {
 		return true

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// realisticLeaks are forms of credentials that were seen to pass: a value in a debug print, a connection
+// realisticLeaks are forms of credentials that were missed earlier: a value in a debug print, a connection
 // string without a scheme, a flag of a well-known command, a name in another language. The percent sign
-// stands for the secret, which looks like a word on purpose.
+// is replaced by the secret, which looks like a word on purpose.
 var realisticLeaks = []string{
 	`Config { user: "app", password: Some("%"), port: 5432 }`, `Config { password: Some(\"%\") }`, `password: Ok("%")`, `token: Secret("%")`,
 	`password: Optional("%")`, `password: Optional[%]`, `password = Just "%"`, `api_key: Some(%)`, `password: Some(SecretString("%"))`,
@@ -39,7 +39,7 @@ func TestRealisticLeaksAreClosed(t *testing.T) {
 	}
 }
 
-// keptTexts look like a credential to a careless rule and must stay.
+// keptTexts look like a credential to a careless rule and must be kept.
 var keptTexts = []string{
 	"arn:aws:iam::123456789012:role/deploy", "arn:aws:secretsmanager:us-east-1:123456789012:secret:prod/db-AbCdEf",
 	"not authorized to perform: secretsmanager:GetSecretValue on resource: arn:aws:secretsmanager:us-east-1:123456789012:secret:MySecret-a1b2c3",

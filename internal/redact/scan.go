@@ -1,12 +1,12 @@
 package redact
 
-// scanner walks over a text once. Rules look at s alone, never at what was written, and either
-// cut a span or leave it; each rule reads a bounded number of bytes that it does not cut, or
-// remembers how far it has read, so a pass is linear.
+// scanner scans a text once. Rules read s, never the output, and either
+// cut a span or keep it; each rule reads a bounded number of bytes that it does not cut, or
+// remembers how far it has read, so a pass takes linear time.
 type scanner struct {
 	s         string
-	i         int    // the byte that is looked at
-	done      int    // s[:done] has been dealt with
+	i         int    // index of the current byte
+	done      int    // s[:done] has been copied or cut
 	out       []byte // nil until the first cut
 	keepPaths bool
 
@@ -14,10 +14,10 @@ type scanner struct {
 
 	noJWT  int // no web token begins before this index
 	noPath int // no path begins before this index
-	noWeak int // no bare value behind a weak name begins before this index
+	noWeak int // no unquoted value after a weak name begins before this index
 }
 
-// run tries the rules wherever the prefilter sees a reason to.
+// run applies the rules at the positions that the prefilter returns.
 func (x *scanner) run() {
 	s := x.s
 	for x.i = next(s, 0); x.i < len(s); x.i = next(s, x.i) {
@@ -31,7 +31,7 @@ func (x *scanner) run() {
 	}
 }
 
-// cut replaces s[from:to] and goes on behind it.
+// cut replaces s[from:to] and continues after it.
 func (x *scanner) cut(from, to int, with string) {
 	from = max(from, x.done)
 	if x.out == nil {
@@ -42,15 +42,15 @@ func (x *scanner) cut(from, to int, with string) {
 	x.done, x.i = to, to
 }
 
-// word tries the rules that begin at a word.
+// word applies the rules that begin at a word.
 func (x *scanner) word() bool {
 	return x.known() || !x.shapesOnly && (x.scheme() || x.noun() || x.identifiedBy())
 }
 
-// known cuts a secret that its shape gives away.
+// known cuts a secret that is recognised by its shape.
 func (x *scanner) known() bool { return x.shape() || x.jwt() || x.discord() }
 
-// trigger tries the rules that begin at the byte x.i. It reports whether x.i has moved.
+// trigger applies the rules that begin at the byte x.i. It reports whether x.i has moved.
 func (x *scanner) trigger() bool {
 	i := x.i
 	if x.shapesOnly {
@@ -80,7 +80,7 @@ func (x *scanner) trigger() bool {
 	}
 }
 
-// shapeTrigger is trigger for shapes alone.
+// shapeTrigger is like trigger for shapes only.
 func (x *scanner) shapeTrigger(i int) bool {
 	switch x.s[i] {
 	case '[':
@@ -105,13 +105,13 @@ func (x *scanner) shapeTrigger(i int) bool {
 	return x.stepOver(i, n)
 }
 
-// parameter cuts the value of a URL's parameter whose equals sign is s[from:to]: a URL given as an identifier is still a URL.
+// parameter cuts the value of a URL's parameter whose equals sign is s[from:to]: a URL used as an identifier is still a URL.
 func (x *scanner) parameter(from, to int) bool {
 	return nameBefore(x.s, from).query && x.pair(from, to, '=')
 }
 
-// stepOver goes on behind the escape of n bytes at i, for a word begins there. What looks like one may be none, as in %dapi…: then the
-// secret is cut that begins within.
+// stepOver continues after the escape of n bytes at i, where a word begins. Text that looks like an escape may not be one, as in
+// %dapi…: a secret that begins within it is cut.
 func (x *scanner) stepOver(i, n int) bool {
 	for x.i = i + 1; x.i < i+n; x.i++ {
 		if x.i+2 < len(x.s) && mayBegin(x.s, x.i) && x.known() {
@@ -121,7 +121,7 @@ func (x *scanner) stepOver(i, n int) bool {
 	return true
 }
 
-// separator tries the rules around a colon or equals sign at s[from:to], in whatever form.
+// separator applies the rules for a colon or equals sign at s[from:to], in any encoding.
 func (x *scanner) separator(from, to int, c byte) bool {
 	if c == ':' && (x.url(from, to) || x.telegram(from, to) || x.drive(from, to)) {
 		return true
@@ -129,7 +129,7 @@ func (x *scanner) separator(from, to int, c byte) bool {
 	return x.pair(from, to, c)
 }
 
-// escape handles a backslash or a percent sign: an escaped byte counts as the byte it stands for.
+// escape handles a backslash or a percent sign: an escaped byte is treated like the byte itself.
 func (x *scanner) escape(i int) bool {
 	if x.s[i] == '\\' && x.unc(i) {
 		return true

@@ -2,20 +2,20 @@ package redact
 
 import "strings"
 
-// shape is a secret that begins with a known prefix.
+// shape describes secrets that begin with a known prefix.
 type shape struct {
 	prefix, kind string
 	set          class // the alphabet of the tail
-	min          int   // bytes a whole tail has at least
-	max          int   // bytes it has at most; 0 for any number
-	weak         bool  // ordinary words may begin so: the tail needs digits
-	keep         bool  // the prefix is no part of the secret
+	min          int   // minimum length of a complete tail in bytes
+	max          int   // maximum length of the tail in bytes; 0 for no limit
+	weak         bool  // ordinary words may have the prefix: the tail needs digits
+	keep         bool  // the prefix is not part of the secret and is kept
 }
 
-// randomLimit bounds how much of a tail is looked at before it is believed.
+// randomLimit bounds how much of a tail is tested for randomness.
 const randomLimit = 64
 
-// weakCut is the least that a cut tail behind a weak prefix must show.
+// weakCut is the minimum length of a truncated tail after a weak prefix.
 const weakCut = 8
 
 var shapesByFirst = buildShapesByFirst()
@@ -28,7 +28,7 @@ func buildShapesByFirst() (t [256][]*shape) {
 	return t
 }
 
-// shape cuts a secret of known shape at x.i.
+// shape cuts a secret of a known shape at x.i.
 func (x *scanner) shape() bool {
 	for _, sh := range shapesByFirst[x.s[x.i]] {
 		if !strings.HasPrefix(x.s[x.i:], sh.prefix) {
@@ -77,18 +77,18 @@ func (sh *shape) match(x *scanner, i int) (end int, ok bool) {
 	return end, true
 }
 
-// truncated is [truncated] for the text at hand.
+// truncated is like [truncated] for the text of the scanner.
 func (x *scanner) truncated(end int) bool {
 	return truncated(x.s, end) && (!x.shapesOnly || end < len(x.s))
 }
 
-// truncated reports whether the text was cut at end.
+// truncated reports whether the text was truncated at end.
 func truncated(s string, end int) bool {
 	rest := s[end:]
 	return rest == "" || strings.HasPrefix(rest, "…") || strings.HasPrefix(rest, "...")
 }
 
-// trimDots takes the full stops of a sentence off a span.
+// trimDots removes trailing full stops from a span.
 func trimDots(s string, from, to int) int {
 	for to > from && s[to-1] == '.' {
 		to--
@@ -96,7 +96,7 @@ func trimDots(s string, from, to int) int {
 	return to
 }
 
-// random reports whether a tail is no word: it has a digit or changes case within.
+// random reports whether a tail is not a word: it has a digit or changes case within.
 func random(s string) bool {
 	if hasDigit(s) {
 		return true
@@ -122,7 +122,7 @@ func hasDigit(s string) bool {
 // pairs is a set of pairs of bytes.
 type pairs [1 << 16 / 64]uint64
 
-// otherStarts begin the secrets of jwt and airtable, which are no row of shapes.
+// otherStarts are the prefixes of the secrets of jwt and airtable, which are not in shapes.
 var otherStarts = []string{"eyJ", "ewo", "pat"}
 
 // starts holds the first two bytes of everything that scanner.word may cut.

@@ -1,8 +1,8 @@
 package redact
 
-// shapes is the table of secrets that a prefix gives away. Where one prefix begins another, the
-// longer stands first. min is the shortest tail; weak prefixes, which ordinary words may have,
-// ask for digits in the tail and for more of it when cut.
+// shapes is the table of secrets that are recognised by a prefix. A longer prefix precedes a shorter one
+// that it begins with. min is the shortest tail; weak prefixes, which ordinary words may have,
+// require digits in the tail, and a longer tail if it is truncated.
 var shapes = []shape{
 	{prefix: "AKIA", kind: "aws-access-key", set: upper | digit, min: 16, max: 16},
 	{prefix: "ASIA", kind: "aws-access-key", set: upper | digit, min: 16, max: 16},

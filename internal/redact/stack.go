@@ -2,12 +2,12 @@ package redact
 
 import "strings"
 
-// Stack separates a stack trace from the message it came with, so that a caller may send the
-// one and record the other: s reads as message and trace, and the message alone tells what went
-// wrong. A text without a trace is returned as it is, with an empty trace.
+// Stack separates a stack trace from the message before it, so that a caller can send the
+// message and record the trace: s contains both, and the message alone describes the
+// failure. A text without a trace is returned unchanged, with an empty trace.
 //
-// Traces of JavaScript, Python, Go, Java, .NET, Rust, Ruby and PHP are known, with real line ends
-// or with \n written out. Where the message comes last, as in Python, it is moved to the front.
+// Traces of JavaScript, Python, Go, Java, .NET, Rust, Ruby and PHP are recognised, with real line ends
+// or with \n written out. If the message comes last, as in Python, it is moved to the front.
 // Stack redacts nothing.
 func Stack(s string) (message, trace string) {
 	sep := "\n"
@@ -37,7 +37,7 @@ func lineAt(s string, i int, sep string) (end, next int) {
 	return len(s), len(s) + 1
 }
 
-// python takes the last lines of a traceback, which begin in the first column, as the message.
+// python returns the last lines of a traceback, which begin in the first column, as the message.
 func python(s string, at int, sep string) (message, trace string) {
 	from := at
 	for i := at; i <= len(s); {
@@ -59,7 +59,7 @@ func python(s string, at int, sep string) (message, trace string) {
 	return before + strings.TrimSpace(s[from:]), s[at:from]
 }
 
-// traceHeads begin the part of a text that is a trace and cannot begin a sentence.
+// traceHeads are beginnings of traces that cannot begin a sentence.
 var traceHeads = []string{
 	"goroutine ", "stack backtrace:", "Stack trace:", "[stacktrace]", "runtime stack:", "Stack Trace:", "Call stack:",
 	"   --- End of ", "--- End of stack trace", "Backtrace:",
@@ -86,8 +86,8 @@ func frame(line string) bool {
 	return false
 }
 
-// atFrame tells "at fn (file:1:2)", "at file:1:2", "at pkg.Class.method(File.java:1)" and "at Ns.Type.M()
-// in file:line 3" from a sentence that goes on with "at".
+// atFrame distinguishes "at fn (file:1:2)", "at file:1:2", "at pkg.Class.method(File.java:1)" and "at Ns.Type.M()
+// in file:line 3" from a sentence that continues with "at".
 func atFrame(t string) bool {
 	t = strings.TrimSpace(t)
 	if strings.HasSuffix(t, ")") && strings.IndexByte(t, '(') > 0 || strings.Contains(t, ":line ") || strings.HasPrefix(t, "async ") {

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// TestText is one table: what stands on the left becomes what stands on the right.
+// TestText has one table of inputs and results.
 func TestText(t *testing.T) {
 	tests := []struct{ in, want string }{
 		// Names and values.
@@ -79,7 +79,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// harmlessTexts must come back untouched.
+// harmlessTexts must be returned unchanged.
 var harmlessTexts = []string{
 	"", " ", "plain", "foo.bar.baz", "123e4567-e89b-12d3-a456-426614174000", "commit 3f786850e387550fdab836ed7e6dc881de23001b",
 	"sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", "2026-01-02T03:04:05.678Z", "v1.2.3-beta.4+build5", "request id req_01HZX7",
@@ -161,7 +161,7 @@ func TestCleanTextIsTheSameString(t *testing.T) {
 	}
 }
 
-// pieces are what random texts are made of: everything that means something to a rule.
+// pieces are the parts of random texts: everything that has a meaning for a rule.
 var pieces = []string{
 	" ", "\n", "\"", "'", "`", "\\", "\\\"", "\\n", "\\u0022", "\\u003d", "%22", "%3D", "%3A", "%2F", "%40", "%25", "%", "&", "&quot;", "&amp;", "?", "#", "=", ":", "://", "/", "//", "@", ",", ";", "(", ")",
 	"[", "]", "{", "}", "<", ">", "-", "--", "-----", ".", "…", "...", "~", "~/", "$", "*", "_", "C:\\", "\\\\", "file://", "http://", "password", "token", "key", "api", "Bearer ", "Basic ", "Authorization", "cookie",
@@ -194,7 +194,7 @@ func TestRandomTextsSettle(t *testing.T) {
 	}
 }
 
-// check holds for every text whatever.
+// check verifies the guarantees that hold for every text.
 func check(t *testing.T, s string) string {
 	t.Helper()
 	out := Text(s)

@@ -2,10 +2,10 @@ package redact
 
 import "strings"
 
-// A unit is one logical byte of a text, as itself or escaped once or more: \" \\\" \u0022 \x22
-// %22 %2522 &quot; all stand for a quote. Reading units lets one rule serve every nesting.
+// A unit is one logical byte of a text, plain or escaped once or more: \" \\\" \u0022 \x22
+// %22 %2522 &quot; all represent a quote. Reading units lets one rule handle every nesting.
 
-// escapes bounds the backslashes in front of one unit; eight is JSON inside JSON three times over.
+// escapes bounds the backslashes before one unit; eight is JSON nested in JSON three times.
 const escapes = 8
 
 var entities = map[string]byte{
@@ -13,8 +13,8 @@ var entities = map[string]byte{
 	"&amp;": '&', "&#38;": '&', "&lt;": '<', "&gt;": '>', "&#61;": '=', "&#x3D;": '=', "&#x3d;": '=', "&#58;": ':',
 }
 
-// unitAt returns the unit that begins at i and its length in bytes. A byte that begins no
-// escape stands for itself.
+// unitAt returns the unit that begins at i and its length in bytes. A byte that does not begin an
+// escape represents itself.
 func unitAt(s string, i int) (c byte, n int) {
 	switch s[i] {
 	case '\\':
@@ -65,7 +65,7 @@ func backslashed(s string, i int) (byte, int) {
 	return '\\', 1
 }
 
-// unitBefore returns the unit that ends at i and where it begins. i must be positive.
+// unitBefore returns the unit that ends at i and its first index. i must be positive.
 func unitBefore(s string, i int) (c byte, start int) {
 	c = s[i-1]
 	for n := 2; n <= 6 && n <= i; n++ {
@@ -78,7 +78,7 @@ func unitBefore(s string, i int) (c byte, start int) {
 	return c, i - 1
 }
 
-// backslashes returns where the run of backslashes that ends with the one at i begins.
+// backslashes returns the first index of the run of backslashes that ends with the one at i.
 func backslashes(s string, i int) int {
 	for n := 0; s[i] == '\\' && i > 0 && s[i-1] == '\\' && n < escapes; n++ {
 		i--

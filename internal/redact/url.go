@@ -2,8 +2,8 @@ package redact
 
 import "strings"
 
-// url handles scheme://authority at a colon s[from:to]: it cuts user information and lets file URLs
-// be paths. Parameters are pairs like others.
+// url handles scheme://authority at a colon s[from:to]: it cuts user information and treats file URLs
+// as paths. Parameters are handled as pairs.
 func (x *scanner) url(from, to int) bool {
 	s := x.s
 	if x.collapsedURL(from, to) {
@@ -34,8 +34,8 @@ func (x *scanner) url(from, to int) bool {
 	return true
 }
 
-// collapsedURL cuts the user information of a URL whose two slashes were made one, as happens when it is taken for a path:
-// https:/user:password@host. The colon is s[from:to].
+// collapsedURL cuts the user information of a URL whose two slashes were reduced to one, as happens when it is cleaned as a
+// path: https:/user:password@host. The colon is s[from:to].
 func (x *scanner) collapsedURL(from, to int) bool {
 	s := x.s
 	if to+1 >= len(s) || s[to] != '/' && s[to] != '\\' || s[to+1] == '/' || s[to+1] == '\\' || schemeStart(s, from)+2 > from {
@@ -59,8 +59,8 @@ func schemeStart(s string, i int) int {
 }
 
 // userinfoEnd returns the index of the @ that ends user information beginning at i, or i. A
-// password may hold a raw slash or question mark: if what stands before the first slash cannot be
-// a host, because its port is no number, the @ is looked for a little further.
+// password may contain a raw slash or question mark: if the text before the first slash cannot be
+// a host, because its port is not a number, the search for the @ continues a little further.
 func userinfoEnd(s string, i int) int {
 	at, port := i, -1
 	end := i
@@ -97,7 +97,7 @@ func hostPort(p string) bool {
 	return digit.run(p, 0, all) == len(p) || strings.HasPrefix(p, "$") || strings.HasPrefix(p, "{") || strings.HasPrefix(p, "<")
 }
 
-// lateAt looks for the @ behind a raw slash in a password.
+// lateAt searches for the @ after a raw slash in a password.
 func lateAt(s string, i, end int) int {
 	for j := end; j < min(len(s), end+128); j++ {
 		if c := s[j]; c == '@' {
@@ -109,7 +109,7 @@ func lateAt(s string, i, end int) int {
 	return i
 }
 
-// harmlessUsers are user names that open nothing without a key.
+// harmlessUsers are user names that give no access without a key.
 var harmlessUsers = set("git", "hg", "svn", "user", "root", "postgres", "anonymous", "admin", "sa", "ubuntu", "guest")
 
 // userinfo cuts s[from:at].

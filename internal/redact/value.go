@@ -6,20 +6,20 @@ import (
 	"github.com/candor-mcp/candor/internal/truncate"
 )
 
-// value is the span behind a name.
+// value is the span of the value that follows a name.
 type value struct {
 	from, to int
 	quoted   bool
-	open     bool // the text ends before the closing quote does
+	open     bool // the text ends before the closing quote
 }
 
 // gap bounds the white space between a name, its separator and its value.
 const gap = 8
 
-// valueLimit bounds how far a value is read that may turn out to be none.
+// valueLimit bounds how far a possible value is read.
 const valueLimit = 512
 
-// valueAt finds the value that begins at or behind i, on the same line, and reads at most limit
+// valueAt finds the value that begins at or after i, on the same line, and reads at most limit
 // bytes of it.
 func valueAt(s string, i, limit int) value {
 	s = s[:truncate.Border(s, i+limit)]
@@ -43,8 +43,8 @@ func valueAt(s string, i, limit int) value {
 // maxConstructors bounds the nesting that insideConstructors steps into, as in Some(SecretString("…")).
 const maxConstructors = 3
 
-// insideConstructors returns where the argument of a constructor at i begins, as debug prints of Rust, Swift, Java and Haskell
-// write it: Some("x"), Optional[x], Just "x". It returns i if none begins there.
+// insideConstructors returns where the argument of a constructor at i begins, in the debug formats of Rust, Swift, Java and
+// Haskell: Some("x"), Optional[x], Just "x". It returns i if there is no constructor.
 func insideConstructors(s string, i int) int {
 	for range maxConstructors {
 		if i >= len(s) || !upper.in(s[i]) {
@@ -70,7 +70,7 @@ func skipBlank(s string, i int) int {
 	return i
 }
 
-// quotedAt finds the closing quote in the form of the opening one, s[i:i+n].
+// quotedAt finds the closing quote that has the same form as the opening one, s[i:i+n].
 func quotedAt(s string, i, n int) value {
 	form := s[i : i+n]
 	v := value{from: i + n, quoted: true}
@@ -92,20 +92,20 @@ func quotedAt(s string, i, n int) value {
 	return v
 }
 
-// skipEscape steps over a backslash and what it escapes. Inside \"…\" a \\\" is part of the value.
+// skipEscape skips a backslash and the byte that it escapes. Inside \"…\" a \\\" is part of the value.
 func skipEscape(s string, j int, form string) int {
 	run := j
 	for run < len(s) && s[run] == '\\' && run-j < escapes {
 		run++
 	}
 	if form[0] == '\\' && run-j < len(form)-1 {
-		return run // fewer backslashes than the quote has: not its own level
+		return run // fewer backslashes than the quote has: another nesting level
 	}
 	return min(len(s), run+1)
 }
 
-// bareEnd returns where a value without quotes ends. A comma ends it only where it ends a clause or
-// is followed by another name, since it may be part of a password.
+// bareEnd returns where an unquoted value ends. A comma, which may be part of a password, ends it only at the
+// end of a clause or before another name.
 func bareEnd(s string, i int) int {
 	from := i
 	if rest := s[i:]; strings.HasPrefix(rest, "${") || strings.HasPrefix(rest, "$(") || strings.HasPrefix(rest, "{{") {
@@ -143,7 +143,7 @@ func placeholderStart(s string, from, to int) int {
 	return -1
 }
 
-// commaEnds reports whether a list goes on behind the comma at i with another name.
+// commaEnds reports whether the comma at i ends a value: another name, or the end of a clause, follows.
 func commaEnds(s string, i int) bool {
 	j := i + 1
 	if j == len(s) || space.in(s[j]) || quote.in(s[j]) {
@@ -153,8 +153,8 @@ func commaEnds(s string, i int) bool {
 	return end > j && end < len(s) && (s[end] == '=' || s[end] == ':')
 }
 
-// harmless reports whether a value is none: a word about a value, a variable, a mask, a sentence.
-// What is long is never harmless, so that what was read in vain stays short.
+// harmless reports whether v is not a secret but a word about a value, a variable, a mask or a sentence.
+// A value longer than valueLimit is never harmless, which bounds the bytes that are read in vain.
 func harmless(v string) bool {
 	if len(v) > valueLimit {
 		return false
@@ -179,18 +179,18 @@ func harmless(v string) bool {
 	return variable(v) || sentence(v)
 }
 
-// variable reports whether v is the name of an environment variable, as in $API_TOKEN.
+// variable reports whether v is a reference to an environment variable, as in $API_TOKEN.
 func variable(v string) bool {
 	return len(v) > 2 && v[0] == '$' && upper.in(v[1]) && (upper|digit|under).run(v, 1, all) == len(v)
 }
 
-// variables begin values that stand for a value elsewhere.
+// variables are prefixes of values that refer to a value elsewhere.
 var variables = []string{
 	"${", "$(", "{{", "<", "%s", "%v", "%q", "%d", "process.env", "os.environ", "os.getenv", "env.", "env:", "your-", "your_",
 	"my-api", "[object", "[hidden", "[filtered", "[masked", "[redacted]", "[secret]", "(redacted", "(hidden", "{", "(", "http://", "https://", "opaquelocktoken:", "urn:uuid:",
 }
 
-// allMask reports whether v is made of mask characters only.
+// allMask reports whether v consists only of mask characters.
 func allMask(v string) bool {
 	for _, r := range v {
 		if !strings.ContainsRune("*xX.-_#? •…", r) {

@@ -43,8 +43,8 @@ func (x *scanner) unc(i int) bool {
 	return true
 }
 
-// readWindows reads elements between rows of backslashes, or slashes. Text with escaped line ends
-// looks the same ("Plan B:\nfirst\nsecond"), so elements that all begin like an escape are no path.
+// readWindows reads elements between backslashes or slashes. Text with escaped line ends
+// looks the same ("Plan B:\nfirst\nsecond"), so elements that all begin like an escape are not a path.
 func readWindows(s string, i int) pathSpan {
 	p := pathSpan{start: i, end: i}
 	stop, blanks := pathStop(s, i)

@@ -4,10 +4,10 @@ import (
 	"strings"
 )
 
-// The words of names. A name is split into words (camelCase, snake_case, kebab-case) and its
-// last word says what it holds: client_secret is a secret, secret_name is a name.
+// Words of names. A name is split into words (camelCase, snake_case, kebab-case) and its
+// last word determines its meaning: client_secret is a secret, secret_name is a name.
 
-// level says how much a name proves about its value.
+// level is how strongly a name indicates a secret.
 type level uint8
 
 const (
@@ -16,7 +16,7 @@ const (
 	strong       // holds a secret
 )
 
-// meaning is what a name says about its value.
+// meaning is what a name indicates about its value.
 type meaning struct {
 	kind  string
 	level level
@@ -45,7 +45,7 @@ var heads = map[string]meaning{
 	"userkey": {kindKey, weak}, "verifier": {kindToken, weak}, "awsaccesskeyid": {kindKey, weak}, "pin": {kindPassword, weak},
 }
 
-// fused are endings of words that were written together, such as dbpassword and accesstoken.
+// fused are suffixes of words that were written together, such as dbpassword and accesstoken.
 var fused = []struct {
 	ending string
 	meaning
@@ -69,7 +69,7 @@ var fused = []struct {
 	{"connectionstring", meaning{kindConnection, strong}},
 }
 
-// keyOwners stand in front of "key" and make it a secret.
+// keyOwners are words before "key" that make it a secret.
 var keyOwners = set("api", "access", "secret", "private", "signing", "sign", "encryption", "encrypt", "decryption", "master",
 	"account", "auth", "subscription", "service", "ssh", "deploy", "shared", "storage", "app", "application", "admin", "consumer",
 	"webhook", "hmac", "aes", "rsa", "gpg", "pgp", "ecdsa", "ed25519", "session", "bot", "license", "licence", "user", "client",
@@ -77,32 +77,32 @@ var keyOwners = set("api", "access", "secret", "private", "signing", "sign", "en
 	"google", "maps", "tavily", "brave", "serper", "exa", "firecrawl", "openrouter", "groq", "gemini", "mistral", "sendgrid",
 	"mailgun", "algolia", "datadog", "airtable", "linear", "supabase", "pinecone", "cohere", "deepseek", "perplexity", "x-api")
 
-// keyOthers stand in front of "key" and make it something else, however opaque its value.
+// keyOthers are words before "key" that make it something else, however opaque its value.
 var keyOthers = set("primary", "foreign", "public", "publishable", "partition", "sort", "cache", "row", "object", "issue",
 	"project", "idempotency", "routing", "group", "unique", "composite", "map", "translation", "config", "lookup", "index",
 	"missing", "unknown", "duplicate", "invalid", "required", "dict", "property", "s3", "file", "hash", "shard", "board",
 	"space", "epic", "parent", "node", "query", "react", "i18n", "message", "storage object", "dedup", "registry", "pub")
 
-// tokenOthers stand in front of "token" and make it no credential: a place in a listing, which the
+// tokenOthers are words before "token" for tokens that are not credentials: a position in a listing, which the
 // caller must be able to send back, or a piece of a text.
 var tokenOthers = set("page", "pagination", "next", "previous", "prev", "continuation", "continue", "cursor", "sync", "resume",
 	"resumption", "cancellation", "progress", "unexpected", "illegal", "stop", "eos", "bos", "pad", "special", "mask", "per", "max", "min", "num", "total",
 	"first", "last", "lock", "iterator", "scroll", "position", "delta", "change", "search", "fence", "fencing", "invalid_json")
 
-// tokenOwners make even the plural a secret; alone it is a number of pieces.
+// tokenOwners are words before "tokens" that make even the plural a secret; without one it is a number of tokens.
 var tokenOwners = set("access", "refresh", "auth", "api", "bearer", "session", "oauth", "device", "push", "bot", "user")
 
-// passOwners make the short word "pass" a password.
+// passOwners are words before "pass" that make it a password.
 var passOwners = set("db", "database", "user", "smtp", "mysql", "pg", "postgres", "redis", "mongo", "ftp", "ssh", "admin",
 	"root", "proxy", "http", "https", "mail", "email", "imap", "auth", "login", "rabbitmq", "amqp", "ldap", "my", "key", "store",
 	"keystore", "sudo", "service", "app", "api", "basic")
 
-// tails follow the word that counts without changing what is held.
+// tails are words at the end of a name that do not change its meaning.
 var tails = set("value", "val", "hash", "raw", "plain", "plaintext", "text", "header", "b64", "base", "base64", "hex", "old", "new",
 	"current", "prod", "production", "dev", "test", "staging", "live", "env", "input", "confirmation", "confirm", "again", "encoded",
 	"str", "bytes", "data")
 
-// harmlessWords are values that are no secret behind any name.
+// harmlessWords are values that are not secrets after any name.
 var harmlessWords = set("true", "false", "null", "nil", "none", "undefined", "nan", "string", "number", "boolean", "bool", "object",
 	"array", "integer", "int", "str", "required", "optional", "missing", "invalid", "empty", "unset", "set", "not", "is", "are",
 	"was", "must", "should", "may", "can", "cannot", "can't", "expected", "field", "unknown", "expired", "yes", "no", "enabled",
@@ -117,7 +117,7 @@ var harmlessWords = set("true", "false", "null", "nil", "none", "undefined", "na
 	"oauth2", "and/or", "i", "received", "str,", "input", "text", "example", "changeme", "xxx", "todo", "n/a", "na",
 	"obligatoria", "obligatorio", "requerida", "requerido", "incorrecta", "incorrecto", "obligatoire", "requis", "incorrecte", "invalide")
 
-// proseWords betray a sentence about a value; two of them in a quoted value make it no secret.
+// proseWords indicate a sentence about a value; a quoted value with two of them is not a secret.
 var proseWords = set("is", "are", "be", "must", "required", "should", "cannot", "can't", "invalid", "missing", "at", "least", "not",
 	"this", "the", "a", "an", "too", "short", "long", "blank", "empty", "field", "value", "valid", "string", "characters", "character(s)",
 	"expected", "type", "of", "to", "or", "may", "was", "has", "have", "does", "for", "in", "with", "incorrect", "wrong", "expired",
@@ -131,11 +131,11 @@ func set(list ...string) map[string]bool {
 	return m
 }
 
-// arnLimit bounds how far back the beginning of an ARN is looked for.
+// arnLimit bounds how far back inARN searches for the beginning of an ARN.
 const arnLimit = 160
 
-// inARN reports whether the word at i is a part of an Amazon resource name, such as arn:aws:secretsmanager:…:secret:name: there
-// the words between the colons name kinds of resources.
+// inARN reports whether the word at i is a part of an Amazon resource name, such as arn:aws:secretsmanager:…:secret:name, where
+// the words between the colons are types of resources.
 func inARN(s string, i int) bool {
 	if i == 0 || s[i-1] != ':' {
 		return false
