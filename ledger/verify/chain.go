@@ -15,53 +15,54 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/segment"
 )
 
-// checkpointEvery is how many entries may stand behind a checkpoint before the next one is due.
+// checkpointEvery is the maximum number of entries that may follow a checkpoint before the next one.
 const checkpointEvery = 256
 
-// recentHashes is how far back a checkpoint that is seen late, beside a writer that is quicker than we are, can be compared.
+// recentHashes is how many entries back a checkpoint can still be compared that is read late because a writer is
+// running.
 const recentHashes = 1024
 
-// claim is a statement of another chain: entry size of this chain has hash last.
+// claim is a statement by another chain: the entry with number size of this chain has hash last.
 type claim struct {
 	size uint64
 	last format.Digest
-	by   string // the chain that says so
+	by   string // the chain that makes the claim
 }
 
-// chainScan walks through one chain from its first line to its last. Its fields belong to the goroutine that runs it.
+// chainScan reads one chain from its first line to its last. Its fields belong to the goroutine that runs it.
 type chainScan struct {
 	v         *verification
 	lines     *segment.Stream
 	leaves    frontier.LeafHasher
 	tree      frontier.Frontier
 	witnesses []*witness
-	claims    []claim // by size; those in front have been compared
+	claims    []claim // by size; claims that were compared are removed
 
-	line     ledger.Line // the one that is being looked at
+	line     ledger.Line // the current line
 	at       segment.Line
-	seq      uint64        // of the last good line
+	seq      uint64        // number of the last good line
 	last     format.Digest // its hash
 	time     int64         // its time in microseconds
 	closed   bool
 	recent   [recentHashes]format.Digest // by seq
 	begun    bool                        // a line was seen
-	resumed  bool                        // what stands before the line was pruned
-	covered  uint64                      // what the newest checkpoint covers, in the chain's file or in an entry
-	before   tlog.Hash                   // the root before the line that is being looked at, if that is a checkpoint
+	resumed  bool                        // the segments before the line were pruned
+	covered  uint64                      // entries covered by the newest checkpoint, in the chain's file or in an entry
+	before   tlog.Hash                   // the root before the current line, if that is a checkpoint
 	unfiled  *Damage                     // the first entry whose checkpoint is not in the chain's file
 	lost     *checkpoint.Statement       // a checkpoint over entries that are not there
-	signed   uint64                      // entries that a checkpoint with a valid signature was compared with and covers
-	remarks  []remark                    // what the entries say about other chains
-	seconded bool                        // the chain names a second place
-	kept     uint64                      // entries that the second place should cover, as the checkpoint entries say
-	loose    bool                        // only find out what is signed: ask for no record of what was pruned, and note nothing
-	limit    uint64                      // look at nothing behind this entry; 0 is no limit
+	signed   uint64                      // entries covered by a checkpoint with a valid signature that was compared
+	remarks  []remark                    // statements of the entries about other chains
+	seconded bool                        // the chain names a witness copy
+	kept     uint64                      // entries that the witness copy should cover according to the checkpoint entries
+	loose    bool                        // only find out which entries are signed: require no record of pruning, and collect no remarks
+	limit    uint64                      // stop after this entry; 0 means no limit
 	cover    coverTime
 
 	report Chain
 }
 
-// run scans to the end. The report is complete when it returns without an error.
+// run scans the chain to its end. The report is complete when run returns a nil error.
 func (s *chainScan) run() error {
 	defer s.close()
 	for {
@@ -97,7 +98,7 @@ func (s *chainScan) close() {
 	}
 }
 
-// take checks one line, with all checkpoints that cover what stands before it.
+// take checks one line, and compares all checkpoints that cover the entries before it.
 func (s *chainScan) take(raw segment.Line) (stop bool, err error) {
 	s.at = raw
 	if stop, err := s.meet(); stop || err != nil {
@@ -121,7 +122,7 @@ func (s *chainScan) take(raw segment.Line) (stop bool, err error) {
 		s.end()
 		return true, nil
 	}
-	if s.resumed { // the checkpoints of what was pruned
+	if s.resumed { // compare the checkpoints of the pruned entries
 		if stop, err := s.meet(); stop || err != nil {
 			return true, err
 		}
@@ -136,7 +137,7 @@ func (s *chainScan) take(raw segment.Line) (stop bool, err error) {
 	return s.inside()
 }
 
-// check compares a line with the one before it. The order matters: nothing that a line says is used before its hash fits.
+// check compares a line with the previous one. It uses no member of a line before it has checked the hash.
 func (s *chainScan) check() (Kind, string) {
 	line, err := ledger.ParseLine(s.at.Bytes)
 	switch {
@@ -167,8 +168,8 @@ func (s *chainScan) check() (Kind, string) {
 	return "", ""
 }
 
-// vouched reports whether a checkpoint that is still to come covers the line: then its bytes are what the writer wrote, or the root will
-// not fit.
+// vouched reports whether a checkpoint that is not compared yet covers the line. If it does, a line that the writer
+// did not write causes a root mismatch.
 func (s *chainScan) vouched() bool {
 	for _, w := range s.witnesses {
 		if w.due != nil {
@@ -196,7 +197,7 @@ func (s *chainScan) checkOrder() (Kind, string) {
 	}
 }
 
-// named returns the entry to name: the one that is there again, or else the one that should stand here.
+// named returns the entry to report: the repeated one for a duplicate, otherwise the one that is expected here.
 func (s *chainScan) named(kind Kind) uint64 {
 	if kind == KindDuplicate {
 		return s.line.Seq
@@ -204,13 +205,14 @@ func (s *chainScan) named(kind Kind) uint64 {
 	return s.seq + 1
 }
 
-// resume looks at a segment that does not follow the one before, or is not the first although there is none before. Somebody must have
-// said that those between were pruned, and the line must be the checkpoint that every segment begins with: it holds the tree up to there, whose
-// signature is checked with those of all other checkpoints.
+// resume handles a segment that does not follow the previous one, or that is not the first of its chain although no
+// other precedes it. An entry must record that the segments between were pruned, and the line must be the checkpoint
+// that every segment begins with. It holds the tree up to there; its signature is checked with those of all other
+// checkpoints.
 func (s *chainScan) resume() error {
 	if !s.loose {
 		_, found, err := s.v.prunedAs(s.report.Chain, func(p pruning) bool {
-			return p.size >= s.line.Seq || p.size+1 == s.line.Seq && p.last == s.line.Prev // of what may go, some may still be there
+			return p.size >= s.line.Seq || p.size+1 == s.line.Seq && p.last == s.line.Prev // some of the segments recorded as pruned may still exist
 		})
 		if err != nil || !found {
 			return err

@@ -10,8 +10,9 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/segment"
 )
 
-// meet compares the chain as it stands with every checkpoint and every claim that is about this place. It is called with the next
-// line in hand: whatever covers the entries before that line was written before it, and is to be seen now.
+// meet compares the chain with every checkpoint and every claim about the entries read so far. It is called after the
+// next line was read: a checkpoint over the entries before that line was written before the line, so it is visible
+// now.
 func (s *chainScan) meet() (stop bool, err error) {
 	for len(s.claims) > 0 && s.claims[0].size <= s.seq {
 		c := s.claims[0]
@@ -62,25 +63,25 @@ func (s *chainScan) agrees(due *checkpoint.Statement) bool {
 	size := uint64(due.Size) //nolint:gosec // it was read as a size
 	switch {
 	case size < s.report.Pruned, size == 0:
-		return true // nothing is left to compare it with; its signature holds
+		return true // there is nothing left to compare it with; its signature is valid
 	case size == s.seq && due.Last == s.last && due.Root == s.tree.Root():
 		return true
 	case size < s.seq && s.seq-size < recentHashes && s.recent[size%recentHashes] == due.Last:
-		return true // seen late; its last hash stands for all entries before it
+		return true // read late; its last hash covers all entries before it
 	}
 	s.adopt(&Damage{Kind: KindRootMismatch, Chain: s.report.Chain, Seq: size, File: due.File, Offset: due.Offset,
 		Text: fmt.Sprintf("the first %d entries are not those that the checkpoint covers", size)})
 	return false
 }
 
-// adopt takes over a damage that was found beside the chain.
+// adopt records damage that was found outside the chain's entries.
 func (s *chainScan) adopt(h *Damage) {
 	s.report.Damage = h
 	s.end()
 }
 
-// settle is called when there are no more lines. It says whether to look for lines again: a checkpoint that was written since then
-// vouches for more.
+// settle is called when there are no more lines. It reports whether to look for lines again, because a checkpoint
+// that was written meanwhile may cover more entries.
 func (s *chainScan) settle() (more bool, err error) {
 	if stop, err := s.meet(); stop || err != nil {
 		return false, err
@@ -99,7 +100,7 @@ func (s *chainScan) settle() (more bool, err error) {
 	return !stop, err
 }
 
-// finish judges the end of the chain: is anything missing behind it, or too much there?
+// finish checks the end of the chain for missing entries and for excess bytes.
 func (s *chainScan) finish() error {
 	tail, offset := s.lines.Tail()
 	s.at = segment.Line{File: s.lines.Name, Offset: offset}

@@ -6,33 +6,33 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// remark is what an entry of one chain says about another: its size and the hash of its last entry.
+// remark is a statement of one chain about another: its size and the hash of its last entry.
 type remark struct {
-	seq   uint64 // of the entry that says so
+	seq   uint64 // number of the entry that makes the statement
 	about string
 	size  uint64
 	last  format.Digest
-	end   *recovery // set if it records the end of that chain
+	end   *recovery // set if the entry records the end of that chain
 }
 
-// testimony is what a chain says about others. Remarks behind the signed entries could have been written without the key, so that they
-// may accuse a chain but never excuse it.
+// testimony holds the statements of one chain about others. Entries that are not signed could have been written
+// without the key, so their remarks may show damage but never excuse it.
 type testimony struct {
 	signed  uint64
-	kept    uint64 // entries that a second place should cover
+	kept    uint64 // entries that a witness copy should cover
 	remarks []remark
 }
 
-// recovery is what a recovered entry says about the end of another chain.
+// recovery is the recorded end of a chain, from a recovered entry of another chain.
 type recovery struct {
 	size     uint64
 	last     format.Digest
 	by       string
-	damage   bool // it was found damaged, so that its end is not where its entries end
-	poisoned bool // what stands behind its end is undefined
+	damage   bool // the chain was damaged, so its end may differ from the recorded one
+	poisoned bool // the content after its end is undefined
 }
 
-// remarkEnd keeps what an entry says about the end of another chain.
+// remarkEnd collects the statement of an entry about the end of another chain.
 func (s *chainScan) remarkEnd() {
 	var data struct {
 		Chain    string `json:"chain"`
@@ -50,7 +50,7 @@ func (s *chainScan) remarkEnd() {
 	}
 }
 
-// remarkBefore keeps what a setting says about the chains that were there before.
+// remarkBefore collects the statements of a setting about the chains that existed before.
 func (s *chainScan) remarkBefore() {
 	if s.loose {
 		return
@@ -60,8 +60,8 @@ func (s *chainScan) remarkBefore() {
 	}
 }
 
-// endOf returns the recorded end of a chain that counts: a signed one before others, then the one that covers most. An unsigned record
-// that excuses damage does not count at all.
+// endOf returns the recorded end of a chain. A signed record is preferred to others, then the one with the largest
+// size. An unsigned record that would excuse damage is ignored.
 func (v *verification) endOf(chain string) (end recovery, signed, found bool) {
 	for _, by := range sortedKeys(v.heard) {
 		t := v.heard[by]
@@ -81,8 +81,8 @@ func (v *verification) endOf(chain string) (end recovery, signed, found bool) {
 	return end, signed, found
 }
 
-// compareEnds holds the chains against what others recorded about their ends. A chain that does not fit is read once more: it may
-// have been recovered while we were reading, or its end is undefined.
+// compareEnds compares the chains with the ends that other chains recorded. A chain that does not match is read
+// again: it may have been recovered meanwhile, or the content after its end is undefined.
 func (v *verification) compareEnds() error {
 	for i := range v.report.Chains {
 		c := &v.report.Chains[i]
@@ -100,7 +100,7 @@ func (v *verification) compareEnds() error {
 	return nil
 }
 
-// again reads a chain once more, up to its recorded end if what stands behind that is undefined.
+// again reads a chain once more, up to its recorded end if the content after it is undefined.
 func (v *verification) again(c *Chain, end recovery) error {
 	limit := uint64(0)
 	if end.poisoned {
@@ -122,8 +122,8 @@ func (v *verification) again(c *Chain, end recovery) error {
 	return err
 }
 
-// beyond looks for a signed statement over more entries than the recorded end of a chain leaves: its writer signs nothing behind the last entry
-// that it acknowledged, so that such an end cannot be true.
+// beyond looks for a signed statement that covers more entries than the recorded end of a chain. A writer signs only
+// acknowledged entries, so such an end is false.
 func (v *verification) beyond(c *Chain, end recovery) (*Damage, error) {
 	h := &Damage{Kind: KindTruncated, Chain: c.Chain, Seq: end.size + 1, File: c.Chain + "/" + format.ActiveSegment, Offset: c.Bytes}
 	for _, by := range sortedKeys(v.heard) {

@@ -4,7 +4,8 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// allPruned reports whether the rest of the chain is gone because retention removed it: all of it, or what was left when we began to read.
+// allPruned reports whether retention removed the remaining entries: the whole chain, or the part that existed when
+// the scan began.
 func (s *chainScan) allPruned() (bool, error) {
 	if s.loose || !s.vouched() && len(s.claims) == 0 {
 		return false, nil
@@ -27,13 +28,14 @@ func (s *chainScan) allPruned() (bool, error) {
 	return true, nil
 }
 
-// lastKnown is the newest that anybody says about a chain.
+// lastKnown is the newest known state of a chain.
 type lastKnown struct {
 	size uint64
 	last format.Digest
 }
 
-// Newest goes through the checkpoints that are left when there are no more entries. Their signatures are checked; there is nothing to compare them with.
+// newest reads the remaining checkpoints when there are no more entries. It checks their signatures; there are no
+// entries to compare them with.
 func (s *chainScan) newest() (known lastKnown, damage *Damage, err error) {
 	for i, w := range s.witnesses {
 		for {

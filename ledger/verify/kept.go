@@ -6,7 +6,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// promiseSecond notes that the first entry of a chain names a second place.
+// promiseSecond records whether the first entry of a chain names a witness copy.
 func (s *chainScan) promiseSecond() {
 	var data struct {
 		Second string `json:"second_place"`
@@ -14,7 +14,7 @@ func (s *chainScan) promiseSecond() {
 	s.seconded = format.DecodeData(s.line.Raw(), &data) == nil && filepath.IsAbs(data.Second)
 }
 
-// keptUpTo notes that a checkpoint entry says that its checkpoint was also written to the second place.
+// keptUpTo records that, according to a checkpoint entry, its checkpoint was also written to the witness copy.
 func (s *chainScan) keptUpTo(inside *checkpointData) {
 	if !s.seconded || inside.Second != nil && !*inside.Second {
 		return
@@ -24,8 +24,9 @@ func (s *chainScan) keptUpTo(inside *checkpointData) {
 	}
 }
 
-// compareKept finds chains of which the second places hold less than the chain says was written there. The places are read again for that: they
-// were read before the chains, and a writer at work has added to both. A power cut may take the newest blocks, so this is no damage by itself.
+// compareKept finds chains whose witness copies cover less than the chain claims. It reads the copies again, because
+// they were read before the chains and a running writer may have added to both. A power cut may lose the newest
+// blocks, so this alone is not damage.
 func (v *verification) compareKept() error {
 	var again []*checkpoint.File
 	for i := range v.report.Chains {

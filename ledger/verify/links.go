@@ -15,8 +15,8 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/segment"
 )
 
-// preview reads the first entry of a chain for what it says about the others. A line that is not sound is passed over: the scan
-// will name it.
+// preview reads the statements of a chain's first entry about other chains. It ignores a malformed line, which the
+// scan reports.
 func (v *verification) preview(name string) error {
 	lines := segment.NewStream(v.fsys, name)
 	defer lines.Close() //nolint:errcheck // it was only read
@@ -44,7 +44,7 @@ type lateClaim struct {
 	claim claim
 }
 
-// claimsIn reads data.before.
+// claimsIn decodes data.before.
 func claimsIn(line *ledger.Line) []lateClaim {
 	var data struct {
 		Before []struct {
@@ -69,10 +69,10 @@ func claimsIn(line *ledger.Line) []lateClaim {
 	return found
 }
 
-// gone reports whether retention removed all entries; the last one may have stood behind the last checkpoint.
+// gone reports whether retention removed all entries. The last one may have followed the last checkpoint.
 func (c *Chain) gone() bool { return c.Entries == 0 && c.Pruned > 0 }
 
-// compareLate holds the ends of chains against claims that were found late.
+// compareLate compares the ends of chains with claims that were found late.
 func (v *verification) compareLate() error {
 	for i := range v.report.Chains {
 		c := &v.report.Chains[i]
@@ -97,7 +97,7 @@ func (v *verification) compareLate() error {
 	return nil
 }
 
-// tookAll reports whether nothing is left of a chain because retention removed it, and notes that.
+// tookAll reports whether retention removed all entries of a chain, and records that in c.
 func (v *verification) tookAll(c *Chain, size uint64) (bool, error) {
 	if c.Entries > 0 {
 		return false, nil
@@ -109,7 +109,8 @@ func (v *verification) tookAll(c *Chain, size uint64) (bool, error) {
 	return found, err
 }
 
-// claim adds what a chain says about another, once: many restarts say the same about an old chain.
+// claim adds a claim about a chain unless the same is already known: after many restarts, many chains make the same
+// claim about an old one.
 func (v *verification) claim(about string, c claim) {
 	same := func(o claim) bool { return o.size == c.size && o.last == c.last }
 	if !slices.ContainsFunc(v.claims[about], same) {
@@ -117,7 +118,7 @@ func (v *verification) claim(about string, c claim) {
 	}
 }
 
-// missing finds chains that are named elsewhere and do not exist.
+// missing finds chains that are named elsewhere but do not exist.
 func (v *verification) missing(chains []string) {
 	named, file := map[string]string{}, map[string]*checkpoint.File{}
 	for about, claims := range v.claims {
@@ -142,7 +143,7 @@ func (v *verification) missing(chains []string) {
 				named[about], file[about] = "a checkpoint in "+p.Name, p
 			case flaw.Kind == checkpoint.UnknownKey && (p.Own || len(chains) == 0 && !v.keyed):
 				named[about], file[about] = "a checkpoint in "+p.Name+", signed with a key that is missing too,", p
-			case flaw.Kind == checkpoint.UnknownKey: // of another ledger that uses the same place, or of this one before its keys went
+			case flaw.Kind == checkpoint.UnknownKey: // of another ledger that uses the same witness copy, or of this one before its keys were lost
 				foreign.Chains, foreign.Last = foreign.Chains+1, max(foreign.Last, about)
 			default:
 				v.report.Damage = append(v.report.Damage, Damage{Kind: Kind(flaw.Kind), Chain: about, File: p.Name, Offset: at.Last,
@@ -165,7 +166,8 @@ func (v *verification) missing(chains []string) {
 	}
 }
 
-// exists reports whether a chain is there that was begun after the chains were listed. Only a real folder with a log is a chain.
+// exists reports whether a chain exists that was begun after the chains were listed. A chain is a directory with an
+// active segment.
 func (v *verification) exists(chain string) bool {
 	folder, err := fs.Lstat(v.fsys, chain)
 	if err != nil || !folder.IsDir() {
@@ -175,7 +177,7 @@ func (v *verification) exists(chain string) bool {
 	return err == nil && log.Mode().IsRegular()
 }
 
-// impostors finds what has the name of a chain and is not a folder.
+// impostors finds files and links that have the name of a chain.
 func (v *verification) impostors() error {
 	list, err := fs.ReadDir(v.fsys, ".")
 	if err != nil {
@@ -199,7 +201,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// compareTwins demands that a segment which is there both plain and compressed is the same twice.
+// compareTwins checks that a segment that exists both plain and compressed has the same content in both files.
 func (v *verification) compareTwins(c *Chain) error {
 	list, err := segment.List(v.fsys, c.Chain)
 	if err != nil {
@@ -212,7 +214,7 @@ func (v *verification) compareTwins(c *Chain) error {
 		plain, err := digestOf(v.fsys, s.Name, false)
 		packed, packedErr := digestOf(v.fsys, s.Name+format.GzipSuffix, true)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(packedErr, fs.ErrNotExist) {
-			continue // tidied up meanwhile
+			continue // removed meanwhile
 		}
 		if errors.Is(packedErr, segment.ErrCorrupt) || plain != packed {
 			c.Damage = &Damage{Kind: KindDuplicate, Chain: c.Chain, File: s.Name + format.GzipSuffix, Text: "the compressed copy of the segment differs from the plain one"}

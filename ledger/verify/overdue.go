@@ -8,20 +8,21 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// coverTime finds checkpoints that are missing by the times of the entries. A writer that says so in the first entry of its chain never
-// writes an entry later than that after an uncovered one: it signs a checkpoint first. It decides by the times that stand in the entries,
-// so that slow disks, suspended machines and clocks that were set cause no false alarm; a killed writer leaves uncovered entries only at
-// the end. Chains of earlier versions do not promise it and are not judged.
+// coverTime finds missing checkpoints by the times of the entries. A writer that states a limit in the first entry of
+// its chain signs a checkpoint before it writes an entry that is more than this limit later than the oldest uncovered
+// entry. The writer decides by the times in the entries, so slow disks, suspended machines and changed clocks cause
+// no false alarm; a killed writer leaves uncovered entries only at the end. Chains of earlier versions state no limit
+// and are not checked.
 type coverTime struct {
-	within time.Duration // 0 if the chain promises nothing
+	within time.Duration // the limit; 0 if the chain states none
 	seq    uint64        // the oldest uncovered entry that is not a checkpoint
-	time   time.Time     // when that was written
+	time   time.Time     // time of that entry
 }
 
-// coverSlack is added to what a writer promises, for writers that are not this package's.
+// coverSlack is added to the limit, for other implementations of the writer.
 const coverSlack = time.Second
 
-// maxPromise bounds what is read from a chain.
+// maxPromise bounds the limit that is read from a chain.
 const maxPromise = time.Hour
 
 func (c *coverTime) readPromise(line *ledger.Line) {
@@ -39,10 +40,10 @@ func (c *coverTime) promise(ms int64) {
 	}
 }
 
-// overdue looks at the next line, which is sound, and reports as damage that a checkpoint should stand before it.
+// overdue checks the next line, which is valid, and reports damage if a checkpoint should precede it.
 func (s *chainScan) overdue() bool {
 	if s.line.Kind == ledger.KindCheckpoint {
-		return false // it covers all before it
+		return false // it covers all entries before it
 	}
 	c := &s.cover
 	if c.seq <= s.covered {

@@ -11,12 +11,12 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// checkpointData is data of a checkpoint entry, as far as a verifier reads it.
+// checkpointData is the part of a checkpoint entry's data that a verifier reads.
 type checkpointData struct {
 	Note   string      `json:"note"`
 	Closed bool        `json:"closed"`
 	Tree   []tlog.Hash `json:"tree"`
-	Second *bool       `json:"second"` // false if it could not be written to the second place
+	Second *bool       `json:"second"` // false if writing to the witness copy failed
 	Within int64       `json:"checkpoint_ms"`
 }
 
@@ -25,7 +25,7 @@ func checkpointIn(line *ledger.Line) (data checkpointData, err error) {
 	return data, err
 }
 
-// inside looks at what the ledger's own entries say.
+// inside checks the entries that the ledger wrote itself.
 func (s *chainScan) inside() (stop bool, err error) {
 	switch s.line.Kind {
 	case ledger.KindCheckpoint:
@@ -46,8 +46,8 @@ func (s *chainScan) inside() (stop bool, err error) {
 	return false, nil
 }
 
-// insideCheckpoint holds the chain against the checkpoint in an entry. It was also written to the chain's file, but a power cut may have
-// taken the newest ones from there.
+// insideCheckpoint compares the chain with the checkpoint in an entry. The checkpoint was also written to the chain's
+// file, but a power cut may have lost the newest ones there.
 func (s *chainScan) insideCheckpoint() (stop bool) {
 	inside, err := checkpointIn(&s.line)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *chainScan) insideCheckpoint() (stop bool) {
 		s.unfiled = &Damage{Kind: KindCheckpointMissing, Chain: s.report.Chain, Seq: s.seq, File: s.at.File, Offset: s.at.Offset,
 			Text: "the checkpoint in the entry is not in the chain's file of checkpoints"}
 	}
-	if s.lines.Closed && !s.witnesses[0].debris { // a segment is closed when the checkpoints in it are durable
+	if s.lines.Closed && !s.witnesses[0].debris { // a segment is closed only after the checkpoints in it are durable
 		s.adopt(s.unfiled)
 		return true
 	}

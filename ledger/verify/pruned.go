@@ -12,15 +12,15 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/segment"
 )
 
-// pruning is what a setting says about segments that retention removed.
+// pruning is the record of segments that retention removed, from a setting entry.
 type pruning struct {
-	size uint64        // number of the last entry that went
+	size uint64        // number of the last removed entry
 	last format.Digest // its hash
-	seq  uint64        // of the entry that says so
+	seq  uint64        // number of the entry that holds the record
 }
 
-// prunedAs finds what was recorded about a chain that does not begin with its first entry. What was read before is asked first; the
-// record may be newer than that, if a writer is at work.
+// prunedAs finds the pruning record of a chain that does not begin with its first entry. It looks in the records read
+// so far, then reads them again, because a running writer may have added one.
 func (v *verification) prunedAs(chain string, fits func(pruning) bool) (pruning, bool, error) {
 	for range 2 {
 		for _, p := range v.pruned[chain] {
@@ -35,7 +35,7 @@ func (v *verification) prunedAs(chain string, fits func(pruning) bool) (pruning,
 	return pruning{}, false, nil
 }
 
-// findPruned reads all chains for what retention recorded, in bounded memory.
+// findPruned reads the pruning records of all chains, in bounded memory.
 func (v *verification) findPruned() error {
 	chains, err := segment.Chains(v.fsys)
 	if err != nil {
@@ -54,7 +54,8 @@ func (v *verification) findPruned() error {
 	return nil
 }
 
-// addSigned adds those records of a chain that a valid checkpoint of it covers: others could have been written without the key.
+// addSigned adds the records of a chain that a valid checkpoint of the chain covers. Others could have been written
+// without the key.
 func (v *verification) addSigned(name string, found map[string][]pruning) error {
 	if len(found) == 0 {
 		return nil

@@ -10,17 +10,17 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// Rules of this file: bytes that a crash can leave are not damage, and nothing else is accepted as such. A kill leaves a beginning of the next
-// line. A power cut may also leave sectors of zeros in what was written last.
+// Rules of this file: bytes that a crash can leave are not damage, and all other bytes are. A kill leaves a prefix of
+// the next line. A power cut may also leave sectors of zeros in the last write.
 
 const sector = 512
 
-// couldBeTorn reports whether bytes behind the last whole line can be what is left of the next one.
+// couldBeTorn reports whether the bytes after the last whole line can be the remains of the next one.
 func (s *chainScan) couldBeTorn(tail []byte, offset int64) bool {
 	if zeroed(tail, offset, true) {
 		return true
 	}
-	tail = bytes.TrimRight(tail, "\x00") // of the last sector only the first bytes may be there
+	tail = bytes.TrimRight(tail, "\x00") // the last sector may be only partly written
 	if bytes.IndexByte(tail, 0) >= 0 {
 		return false
 	}
@@ -38,8 +38,8 @@ func (s *chainScan) couldBeTorn(tail []byte, offset int64) bool {
 	return !holdsWholeLine(tail)
 }
 
-// holdsWholeLine reports whether a line ended inside the bytes and something else than a line feed follows it. A whole line at the very
-// end lacks only its line feed.
+// holdsWholeLine reports whether the bytes contain a complete line that is followed by a byte other than a line feed.
+// A complete line at the very end lacks only its line feed.
 func holdsWholeLine(tail []byte) bool {
 	for from := 0; ; {
 		i := bytes.Index(tail[from:], []byte(format.LineHash))
@@ -54,14 +54,14 @@ func holdsWholeLine(tail []byte) bool {
 		}
 		if end == len(tail) && bytes.HasSuffix(tail, []byte(format.LineEnd)) {
 			_, err := ledger.ParseLine(tail)
-			return err != nil // whole, but not what was written
+			return err != nil // complete, but not as it was written
 		}
 		from += i + 1
 	}
 }
 
-// zeroed reports whether sectors of zeros stand in the bytes: from where the last write began or a border of a sector, to a border, or to the
-// end if these are the last bytes of the file.
+// zeroed reports whether the bytes contain sectors of zeros. A run of zeros must begin at the start of the last write
+// or at a sector boundary, and end at a sector boundary, or at the end of the file if last is true.
 func zeroed(tail []byte, offset int64, last bool) bool {
 	for i := 0; i < len(tail); {
 		if tail[i] != 0 {
@@ -82,8 +82,8 @@ func zeroed(tail []byte, offset int64, last bool) bool {
 	return false
 }
 
-// debris is asked about a bad line: does it, with all that follows, look like what a power cut leaves of the last write? Then nothing
-// behind it was ever acknowledged. A checkpoint that covers any of it says otherwise, which finish finds out.
+// debris reports whether a bad line and all that follows look like the remains of the last write after a power cut.
+// If they do, none of it was ever acknowledged. If a checkpoint covers any of it, finish reports the damage.
 func (s *chainScan) debris() (bool, error) {
 	if s.closed || s.lines.Closed {
 		return false, nil
@@ -104,6 +104,6 @@ func (s *chainScan) debris() (bool, error) {
 	}
 	tail, _ := s.lines.Tail()
 	s.report.Torn = torn + int64(len(tail))
-	s.lines.DiscardTail() // all of it is accounted for
+	s.lines.DiscardTail() // all of it is counted as torn
 	return true, nil
 }

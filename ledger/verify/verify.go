@@ -33,77 +33,77 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/segment"
 )
 
-// Options says what to hold a ledger against. The zero value uses what is in the folder itself.
+// Options configures a verification. The zero value uses the keys and witness copies that the ledger itself names.
 type Options struct {
-	// Checkpoints are second places: files that checkpoints were also written to. Each must be readable.
+	// Checkpoints are witness copies: files that checkpoints were also written to. Each must be readable.
 	Checkpoints []string
-	// SecondPlaces are second places of this ledger alone. Those that are not there are passed over; a chain that one of them names and
-	// that is gone is damage under any key. Places that the chains themselves name are found without being listed here.
+	// SecondPlaces are witness copies that only this ledger uses. Missing files are ignored; a missing chain that one
+	// of them names is damage under any key. Witness copies that the chains name need not be listed here.
 	SecondPlaces []string
-	// Keys are the public keys to believe, one verifier line each. None means those in the folder, which prove less: who could change the
-	// entries could change them too.
+	// Keys are the public keys to trust, one verifier line each. If empty, the keys in the folder are used, which
+	// prove less: a person who can change the entries can change those keys too.
 	Keys []string
-	// Progress is told from time to time how far it is. It runs on the caller's goroutine.
+	// Progress, if not nil, is called from time to time. It runs on the caller's goroutine.
 	Progress func(Progress)
 }
 
-// Progress is how far a verification is.
+// Progress is the progress of a verification.
 type Progress struct {
-	Chains, Chain int   // how many there are, and which one is being read, from 1
-	Bytes, Total  int64 // read so far, and on the disk; compressed segments hold more than they take
+	Chains, Chain int   // number of chains, and the number of the current one, from 1
+	Bytes, Total  int64 // read so far, and on the disk; compressed segments hold more than they take on the disk
 }
 
 // Report is the result of a verification.
 type Report struct {
 	OK bool `json:"ok"`
-	// OwnKeys says that the keys came from the folder itself.
+	// OwnKeys is true if the keys are those in the folder itself.
 	OwnKeys bool    `json:"own_keys"`
 	Entries uint64  `json:"entries"`
 	Bytes   int64   `json:"bytes"`
 	Chains  []Chain `json:"chains"`
-	// SecondPlaces are the files that the ledger was compared with, besides its own.
+	// SecondPlaces are the witness copies that the ledger was compared with.
 	SecondPlaces []string `json:"second_places"`
-	// Unread are second places that chains name and that cannot be read here.
+	// Unread are witness copies that chains name and that cannot be read here.
 	Unread []string `json:"unread_places,omitempty"`
-	// Foreign are the second places that hold checkpoints of chains that are not here, signed with keys that are not known here. They
-	// are of other ledgers, or of this one before it was removed together with its keys.
+	// Foreign are the witness copies with checkpoints of chains that do not exist here, signed with unknown keys.
+	// They belong to other ledgers, or to this one before it was removed together with its keys.
 	Foreign []Foreign `json:"foreign,omitempty"`
-	// Damage holds the first damage of every chain that has one, and what is wrong beside the chains.
+	// Damage holds the first damage of every damaged chain, and damage outside the chains.
 	Damage []Damage `json:"harms"`
 }
 
-// Foreign are chains that only a second place names, under unknown keys.
+// Foreign describes chains that only a witness copy names, under unknown keys.
 type Foreign struct {
 	Place  string `json:"place"`
 	Chains int    `json:"chains"`
 	Last   string `json:"last"` // name of one of them
 }
 
-// Chain is what was found in one chain.
+// Chain is the result for one chain.
 type Chain struct {
 	Chain       string    `json:"chain"`
-	Entries     uint64    `json:"entries"`             // that were read
-	First       uint64    `json:"first"`               // number of the first that is left
-	Size        uint64    `json:"size"`                // number of the last good one
-	Bytes       int64     `json:"bytes"`               // of the good ones
-	Pruned      uint64    `json:"pruned,omitempty"`    // how many were removed by retention
-	Begin       time.Time `json:"begin,omitzero"`      // time of the first
-	End         time.Time `json:"end,omitzero"`        // time of the last
-	Last        string    `json:"last"`                // hash of the last
-	Root        string    `json:"root,omitempty"`      // of the tree over all of them
-	Checkpoints int       `json:"checkpoints"`         // in files, that were compared
-	Inside      int       `json:"inside,omitempty"`    // checkpoints that only stand in entries: a crash took them from the file
+	Entries     uint64    `json:"entries"`             // entries that were read
+	First       uint64    `json:"first"`               // number of the first remaining entry
+	Size        uint64    `json:"size"`                // number of the last good entry
+	Bytes       int64     `json:"bytes"`               // size of the good entries
+	Pruned      uint64    `json:"pruned,omitempty"`    // number of entries removed by retention
+	Begin       time.Time `json:"begin,omitzero"`      // time of the first entry
+	End         time.Time `json:"end,omitzero"`        // time of the last entry
+	Last        string    `json:"last"`                // hash of the last entry
+	Root        string    `json:"root,omitempty"`      // root of the tree over all entries
+	Checkpoints int       `json:"checkpoints"`         // checkpoints in files that were compared
+	Inside      int       `json:"inside,omitempty"`    // checkpoints that are only in entries, because a crash lost them from the file
 	Covered     uint64    `json:"covered"`             // entries that a checkpoint in the folder covers
-	Second      uint64    `json:"second,omitempty"`    // entries that a checkpoint in a second place covers
-	Unkept      uint64    `json:"unkept,omitempty"`    // entries that a second place should cover by what the chain says, if it covers fewer
-	Closed      bool      `json:"closed"`              // its writer ended it
-	Recovered   string    `json:"recovered,omitempty"` // the chain that recorded its end, after its writer was gone
-	Torn        int64     `json:"torn,omitempty"`      // bytes of a line that was never finished; no damage
+	Second      uint64    `json:"second,omitempty"`    // entries that a checkpoint in a witness copy covers
+	Unkept      uint64    `json:"unkept,omitempty"`    // entries that a witness copy should cover according to the chain, if it covers fewer
+	Closed      bool      `json:"closed"`              // its writer closed it
+	Recovered   string    `json:"recovered,omitempty"` // the chain that recorded its end, after its writer had exited
+	Torn        int64     `json:"torn,omitempty"`      // bytes of an incomplete last line; not damage
 	Damage      *Damage   `json:"harm,omitempty"`
 }
 
-// Dir reads a whole ledger folder and compares it with its checkpoints. Damage is in the report; the error is not nil only if the
-// folder cannot be read.
+// Dir reads a whole ledger folder and compares it with its checkpoints. Damage is in the report; the error is not nil
+// only if the folder cannot be read.
 func Dir(dir string, options Options) (Report, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -125,7 +125,8 @@ func Dir(dir string, options Options) (Report, error) {
 	return FS(root.FS(), places, options)
 }
 
-// ErrNoLedger says that a folder is not that of a ledger. A writer makes the key first, so that a new ledger has at least that.
+// ErrNoLedger means that a folder does not contain a ledger. A writer creates the key first, so that even a new
+// ledger has one.
 var ErrNoLedger = errors.New("not a ledger: the folder has no chain and no key")
 
 // verification is one run. It belongs to one goroutine.
@@ -133,10 +134,10 @@ type verification struct {
 	fsys   fs.FS
 	keys   note.Verifiers
 	places []*checkpoint.File
-	named  []string             // second places that chains name
+	named  []string             // witness copies that chains name
 	claims map[string][]claim   // by the chain they are about
-	heard  map[string]testimony // by the chain that says it
-	pruned map[string][]pruning // nil until somebody asks
+	heard  map[string]testimony // by the chain that makes the statements
+	pruned map[string][]pruning // nil until it is needed
 	late   []lateClaim
 	keyed  bool // the folder holds a key
 	tell   func(Progress)
@@ -150,7 +151,7 @@ func FS(fsys fs.FS, places []*checkpoint.File, options Options) (Report, error) 
 	v := &verification{fsys: fsys, places: places, claims: map[string][]claim{}, heard: map[string]testimony{}, tell: options.Progress}
 	defer v.closePlaces()
 	v.report.Damage, v.report.Chains, v.report.SecondPlaces = []Damage{}, []Chain{}, []string{}
-	// What vouches for the chains is read before the chains: they only grow, so that a writer at work causes no false alarm.
+	// The evidence is read before the chains. Chains only grow, so a running writer causes no false alarm.
 	chains, err := segment.Chains(fsys)
 	if err != nil {
 		return Report{}, err
@@ -192,7 +193,7 @@ func FS(fsys fs.FS, places []*checkpoint.File, options Options) (Report, error) 
 	return v.conclude(), nil
 }
 
-// trust sets the keys to believe.
+// trust sets the keys to trust.
 func (v *verification) trust(lines []string) error {
 	own, err := folderKeys(v.fsys)
 	if err != nil {
@@ -207,7 +208,7 @@ func (v *verification) trust(lines []string) error {
 	return err
 }
 
-// Chain scans one chain and adds its report.
+// chain scans one chain and adds its report.
 func (v *verification) chain(name string) error {
 	report, err := v.scan(name, 0)
 	if err != nil {
@@ -217,7 +218,7 @@ func (v *verification) chain(name string) error {
 	return nil
 }
 
-// scan reads one chain, up to the entry limit unless that is 0.
+// scan reads one chain, up to entry limit unless that is 0.
 func (v *verification) scan(name string, limit uint64) (Chain, error) {
 	s, err := v.newScan(name)
 	if err != nil {
@@ -238,7 +239,7 @@ func (v *verification) scan(name string, limit uint64) (Chain, error) {
 	return s.report, nil
 }
 
-// newScan opens a chain and every place that holds checkpoints of it.
+// newScan opens a chain and every file that holds checkpoints of it.
 func (v *verification) newScan(name string) (*chainScan, error) {
 	witnesses, err := v.witnesses(name)
 	if err != nil {
@@ -249,7 +250,7 @@ func (v *verification) newScan(name string) (*chainScan, error) {
 	return s, nil
 }
 
-// witnesses opens the chain's own file of checkpoints and the second places that name the chain, in this order.
+// witnesses opens the chain's own file of checkpoints and the witness copies that name the chain, in this order.
 func (v *verification) witnesses(name string) ([]*witness, error) {
 	own, err := checkpoint.OpenStream(v.fsys, name+"/"+format.CheckpointsFile, name+"/"+format.CheckpointsFile)
 	if err != nil {
@@ -269,7 +270,7 @@ func (v *verification) witnesses(name string) ([]*witness, error) {
 	return list, nil
 }
 
-// conclude fills in the sums.
+// conclude computes the totals and the verdict.
 func (v *verification) conclude() Report {
 	r := &v.report
 	for _, c := range r.Chains {
@@ -283,7 +284,7 @@ func (v *verification) conclude() Report {
 	return *r
 }
 
-// progress is called for every line, and passes on every few megabytes.
+// progress is called for every line, and calls the caller's function every few megabytes.
 func (v *verification) progress(bytes int64) {
 	v.at.Bytes += bytes
 	if v.tell != nil && v.at.Bytes-v.told >= 4<<20 {
@@ -292,8 +293,9 @@ func (v *verification) progress(bytes int64) {
 	}
 }
 
-// folderKeys returns the public keys that lie in the folder, the current one and older ones. Anyone who can write to the folder can put
-// something else there: it is skipped, and the checkpoints that its key would have signed are reported with an unknown key.
+// folderKeys returns the public keys in the folder, the current one and older ones. It skips invalid files, because
+// anyone who can write to the folder can add them; the checkpoints that such a key would have signed are reported
+// with an unknown key.
 func folderKeys(fsys fs.FS) ([]string, error) {
 	names := []string{format.KeysDir + "/signer.pub"}
 	old, err := fs.ReadDir(fsys, format.KeysDir+"/old")

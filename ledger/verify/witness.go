@@ -14,14 +14,15 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/segment"
 )
 
-// witness is one place that holds signed checkpoints of a chain: the chain's own file, or a second place that many chains share.
+// witness is a file with signed checkpoints of a chain: the chain's own file, or a witness copy that many chains
+// share.
 type witness struct {
 	notes  *checkpoint.Stream
 	keys   note.Verifiers
 	chain  string
 	shared bool
-	until  int64                 // in a shared place, where the chain's last block begins
-	due    *checkpoint.Statement // read and not compared yet
+	until  int64                 // in a shared file, the offset of the chain's last block
+	due    *checkpoint.Statement // read but not compared yet
 	recent []string              // texts of the last few that were compared
 	count  int
 	debris bool // a power cut left zeros between the blocks
@@ -65,7 +66,7 @@ func (w *witness) look() (*checkpoint.Statement, *Damage, error) {
 	return w.due, nil, nil
 }
 
-// read makes a block the one that is due. stop says that it is only half a block, at the end of the file.
+// read parses a block and makes it due. stop is true if the block is incomplete at the end of the file.
 func (w *witness) read(text string, offset int64, whole bool) (damage *Damage, stop bool) {
 	s, flaw := checkpoint.Read(text, w.keys)
 	if flaw != nil && !whole && checkpoint.IsTorn(text) {
@@ -85,7 +86,7 @@ func (w *witness) read(text string, offset int64, whole bool) (damage *Damage, s
 	return nil, false
 }
 
-// done marks the checkpoint that was due as compared.
+// done marks the due checkpoint as compared.
 func (w *witness) done() {
 	w.count++
 	if len(w.recent) == 16 {
@@ -102,7 +103,7 @@ func (w *witness) damage(kind Kind, offset int64, text string) *Damage {
 	return &Damage{Kind: kind, Chain: w.chain, File: w.notes.Name, Offset: offset, Text: text}
 }
 
-// most reads all checkpoints of a witness, up to one that cannot be believed, and returns the largest size.
+// most reads the checkpoints of a witness up to the first invalid one, and returns the largest size.
 func (w *witness) most() (size uint64, err error) {
 	defer w.notes.Close() //nolint:errcheck // it was only read
 	for {
@@ -115,7 +116,7 @@ func (w *witness) most() (size uint64, err error) {
 	}
 }
 
-// witnessIn opens the place for one chain, or returns nil if it says nothing about it.
+// witnessIn opens a witness copy for one chain, or returns nil if it has no checkpoints of the chain.
 func witnessIn(p *checkpoint.File, chain string, keys note.Verifiers) (*witness, error) {
 	at := p.Blocks[chain]
 	if at == nil {

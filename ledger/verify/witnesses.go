@@ -9,10 +9,11 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// maxPlaces bounds the second places that chains may name: a ledger that was tampered with must not keep a verifier busy.
+// maxPlaces limits the witness copies that chains may name, so that a ledger that was tampered with cannot keep a
+// verifier busy.
 const maxPlaces = 16
 
-// namePlace remembers the second place that the first entry of a chain names.
+// namePlace records the witness copy that the first entry of a chain names.
 func (v *verification) namePlace(line *ledger.Line) {
 	var data struct {
 		Second string `json:"second_place"`
@@ -23,8 +24,8 @@ func (v *verification) namePlace(line *ledger.Line) {
 	v.named = append(v.named, data.Second)
 }
 
-// openPlaces reads where each second place has the blocks of each chain. Places that the caller gave must be readable; those that only the
-// chains name may be on another machine, and are reported.
+// openPlaces indexes the blocks of each chain in each witness copy. Files that the caller gave must be readable;
+// files that only the chains name may be on another machine and are reported as unread.
 func (v *verification) openPlaces() error {
 	for _, p := range v.places {
 		if err := v.openPlace(p); err != nil {
