@@ -11,18 +11,18 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
 )
 
-// Result is what a proof shows.
+// Result is the content of a valid proof.
 type Result struct {
-	Record     ledger.Record // the entry it is about
-	Size       int64         // how many entries the signed tree has
-	SignedAt   string        // when the checkpoint was signed
-	Key        string        // the name of the key
-	SessionID  string        // of the session, if the proof is about one
-	SessionLen int64         // how many entries the session has
+	Record     ledger.Record // the proved entry; for a session, the entry that finalised it
+	Size       int64         // number of entries in the signed tree
+	SignedAt   string        // time of the checkpoint
+	Key        string        // name of the signing key
+	SessionID  string        // set if the proof is about a session
+	SessionLen int64         // number of entries in the session
 }
 
-// Check checks a proof against public keys, one verifier line each, and needs nothing else: no ledger, no network, no trust in whoever
-// made the proof. An error says what does not fit.
+// Check checks a proof against public keys, one verifier line each. It needs neither the ledger nor the network, and
+// does not trust the maker of the proof. The error says which check failed.
 func Check(p Proof, keys ...string) (Result, error) {
 	verifiers, err := checkpoint.Verifiers(keys)
 	if err != nil {

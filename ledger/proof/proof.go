@@ -2,8 +2,8 @@
 //
 // # How do I prove an entry?
 //
-// Keep the [ledger.Receipt] of the entry and call [Make]. The proof is JSON and holds the entry itself. A proof needs a signed
-// checkpoint over the entry; until one is written, at most a second later, Make returns [ErrNotCovered].
+// Keep the [ledger.Receipt] of the entry and call [Make]. The proof is JSON and holds the entry itself. A proof needs
+// a signed checkpoint over the entry; until one is written, at most a second later, Make returns [ErrNotCovered].
 //
 // # How do I check a proof?
 //
@@ -32,35 +32,38 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/segment"
 )
 
-// Proof shows that an entry is in a ledger, to a reader who has only the proof and the public key. It holds the entry itself, so its
-// receiver can read the entry.
+// Proof proves that an entry is in a ledger, to a reader who has only the proof and the public key. It contains the
+// entry itself, which its recipient can read.
 type Proof struct {
 	V          int         `json:"v"` // 1
 	Chain      string      `json:"chain"`
 	Seq        uint64      `json:"seq"`
-	Entry      string      `json:"entry"`      // the line as it stands in the ledger
-	Hashes     []tlog.Hash `json:"hashes"`     // from the entry up to the root, in base64
-	Checkpoint string      `json:"checkpoint"` // the signed note that the root stands in
+	Entry      string      `json:"entry"`      // the line as stored in the ledger
+	Hashes     []tlog.Hash `json:"hashes"`     // from the entry to the root, in base64
+	Checkpoint string      `json:"checkpoint"` // the signed note that states the root
 
-	// Session is set if the proof is about an entry's place in a session. Then Entry is the one that finalised the session.
+	// Session is set if the proof shows that an entry belongs to a session. Entry is then the entry that finalised
+	// the session.
 	Session *Session `json:"session,omitempty"`
 }
 
-// ErrNotCovered says that no checkpoint covers the entry yet; one does at most a second after it was written.
+// ErrNotCovered means that no checkpoint covers the entry yet. A checkpoint covers it at most a second after it was
+// written.
 var ErrNotCovered = errors.New("no checkpoint covers the entry yet")
 
-// ErrNoEntry says that the ledger has no such entry, or has it no more.
+// ErrNoEntry means that the entry does not exist or was removed.
 var ErrNoEntry = errors.New("no such entry")
 
-// Options says what a proof is about. The zero value is about the entry alone.
+// Options selects the kind of proof. The zero value proves that the entry is in the ledger.
 type Options struct {
 	// Session, if set, asks for a proof that the entry belongs to this session, which must have been finalised.
 	Session string
 }
 
-// Make makes a proof for one entry, against the newest checkpoint of its chain. Of at only Chain and Seq are used. Prove reads the chain
-// once, and fails if the chain does not match that checkpoint. For a session it also reads the session's entries. The errors are
-// [ErrNoEntry], [ErrNotCovered], and for a session ERR_SESSION_NOT_FOUND and ERR_NOT_FINALIZED.
+// Make makes a proof of one entry against the newest checkpoint of its chain. It uses only the Chain and Seq of at.
+// Make reads the chain once, and fails if the chain does not match that checkpoint. For a session it also reads the
+// session's entries. The errors are [ErrNoEntry], [ErrNotCovered], and for a session ERR_SESSION_NOT_FOUND and
+// ERR_NOT_FINALIZED.
 func Make(ctx context.Context, dir string, at ledger.Receipt, options Options) (Proof, error) {
 	if options.Session != "" {
 		return proveSession(ctx, dir, options.Session, at)
@@ -117,8 +120,8 @@ func notCovered(fsys fs.FS, chain string, seq uint64) error {
 	}
 }
 
-// newestStatement returns the last checkpoint in the chain's file, or nil. Whether its signature can be believed is for whoever checks the
-// proof.
+// newestStatement returns the last checkpoint in the chain's file, or nil. It does not check the signature; [Check]
+// does.
 func newestStatement(fsys fs.FS, chain string) (*checkpoint.Statement, error) {
 	notes, err := checkpoint.OpenStream(fsys, chain+"/"+format.CheckpointsFile, format.CheckpointsFile)
 	if err != nil {
@@ -143,7 +146,8 @@ func newestStatement(fsys fs.FS, chain string) (*checkpoint.Statement, error) {
 	}
 }
 
-// proofWalk reads a chain once for the few hashes of its tree that a proof needs. Its memory does not depend on the chain's length.
+// proofWalk reads a chain once and collects the hashes that a proof needs. Its memory use does not depend on the
+// chain's length.
 type proofWalk struct {
 	ctx   context.Context //nolint:containedctx // tlog.HashReader takes none
 	fsys  fs.FS
@@ -154,7 +158,7 @@ type proofWalk struct {
 	root  tlog.Hash
 }
 
-// ReadHashes finds the hashes with these indexes. It implements [tlog.HashReader].
+// ReadHashes returns the hashes with these indexes. It implements [tlog.HashReader].
 func (w *proofWalk) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
 	found := newHashFinder(indexes)
 	tree := frontier.Frontier{Node: found.add}
@@ -204,8 +208,8 @@ func (f *hashFinder) add(level int, n int64, h tlog.Hash) {
 	}
 }
 
-// Parse reads a proof from its JSON. A text that readers can understand differently is refused: one with a member twice, with a member
-// that a proof does not have, or with more than one value.
+// Parse decodes a proof from JSON. It rejects JSON that parsers may interpret differently: duplicate members, unknown
+// members, and data after the value.
 func Parse(data []byte) (Proof, error) {
 	var p Proof
 	if err := strictjson.Unmarshal(data, &p); err != nil {
@@ -214,7 +218,7 @@ func Parse(data []byte) (Proof, error) {
 	return p, p.CheckVersion()
 }
 
-// CheckVersion returns an error if the proof has another version than those that [Check] knows.
+// CheckVersion returns an error if [Check] does not support the version of the proof.
 func (p *Proof) CheckVersion() error {
 	if p.V != 1 {
 		return fmt.Errorf("reading the proof: unknown version %d", p.V)

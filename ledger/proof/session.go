@@ -16,8 +16,8 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/frontier"
 )
 
-// Session shows that an entry belongs to a session. The entry of the enclosing [Proof] is the one that finalised the session
-// and states its root.
+// Session proves that an entry belongs to a session. The entry of the enclosing [Proof] is the one that finalised the
+// session and states its root.
 type Session struct {
 	ID     string      `json:"id"`
 	Index  int64       `json:"index"` // from 0, in the order of the session
@@ -56,7 +56,7 @@ func proveSession(ctx context.Context, dir, id string, at ledger.Receipt) (Proof
 	return outer, err
 }
 
-// findSession reads the ledger for the entry that finalised a session; the first one counts.
+// findSession returns the entry that finalised a session. If there are several, the first counts.
 func findSession(ctx context.Context, reader *ledger.Reader, id string) (found finalisedSession, err error) {
 	begun := false
 	isSetting := func(l *ledger.Line) bool { return l.Kind == ledger.KindSetting }
@@ -104,7 +104,7 @@ func proveMember(ctx context.Context, reader *ledger.Reader, state *format.Sessi
 	return &proof, nil
 }
 
-// sessionWalk reads the entries of a session once for the hashes that a proof needs.
+// sessionWalk reads the entries of a session once and collects the hashes that a proof needs.
 type sessionWalk struct {
 	ctx    context.Context //nolint:containedctx // tlog.HashReader takes none
 	reader *ledger.Reader
@@ -147,7 +147,7 @@ func (w *sessionWalk) member() func(*ledger.Line) bool {
 	}
 }
 
-// checkSession checks the inner half of a proof: the entry is in the session whose root the outer entry states.
+// checkSession checks the inner part of a proof: that the entry is in the session whose root the outer entry states.
 func checkSession(p *Session, proven *Result) error {
 	state, ok := format.ParseSession(proven.Record.Data)
 	if !ok || proven.Record.Kind != ledger.KindSetting || state.State != format.SessionFinalised || state.ID != p.ID {
