@@ -50,7 +50,7 @@ func (e cefExport) add(l *ledger.Line) error {
 
 func (e cefExport) end() error { return nil }
 
-// severityOf is 3 for what the caller can mend, 8 for what stands for a fault or an attack, 5 for the rest.
+// severityOf returns 3 for errors that the caller can correct, 8 for faults and possible attacks, and 5 otherwise.
 func severityOf(r *ledger.Record) int {
 	switch r.Class {
 	case candor.ClassInternal, candor.ClassDenied, candor.ClassCorrupt:

@@ -22,21 +22,21 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// Format is a form that entries can be exported in.
+// Format is the format of an export.
 type Format string
 
-// The formats.
+// The export formats.
 const (
-	FormatJSONL Format = "jsonl"     // the lines as they are: still verifiable
-	FormatCSV   Format = "csv"       // one row an entry, without the long texts
-	FormatOTLP  Format = "otlp-json" // OpenTelemetry logs, one LogsData a line
-	FormatCEF   Format = "cef"       // the Common Event Format of security tools, one line an entry
+	FormatJSONL Format = "jsonl"     // the unchanged lines, which can still be verified
+	FormatCSV   Format = "csv"       // one row per entry, without the long texts
+	FormatOTLP  Format = "otlp-json" // OpenTelemetry logs, one LogsData per line
+	FormatCEF   Format = "cef"       // the Common Event Format of security tools, one line per entry
 )
 
-// Formats returns all of them.
+// Formats returns all formats.
 func Formats() []Format { return []Format{FormatJSONL, FormatCSV, FormatOTLP, FormatCEF} }
 
-// Write writes entries in a format and returns how many. It holds one batch at a time, whatever their number.
+// Write writes entries in a format and returns how many it wrote. It holds at most one batch in memory.
 func Write(w io.Writer, format Format, entries iter.Seq2[*ledger.Line, error]) (count int, err error) {
 	var out exporter
 	switch format {
@@ -130,7 +130,7 @@ func (e *csvExport) end() error {
 	return e.out.Error()
 }
 
-// unformula keeps a spreadsheet from running text as a formula.
+// unformula prevents spreadsheets from evaluating a cell as a formula.
 func unformula(cell string) string {
 	if cell != "" && (cell[0] == '=' || cell[0] == '+' || cell[0] == '-' || cell[0] == '@' || cell[0] == '\t' || cell[0] == '\r') {
 		return "'" + cell
@@ -145,5 +145,5 @@ func orNone(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// unixNano is a time as OpenTelemetry writes it.
+// unixNano formats a time as OpenTelemetry does.
 func unixNano(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }

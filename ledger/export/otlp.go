@@ -8,10 +8,10 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// otlpBatch is how many records go into one LogsData.
+// otlpBatch is the maximum number of records in one LogsData.
 const otlpBatch = 100
 
-// otlpExport writes OpenTelemetry's JSON for logs, as its file exporter does: one LogsData a line.
+// otlpExport writes OpenTelemetry logs as JSON, one LogsData per line, as OpenTelemetry's file exporter does.
 type otlpExport struct {
 	w       io.Writer
 	records []otlpRecord

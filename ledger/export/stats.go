@@ -12,10 +12,10 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// Dimension is what failures are counted by.
+// Dimension is the property by which failures are counted.
 type Dimension string
 
-// The dimensions.
+// The dimensions of a count.
 const (
 	ByCode   Dimension = "code"
 	ByTool   Dimension = "tool"
@@ -24,33 +24,33 @@ const (
 	ByHour   Dimension = "hour"
 )
 
-// Dimensions returns all of them.
+// Dimensions returns all dimensions.
 func Dimensions() []Dimension { return []Dimension{ByCode, ByTool, ByDomain, ByClass, ByHour} }
 
-// maxBuckets bounds the memory of a count, whatever names are in the ledger; what comes later is counted as other.
+// maxBuckets limits the memory of a count. Names beyond the limit are counted as "other".
 const maxBuckets = 10000
 
-// Stats is how many failures there were.
+// Stats is the result of [Count].
 type Stats struct {
 	By       Dimension `json:"by"`
 	Entries  uint64    `json:"entries"`  // of any kind
 	Failures uint64    `json:"failures"` // of kind failure
-	// Suspected is how many of the failures only look like one, and were passed on as the successes they claim to be.
+	// Suspected is how many of the failures only look like one and were passed on as successes.
 	Suspected uint64                `json:"suspected"`
-	Skipped   uint64                `json:"skipped"` // lines that are no sound entries
+	Skipped   uint64                `json:"skipped"` // malformed lines
 	Begin     time.Time             `json:"begin,omitzero"`
 	End       time.Time             `json:"end,omitzero"`
 	Kinds     map[ledger.Kind]int64 `json:"kinds"`
-	Buckets   []Bucket              `json:"buckets"` // the largest first, hours in their order
+	Buckets   []Bucket              `json:"buckets"` // largest count first; hours in order of time
 }
 
-// Bucket is one name and its failures.
+// Bucket is the number of failures with one name.
 type Bucket struct {
 	Name  string `json:"name"`
 	Count uint64 `json:"count"`
 }
 
-// Count counts the failures of a ledger. options.Keep and options.Since choose what is looked at.
+// Count counts the failures of a ledger. options.Keep and options.Since select the entries to read.
 func Count(ctx context.Context, r *ledger.Reader, by Dimension, options ledger.ReadOptions) (Stats, error) {
 	stats := Stats{By: by, Kinds: map[ledger.Kind]int64{}, Buckets: []Bucket{}}
 	options.Follow, options.Last = false, 0
@@ -94,7 +94,7 @@ func (s *Stats) add(l *ledger.Line) {
 	s.End = l.Time
 }
 
-// bucketOf reads one member without decoding the rest.
+// bucketOf returns the bucket of a line. It reads one member without decoding the others.
 func bucketOf(l *ledger.Line, by Dimension) string {
 	name := ""
 	if by == ByHour {
@@ -108,9 +108,9 @@ func bucketOf(l *ledger.Line, by Dimension) string {
 	return name
 }
 
-// member returns the text of a top-level member that stands behind kind, or "". Members are in a fixed order, and those that hold free text
-// stand behind the ones that are looked for, so that the first match is the member itself unless an earlier label is made to look like
-// it: a quote inside a label is escaped, so that it cannot.
+// member returns the value of a top-level string member after kind, or "". Members are in a fixed order, and those
+// with free text follow the ones that are looked up here. The first match is therefore the member itself: an earlier
+// label cannot imitate it, because a quote inside a label is escaped.
 func member(l *ledger.Line, name string) string {
 	_, rest, ok := bytes.Cut(l.Raw(), []byte(`,"`+name+`":"`))
 	if !ok {
