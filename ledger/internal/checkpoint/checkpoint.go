@@ -22,9 +22,9 @@ const (
 	maxNote    = 16 << 10
 )
 
-// Statement is what a signed checkpoint says.
+// Statement is the content of a signed checkpoint.
 type Statement struct {
-	Text   string // as it was signed, with the signatures
+	Text   string // the whole note, with its signatures
 	Chain  string
 	Size   int64
 	Root   tlog.Hash
@@ -34,20 +34,20 @@ type Statement struct {
 	Offset int64
 }
 
-// Flaw says why a checkpoint cannot be accepted.
+// Flaw is the reason why a checkpoint is not accepted.
 type Flaw struct {
-	Kind   string // one of the two below
-	Offset int64  // of the checkpoint in its file, where that is known
+	Kind   string // UnknownKey or BadSignature
+	Offset int64  // of the checkpoint in its file, if known
 	Why    string
 }
 
-// The kinds of flaw, as spec/ledger.md names them.
+// The kinds of flaws, named as in spec/ledger.md.
 const (
 	UnknownKey   = "unknown-key"
 	BadSignature = "bad-signature"
 )
 
-// Read checks the signature and reads the five lines.
+// Read checks the signature of a checkpoint and parses its five lines.
 func Read(text string, keys note.Verifiers) (Statement, *Flaw) {
 	opened, err := note.Open([]byte(text), keys)
 	var unknown *note.UnverifiedNoteError
@@ -67,7 +67,8 @@ func Read(text string, keys note.Verifiers) (Statement, *Flaw) {
 	return s, nil
 }
 
-// spelledOnce refuses a second spelling of a signature: base64 leaves bits unused, and a reader may pass over line ends.
+// spelledOnce reports whether the signatures are in canonical base64. Other encodings of the same signature exist,
+// because base64 leaves bits unused and decoders skip line ends.
 func spelledOnce(text string, opened *note.Note) bool {
 	again := opened.Text + "\n"
 	rest := strings.TrimPrefix(text, again)
@@ -109,7 +110,7 @@ func parseStatement(text string) (s Statement, err error) {
 	return s, nil
 }
 
-// Stream gives the blocks of a file of checkpoints. Like [Stream] it may be asked again after the end.
+// Stream reads the blocks of a file of checkpoints. Like [segment.Stream] it may be read again after the end.
 type Stream struct {
 	lines *segment.LineBuffer
 	file  io.Closer
@@ -119,13 +120,13 @@ type Stream struct {
 	given int // bytes of block that were returned before their border was written
 }
 
-// OpenStream opens a file of checkpoints; one that is not there is empty.
+// OpenStream opens a file of checkpoints. A missing file counts as empty.
 func OpenStream(fsys fs.FS, name, shown string) (*Stream, error) {
 	file, err := segment.OpenFile(fsys, name, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &Stream{lines: segment.NewLineBuffer(strings.NewReader(""), segment.NoteBuffer), Name: shown}, nil
 	}
-	if errors.Is(err, segment.ErrCorrupt) { // harm, which its first read reports
+	if errors.Is(err, segment.ErrCorrupt) { // damage, which the first read reports
 		return &Stream{lines: segment.NewLineBuffer(failedReader{err}, segment.NoteBuffer), Name: shown}, nil
 	}
 	if err != nil {
@@ -140,7 +141,7 @@ type failedReader struct{ err error }
 // Read returns the error.
 func (r failedReader) Read([]byte) (int, error) { return 0, r.err }
 
-// Close closes the file that is open, if any.
+// Close closes the file, if one is open.
 func (n *Stream) Close() error {
 	if n.file == nil {
 		return nil
@@ -148,7 +149,7 @@ func (n *Stream) Close() error {
 	return n.file.Close()
 }
 
-// Next returns the next block and where it begins. whole says that its border was there: without it, it may still be growing.
+// Next returns the next block and its offset. If whole is false, the block has no border yet and may still grow.
 func (n *Stream) Next() (text string, offset int64, whole bool, err error) {
 	for {
 		line, at, err := n.lines.Next()
@@ -176,7 +177,7 @@ func (n *Stream) Next() (text string, offset int64, whole bool, err error) {
 	}
 }
 
-// unbordered returns what stands behind the last border, once.
+// unbordered returns the bytes after the last border, once.
 func (n *Stream) unbordered() (string, int64, bool, error) {
 	if len(n.block) == n.given || !strings.HasPrefix(noteBorder, string(n.lines.Rest())) {
 		return "", n.lines.Offset, false, io.EOF
@@ -184,10 +185,10 @@ func (n *Stream) unbordered() (string, int64, bool, error) {
 	return string(n.block), n.start, false, nil
 }
 
-// Accept marks a block without a border as used.
+// Accept marks a block without a border as read.
 func (n *Stream) Accept() { n.given = len(n.block) }
 
-// ReadUnsigned reads a checkpoint without asking who signed it.
+// ReadUnsigned parses a checkpoint without checking its signature.
 func ReadUnsigned(text string) (Statement, error) {
 	body, _, ok := strings.Cut(text, "\n\n— ")
 	if !ok {
@@ -198,7 +199,7 @@ func ReadUnsigned(text string) (Statement, error) {
 	return s, err
 }
 
-// Verifiers reads verifier lines, each once.
+// Verifiers parses verifier lines and ignores duplicates.
 func Verifiers(lines []string) (note.Verifiers, error) {
 	var list []note.Verifier
 	seen := map[string]bool{}
@@ -216,7 +217,7 @@ func Verifiers(lines []string) (note.Verifiers, error) {
 	return note.VerifierList(list...), nil
 }
 
-// KeyLines splits the text of a key file: one key a line, blank lines and lines that begin with # do not count.
+// KeyLines splits the text of a key file into keys, one per line. It ignores blank lines and lines that begin with #.
 func KeyLines(text string) []string {
 	var lines []string
 	for line := range strings.Lines(text) {

@@ -17,29 +17,29 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// File is a second place: a file that checkpoints of many chains were appended to.
+// File is a witness copy: a file that checkpoints of many chains were appended to.
 type File struct {
 	Fsys   fs.FS
 	Base   string
 	Name   string        // as the operator named it
-	Own    bool          // it is of this ledger alone
-	file   io.ReadCloser // open from index on: the path may lead to another file later
+	Own    bool          // only this ledger uses it
+	file   io.ReadCloser // kept open after Index, because the path may lead to another file later
 	Blocks map[string]*span
 }
 
-// span is where the blocks of one chain stand.
+// span is the range of the blocks of one chain.
 type span struct {
 	First, Last int64
-	Newest      string // the text of the one that covers most
-	size        int64  // what that covers
+	Newest      string // the text of the block that covers the most entries
+	size        int64  // number of entries that Newest covers
 }
 
-// NewFile returns the checkpoints in the file of this name.
+// NewFile returns the witness copy with this name. It does not open the file.
 func NewFile(name string) *File {
 	return &File{Fsys: os.DirFS(filepath.Dir(name)), Base: filepath.Base(name), Name: name}
 }
 
-// SameFile reports whether two names lead to one file.
+// SameFile reports whether two names lead to the same file.
 func SameFile(a, b string) bool {
 	first, err := os.Stat(a)
 	if err != nil {
@@ -49,11 +49,11 @@ func SameFile(a, b string) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
-// Index finds where each chain's blocks stand, so that each can be read by itself in little memory.
+// Index finds the blocks of each chain, so that the blocks of one chain can be read separately in little memory.
 func (p *File) Index() (*Flaw, error) {
 	info, err := fs.Stat(p.Fsys, p.Base)
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: %w", p.Name, storage.ErrNotRegular) // reading a pipe could wait for ever
+		err = fmt.Errorf("%s: %w", p.Name, storage.ErrNotRegular) // reading a pipe could block forever
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the witness copy: %w", err)
@@ -85,7 +85,7 @@ func (p *File) Index() (*Flaw, error) {
 			notes.Accept()
 		}
 		switch {
-		case IsTorn(text): // what a crash left; the name may be torn too
+		case IsTorn(text): // the remains of a crash; the name may be torn too
 		case ok && format.IsChainName(chain):
 			p.add(chain, text, offset)
 		default:
@@ -94,7 +94,7 @@ func (p *File) Index() (*Flaw, error) {
 	}
 }
 
-// open opens the file for index and for every witness.
+// open opens the file for Index and From.
 func (p *File) open() error {
 	file, err := segment.OpenFile(p.Fsys, p.Base, false)
 	if err != nil {
@@ -123,7 +123,7 @@ func (p *File) add(chain, text string, offset int64) {
 	}
 }
 
-// From returns the checkpoints from an offset on.
+// From returns the checkpoints that begin at offset or later.
 func (p *File) From(offset int64) (*Stream, error) {
 	file, ok := p.file.(io.ReaderAt)
 	if !ok {
@@ -134,7 +134,7 @@ func (p *File) From(offset int64) (*Stream, error) {
 	return notes, nil
 }
 
-// Newest returns the newest block of each chain that keep wants, in the order in which they were written.
+// Newest returns the newest block of each chain that keep accepts, in the order in which they were written.
 func Newest(place string, keep func(chain string) bool) ([]byte, error) {
 	p := NewFile(place)
 	flaw, err := p.Index()
@@ -159,8 +159,8 @@ func Newest(place string, keep func(chain string) bool) ([]byte, error) {
 	return blocks, nil
 }
 
-// TrimTorn drops half a block that a writer left in a shared place when it died, and which another writer's block then followed. A
-// block that was written to its end was not torn.
+// TrimTorn removes an incomplete block that a crashed writer left in a shared file before the block of another
+// writer. A block that was written completely is not torn.
 func TrimTorn(text string) string {
 	i := strings.LastIndex(text, format.Origin)
 	if i <= 0 {
@@ -172,17 +172,18 @@ func TrimTorn(text string) string {
 	return text
 }
 
-// zeros in a file of text are sectors that a power cut has lost.
+// zeros is the mark of sectors that a power cut lost from a text file.
 const zeros = "\x00\x00"
 
-// HasLostSectors reports whether a power cut has taken a part of a block. Where it took only the last byte, one zero stands there, and the next
-// writer has ended the line behind it; no flipped bit makes a zero of what a block ends with.
+// HasLostSectors reports whether a power cut has lost a part of a block. If it lost only the last byte, the block
+// ends in a single zero, after which the next writer ended the line. No flipped bit turns the last byte of a block
+// into a zero.
 func HasLostSectors(text string) bool {
 	return strings.Contains(text, zeros) || strings.HasSuffix(strings.TrimRight(text, "\n"), "\x00")
 }
 
-// IsTorn reports whether a text is the beginning of a checkpoint that was not written to its end. It must not take a changed one for a
-// torn one: behind the five lines everything is as it should be, up to where it stops.
+// IsTorn reports whether text is a prefix of a checkpoint. It must not mistake a changed checkpoint for a torn one,
+// so everything after the five lines must be valid up to the end of the text.
 func IsTorn(text string) bool {
 	text = strings.TrimSuffix(text, "\n") // the next writer may have ended the line
 	lines := strings.SplitAfterN(text, "\n", 6)

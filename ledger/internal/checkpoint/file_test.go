@@ -2,7 +2,7 @@ package checkpoint
 
 import "testing"
 
-// A power cut can take the very last byte of a block and leave one zero, behind which the next writer ends the line.
+// A power cut can lose the last byte of a block and leave a single zero, after which the next writer ends the line.
 func TestAZeroAtTheEndOfABlockIsWhatAPowerCutLeft(t *testing.T) {
 	note := "candor-ledger/x\n1\nroot\nlast\ntime\n\n— key c2lnbmF0dXJl\n"
 	for text, lost := range map[string]bool{

@@ -1,4 +1,5 @@
-// Package format has the names and bytes that writers and readers of a ledger agree on; spec/ledger.md describes them.
+// Package format defines the names and bytes that writers and readers of a ledger share; spec/ledger.md describes
+// them.
 package format
 
 import (
@@ -16,10 +17,11 @@ type Digest [sha256.Size]byte
 // String returns the digest in lower-case hex.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// Genesis is what the first entry of a chain has for the hash of the entry before.
+// Genesis returns the value that the first entry of a chain holds as the hash of the previous entry.
 func Genesis(chain string) Digest { return sha256.Sum256([]byte("candor ledger " + chain)) }
 
-// What can be wrong with the bytes of one line. A bad shape may be a torn write; a bad hash under a whole shape is a changed byte.
+// Errors of a single line. A bad shape may be a torn write; a bad hash in a complete line means that a byte was
+// changed.
 var (
 	ErrShape = errors.New("is not a whole line of this format")
 	ErrHash  = errors.New("has a hash that does not match its bytes")
@@ -37,10 +39,11 @@ const (
 	LineTail  = len(LineHash) + 2*sha256.Size + len(LineEnd)
 )
 
-// MaxLine bounds a line, with its line feed: three texts that are all escapes, labels, and data. A reader may refuse more.
+// MaxLine is the maximum size of a line with its line feed: three texts in which every byte is escaped, labels, and
+// data. A reader may reject longer lines.
 const MaxLine = 2 << 20
 
-// ReadHex decodes lower-case hex; the format has only one spelling of a hash.
+// ReadHex decodes lower-case hex. It rejects upper case, so that a hash has only one spelling.
 func ReadHex(dst, src []byte) bool {
 	if len(src) < 2*len(dst) {
 		return false
@@ -63,13 +66,14 @@ var hexDigit = func() (t [256]byte) {
 	return t
 }()
 
-// TimeLayout has microseconds and always the same length, so that times sort as text.
+// TimeLayout has microseconds and a fixed length, so that times sort as text.
 const TimeLayout = "2006-01-02T15:04:05.000000Z"
 
-// FormatTime is the wire form of an entry's time.
+// FormatTime returns the wire form of an entry's time.
 func FormatTime(t time.Time) string { return t.UTC().Format(TimeLayout) }
 
-// ReadTime reads TimeLayout, several times faster than the package time does, and refuses what that would not have written.
+// ReadTime parses TimeLayout several times faster than package time does. It rejects text that [FormatTime] would not
+// write.
 func ReadTime(b []byte) (time.Time, bool) {
 	var n [7]int
 	for i, f := range [...][2]int{{0, 4}, {5, 7}, {8, 10}, {11, 13}, {14, 16}, {17, 19}, {20, 26}} {
@@ -88,7 +92,7 @@ func ReadTime(b []byte) (time.Time, bool) {
 	return t, ok
 }
 
-// LineError names a line that is not as it should be.
+// LineError returns an error about a malformed line.
 func LineError(segment string, seq uint64, err error) error {
 	return fmt.Errorf("entry %d in %s %w", seq, segment, err)
 }
@@ -104,7 +108,7 @@ func DecodeData(line []byte, v any) error {
 	return json.Unmarshal(wrapper.Data, v)
 }
 
-// MustJSON encodes what cannot fail: structs of texts and numbers that this package makes itself.
+// MustJSON encodes values whose encoding cannot fail: structs of strings and numbers.
 func MustJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -18,10 +18,10 @@ const (
 	ReserveFile     = "reserve"
 )
 
-// ClosedSegment is the name of the n-th closed segment, from 1.
+// ClosedSegment returns the name of the n-th closed segment, from 1.
 func ClosedSegment(n int) string { return fmt.Sprintf("%s%06d%s", SegmentPrefix, n, SegmentSuffix) }
 
-// SegmentNumber reads audit-log.000001.jsonl and audit-log.000001.jsonl.gz.
+// SegmentNumber parses names such as audit-log.000001.jsonl and audit-log.000001.jsonl.gz.
 func SegmentNumber(name string) (number int, packed, ok bool) {
 	name, packed = strings.CutSuffix(name, GzipSuffix)
 	digits, isSegment := strings.CutSuffix(name, SegmentSuffix)
@@ -47,10 +47,10 @@ func IsChainName[T string | []byte](b T) bool {
 	return true
 }
 
-// maxChainName leaves room for an instance of 64 bytes, the start and the random part.
+// maxChainName allows for an instance of 64 bytes, the start time and the random part.
 const maxChainName = 100
 
-// LooksLikeChain accepts INSTANCE-20261115T040506789Z-0123abcd.
+// LooksLikeChain reports whether name has the form INSTANCE-20261115T040506789Z-0123abcd.
 func LooksLikeChain(name string) bool {
 	const form = "-dddddddd-ddddddddd--hhhhhhhh"
 	if len(name) <= len(form) || !IsChainName(name) {
@@ -65,7 +65,7 @@ func isHexText(s string) bool { return strings.Trim(s, "0123456789abcdef") == ""
 
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// Where the keys are, and who may read them.
+// The names and sizes of key files.
 const (
 	KeysDir     = "keys"
 	OldKeysDir  = "keys/old"
@@ -77,7 +77,7 @@ const (
 	MaxKeyFile  = 4 << 10
 )
 
-// What is around a checkpoint in its file.
+// The text around a checkpoint in its file.
 const (
 	Origin   = "candor-ledger/" // begins a checkpoint; the name of the chain follows
 	BlockEnd = "---\n"          // follows each signed checkpoint

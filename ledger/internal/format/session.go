@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 )
 
-// Session is data.session of a setting.
+// Session is the member data.session of a setting.
 type Session struct {
 	ID    string        `json:"id"`
 	State string        `json:"state"`
@@ -13,14 +13,14 @@ type Session struct {
 	Parts []SessionPart `json:"parts,omitempty"`
 }
 
-// SessionPart is where in a chain a session's entries stand.
+// SessionPart is the range of a session's entries in one chain.
 type SessionPart struct {
 	Chain string `json:"chain"`
 	First uint64 `json:"first"`
 	Last  uint64 `json:"last"`
 }
 
-// ParseSession reads data.session.
+// ParseSession decodes the member session of data.
 func ParseSession(data json.RawMessage) (Session, bool) {
 	var d struct {
 		Session Session `json:"session"`

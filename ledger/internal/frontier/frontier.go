@@ -1,4 +1,5 @@
-// Package frontier is the Merkle tree of the verifier. The writer has another, package tree, so that a mistake in one is found by the other.
+// Package frontier is the Merkle tree of the verifier. The writer uses a separate implementation, package tree, so
+// that a mistake in one is found by the other.
 package frontier
 
 import (
@@ -8,13 +9,12 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Frontier is the right edge of a Merkle tree that only grows: the roots of its complete subtrees, largest first. It is all that
-// is needed to go on and to compute the root, in memory of the logarithm of its size. The writer has its own: a mistake in one of
-// them is found by the other.
+// Frontier is the right edge of an append-only Merkle tree: the roots of its complete subtrees, largest first. They
+// suffice to append and to compute the root, in memory logarithmic in the size.
 type Frontier struct {
 	Size  int64
 	Edges []tlog.Hash
-	// Node, if set, is told of every node as it becomes complete.
+	// Node, if set, is called with every node as it becomes complete.
 	Node func(level int, n int64, h tlog.Hash)
 }
 
@@ -39,7 +39,7 @@ func (f *Frontier) tell(level int, n int64, h tlog.Hash) {
 	}
 }
 
-// Root returns the root of the tree as it stands.
+// Root returns the root of the current tree.
 func (f *Frontier) Root() tlog.Hash {
 	if len(f.Edges) == 0 {
 		return sha256.Sum256(nil) // RFC 6962, section 2.1
@@ -63,7 +63,7 @@ func nodeHash(left, right tlog.Hash) tlog.Hash {
 // LeafHasher computes the record hashes of RFC 6962 with one reused state.
 type LeafHasher struct{ state hash.Hash }
 
-// NewLeafHasher returns a LeafHasher. It belongs to one goroutine.
+// NewLeafHasher returns a LeafHasher, which must be used by one goroutine only.
 func NewLeafHasher() LeafHasher { return LeafHasher{sha256.New()} }
 
 // Sum returns the record hash of a line.

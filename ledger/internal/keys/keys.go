@@ -1,4 +1,4 @@
-// Package keys stores the keys of a ledger: one signs checkpoints, the other makes the digests of arguments.
+// Package keys stores the keys of a ledger: one signs checkpoints, the other computes the digests of arguments.
 package keys
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// Keys are the secrets of a folder. They do not change while a ledger is open.
+// Keys are the keys of a ledger folder. They do not change while a ledger is open.
 type Keys struct {
 	Signer note.Signer
 	secret string // the signer line
@@ -24,7 +24,7 @@ type Keys struct {
 	Digest []byte
 }
 
-// Load reads the keys, making them on first use. The caller holds the folder's lock.
+// Load reads the keys and creates them on first use. The caller holds the folder's lock.
 func Load(s storage.Storage) (Keys, error) {
 	if err := makeKeysDir(s); err != nil {
 		return Keys{}, fmt.Errorf("making the key folder: %w", err)
@@ -48,7 +48,8 @@ func Load(s storage.Storage) (Keys, error) {
 	return k, nil
 }
 
-// makeKeysDir makes the folder durable before there is anything in it. If that fails it is taken away again, for the reason [keepKey] has.
+// makeKeysDir creates the folder durably before a key is written. If that fails it removes the folder, for the same
+// reason as [keepKey].
 func makeKeysDir(s storage.Storage) error {
 	if _, _, err := s.Stat(format.KeysDir); err == nil {
 		return nil
@@ -74,7 +75,7 @@ func loadSigner(s storage.Storage) (Keys, error) {
 	line := strings.TrimSpace(string(secret))
 	signer, err := note.NewSigner(line)
 	if err != nil {
-		return Keys{}, errors.New("loading the signing key: malformed") // the library's error could show it
+		return Keys{}, errors.New("loading the signing key: malformed") // the library's error could reveal it
 	}
 	public, err := VerifierOf(line)
 	if err != nil {
@@ -85,13 +86,13 @@ func loadSigner(s storage.Storage) (Keys, error) {
 	if err == nil && strings.TrimSpace(string(shown)) == public {
 		return k, nil
 	}
-	if err := keepKey(s, format.SignerPub, []byte(public+"\n"), 0o644); err != nil { // a crash came between the two files
+	if err := keepKey(s, format.SignerPub, []byte(public+"\n"), 0o644); err != nil { // a crash happened between writing the two files
 		return Keys{}, fmt.Errorf("keeping the public key: %w", err)
 	}
 	return k, nil
 }
 
-// makeSigner writes the secret half first: the public one can be made from it again.
+// makeSigner writes the private key first, because the public key can be derived from it.
 func makeSigner(s storage.Storage) (Keys, error) {
 	secret, public, err := note.GenerateKey(rand.Reader, format.NoteKeyName)
 	if err != nil {
@@ -110,8 +111,9 @@ func makeSigner(s storage.Storage) (Keys, error) {
 	return Keys{Signer: signer, secret: secret, Public: public}, nil
 }
 
-// Restore writes the keys into a folder that was removed and made again while k was in use, so that checkpoints signed from then on
-// verify as before. A folder that has keys keeps them, and they are returned. The caller holds the folder's lock.
+// Restore writes the keys to a folder that was removed and created again while k was in use, so that checkpoints
+// signed from then on verify as before. If the folder already has keys, Restore returns those instead. The caller
+// holds the folder's lock.
 func Restore(s storage.Storage, k Keys) (Keys, error) {
 	err := makeKeysDir(s)
 	if err == nil {
@@ -134,8 +136,9 @@ func restoreKey(s storage.Storage, name string, key []byte) error {
 	return keepKey(s, name, key, 0o600)
 }
 
-// keepKey writes a key that was not there. If that fails nobody knows whether it is on the disk, so it is taken away again: better that the next
-// opener makes another than that it signs with one that a power cut may take.
+// keepKey writes a key that did not exist. If that fails it is unknown whether the key is on the disk, so keepKey
+// removes it: the next process that opens the folder should create another key rather than sign with one that a power
+// cut may lose.
 func keepKey(s storage.Storage, name string, key []byte, mode fs.FileMode) error {
 	err := s.WriteFile(name, key, mode)
 	if err != nil {
@@ -173,7 +176,7 @@ func Rotate(s storage.Storage) (string, error) {
 	if err == nil {
 		err = s.MkdirAll(format.OldKeysDir, 0o700)
 	}
-	if err == nil { // the old public half is durable before anything is replaced
+	if err == nil { // the old public key is durable before the signing key is replaced
 		err = s.WriteFile(format.OldKeysDir+"/"+keyFileName(k.Public)+".pub", []byte(k.Public+"\n"), 0o644)
 	}
 	if err == nil {
@@ -182,7 +185,7 @@ func Rotate(s storage.Storage) (string, error) {
 	return k.Public, err
 }
 
-// keyFileName is the hash that a verifier line has in its middle; it tells keys apart and is safe in a file name.
+// keyFileName returns the hash in the middle of a verifier line, which is unique to a key and safe in a file name.
 func keyFileName(public string) string {
 	parts := strings.Split(public, "+")
 	if len(parts) < 3 {
@@ -191,7 +194,7 @@ func keyFileName(public string) string {
 	return parts[1]
 }
 
-// VerifierOf returns the verifier line of a secret line, which holds the seed of an Ed25519 key.
+// VerifierOf returns the verifier line of a signer line, which holds the seed of an Ed25519 key.
 func VerifierOf(secret string) (string, error) {
 	parts := strings.SplitN(secret, "+", 5) // PRIVATE+KEY+name+hash+key
 	if len(parts) != 5 {

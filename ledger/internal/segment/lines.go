@@ -9,19 +9,21 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// ErrCorrupt says that bytes on the disk are not what a segment holds; it is harm, and not a failure to read.
+// ErrCorrupt means that the bytes on the disk are not those of a segment. It is damage, as opposed to a failure to
+// read.
 var ErrCorrupt = errors.New("corrupt")
 
-// LineBuffer cuts a stream into lines. At the end of the stream it keeps what it has, so that a file that grows can be asked again.
+// LineBuffer splits a stream into lines. At the end of the stream it keeps a partial line, so that a growing file can
+// be read again.
 type LineBuffer struct {
 	in       io.Reader
 	buf      []byte
 	from, to int
-	clean    int   // bytes behind from that hold no line feed
+	clean    int   // bytes after from that hold no line feed
 	Offset   int64 // of buf[from] in the stream
 }
 
-// What a buffer begins with; it grows to the longest line.
+// Initial sizes of buffers, which grow to the longest line.
 const (
 	entryBuffer = 128 << 10
 	NoteBuffer  = 4 << 10
@@ -32,13 +34,13 @@ func NewLineBuffer(in io.Reader, size int) *LineBuffer {
 	return &LineBuffer{in: in, buf: make([]byte, size)}
 }
 
-// reset begins another stream with the same memory.
+// reset starts reading another stream with the same memory.
 func (l *LineBuffer) reset(in io.Reader) {
 	*l = LineBuffer{in: in, buf: l.buf}
 }
 
-// Next returns the next whole line without its line feed, and where it begins. It is good until the next call. io.EOF says that
-// there is none now.
+// Next returns the next whole line without its line feed, and its offset. The line is valid until the next call. Next
+// returns io.EOF if there is currently no whole line.
 func (l *LineBuffer) Next() (line []byte, offset int64, err error) {
 	for {
 		if i := bytes.IndexByte(l.buf[l.from+l.clean:l.to], '\n'); i >= 0 {
@@ -55,10 +57,10 @@ func (l *LineBuffer) Next() (line []byte, offset int64, err error) {
 	}
 }
 
-// Rest returns the bytes behind the last whole line, as far as they were read.
+// Rest returns the bytes read after the last whole line.
 func (l *LineBuffer) Rest() []byte { return l.buf[l.from:l.to] }
 
-// release gives the memory back while there is nothing in it. Lines that were returned stay good.
+// release frees the memory if the buffer is empty. Lines that were returned stay valid.
 func (l *LineBuffer) release() {
 	if l.from == l.to {
 		l.buf, l.from, l.to, l.clean = nil, 0, 0, 0
@@ -79,11 +81,11 @@ func (l *LineBuffer) fill() error {
 		}
 		l.buf = append(l.buf, make([]byte, len(l.buf))...)
 	}
-	for range 100 { // as in bufio: a reader that returns nothing for ever is broken
+	for range 100 { // as in bufio: a reader that keeps returning nothing is broken
 		n, err := l.in.Read(l.buf[l.to:])
 		l.to += n
 		if n > 0 {
-			return nil // an error comes again
+			return nil // the next Read returns the error again
 		}
 		if err != nil {
 			return err

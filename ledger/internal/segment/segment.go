@@ -13,15 +13,15 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// File is one closed file of a chain.
+// File is a closed segment of a chain.
 type File struct {
 	number int
 	Name   string // relative to the ledger's folder
 	packed bool   // compressed
-	Twice  bool   // there both plain and compressed, as between packing a segment and removing the plain one
+	Twice  bool   // exists both plain and compressed, as between compressing a segment and removing the plain file
 }
 
-// List lists the closed segments of a chain in their order. Of one that is there twice it returns the plain one.
+// List returns the closed segments of a chain in order. If a segment exists in both forms it returns the plain one.
 func List(fsys fs.FS, chain string) ([]File, error) {
 	list, err := fs.ReadDir(fsys, chain)
 	if err != nil {
@@ -50,7 +50,7 @@ func List(fsys fs.FS, chain string) ([]File, error) {
 	return segments, nil
 }
 
-// Chains lists the chains of a folder by name. What is not named like a chain is none.
+// Chains returns the names of the chains in a folder, sorted. It ignores entries that are not named like a chain.
 func Chains(fsys fs.FS) ([]string, error) {
 	list, err := fs.ReadDir(fsys, ".")
 	if err != nil {
@@ -65,7 +65,8 @@ func Chains(fsys fs.FS) ([]string, error) {
 	return names, nil
 }
 
-// OpenFile opens a file of entries and sees to it that it is a file: a pipe would keep the reader waiting.
+// OpenFile opens a file of entries. It checks that it is a regular file, because opening a pipe would block the
+// reader.
 func OpenFile(fsys fs.FS, name string, packed bool) (io.ReadCloser, error) {
 	info, err := fs.Stat(fsys, name)
 	if err != nil {
@@ -81,14 +82,14 @@ func OpenFile(fsys fs.FS, name string, packed bool) (io.ReadCloser, error) {
 	return &packedFile{file: file}, nil
 }
 
-// packedFile reads a compressed segment. What keeps it from being unpacked is harm.
+// packedFile reads a compressed segment. A decompression error is damage.
 type packedFile struct {
 	file fs.File
 	zip  *gzip.Reader
 	err  error
 }
 
-// Read returns unpacked bytes.
+// Read returns uncompressed bytes.
 func (p *packedFile) Read(b []byte) (int, error) {
 	if p.zip == nil && p.err == nil {
 		p.zip, p.err = gzip.NewReader(p.file)

@@ -9,37 +9,39 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// Line is one line of a chain and where it stands.
+// Line is one line of a chain with its position.
 type Line struct {
-	Bytes  []byte // without the line feed; good until the next line is read
+	Bytes  []byte // without the line feed; valid until the next line is read
 	File   string
 	Offset int64
-	First  bool // the first of its file
-	number int  // of its segment
+	First  bool // it is the first of its file
+	number int  // number of its segment
 }
 
-// Stream gives the lines of one chain in order, across its segments. It may be asked again after the end: it then sees what was
-// written meanwhile, through rotation and compression. It takes no lock and never holds up the writer.
+// Stream reads the lines of one chain in order, across its segments. It may be read again after the end and then
+// returns lines that were written meanwhile, through rotation and compression. It takes no lock and never blocks the
+// writer.
 type Stream struct {
 	fsys   fs.FS
 	chain  string
 	Lines  *LineBuffer
 	file   io.Closer // nil between two segments
-	Name   string    // of the open segment
-	number int       // of the open or last read segment
-	Closed bool      // the open segment gets no more lines
+	Name   string    // name of the open segment
+	number int       // number of the open or last read segment
+	Closed bool      // the open segment will not grow
 	fresh  bool      // no line of it was returned yet
-	Skip   int       // segments up to this number are passed over
-	dead   bool      // given up
-	Gap    bool      // numbers are missing between the open segment and the one before
+	Skip   int       // segments up to this number are skipped
+	dead   bool      // abandoned
+	Gap    bool      // numbers are missing between the open segment and the previous one
 }
 
-// NewStream returns a reader of the segments of a chain.
+// NewStream returns a Stream of the lines of a chain.
 func NewStream(fsys fs.FS, chain string) *Stream {
 	return &Stream{fsys: fsys, chain: chain, Lines: NewLineBuffer(nil, entryBuffer)}
 }
 
-// Next returns the next whole line. io.EOF says that there is none now, ErrCorrupt that there is something else.
+// Next returns the next whole line. It returns io.EOF if there is currently none, and ErrCorrupt if the file is
+// damaged.
 func (s *Stream) Next() (Line, error) {
 	for {
 		if s.dead {
@@ -66,7 +68,7 @@ func (s *Stream) Next() (Line, error) {
 	}
 }
 
-// turn decides what follows the end of a file: more of it, the next one, or nothing.
+// turn decides how to continue at the end of a file: with more of it, with the next segment, or not at all.
 func (s *Stream) turn() (more bool, err error) {
 	if !s.Closed {
 		list, err := List(s.fsys, s.chain)
@@ -75,7 +77,7 @@ func (s *Stream) turn() (more bool, err error) {
 		}
 		s.Closed = len(list) > 0 && list[len(list)-1].number >= s.number
 		if s.Closed {
-			return true, nil // it was renamed while it was open: what came last may not have been read
+			return true, nil // it was renamed while it was open, so its last lines may not have been read
 		}
 		s.Lines.release()
 		return false, io.EOF
@@ -86,13 +88,13 @@ func (s *Stream) turn() (more bool, err error) {
 	return true, s.Close()
 }
 
-// ErrTorn says that a closed segment ends in half a line.
+// ErrTorn means that a closed segment ends in an incomplete line.
 var ErrTorn = errors.New("a closed segment ends in half a line")
 
-// Tail returns the bytes behind the last whole line, as far as they were read, and their offset in the open segment.
+// Tail returns the bytes read after the last whole line, and their offset in the open segment.
 func (s *Stream) Tail() ([]byte, int64) { return s.Lines.Rest(), s.Lines.Offset }
 
-// DiscardTail passes over those bytes.
+// DiscardTail skips the bytes that [Stream.Tail] returns.
 func (s *Stream) DiscardTail() { s.Lines.from, s.Lines.clean = s.Lines.to, 0 }
 
 // Close closes the open segment, if any.
@@ -105,13 +107,13 @@ func (s *Stream) Close() error {
 	return file.Close()
 }
 
-// Abandon passes over what is left of the open segment.
+// Abandon skips the remainder of the open segment.
 func (s *Stream) Abandon() error {
 	s.dead = !s.Closed
 	return s.Close()
 }
 
-// open opens the segment behind the last one. A segment that is renamed or packed between looking and opening is looked for again.
+// open opens the next segment. If a segment is renamed or compressed between listing and opening, open tries again.
 func (s *Stream) open() error {
 	for range 100 {
 		list, err := s.segments()
@@ -132,8 +134,8 @@ func (s *Stream) open() error {
 	return fs.ErrNotExist
 }
 
-// Segments lists the closed segments. A list that is read while a segment is being packed may miss both of its names, so that one with
-// a gap behind the last segment is read again.
+// segments lists the closed segments. A list that is read while a segment is being compressed may miss both of its
+// names, so a list with a gap after the last segment is read again.
 func (s *Stream) segments() (list []File, err error) {
 	for range 4 {
 		if list, err = List(s.fsys, s.chain); err != nil {
@@ -148,7 +150,7 @@ func (s *Stream) segments() (list []File, err error) {
 	return list, nil
 }
 
-// openBehind tries once. last says that it tried the active segment.
+// openBehind tries to open the next segment once. last is true if it tried the active segment.
 func (s *Stream) openBehind(list []File) (last bool, err error) {
 	for _, seg := range list {
 		if seg.number > max(s.number, s.Skip) {
@@ -164,7 +166,7 @@ func (s *Stream) openBehind(list []File) (last bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	// If it was rotated between the list and the opening, this is not the segment it seems to be.
+	// If it was rotated between listing and opening, this is a different segment.
 	again, err := List(s.fsys, s.chain)
 	if err != nil || LastNumber(again) != LastNumber(list) {
 		return true, errors.Join(err, file.Close())

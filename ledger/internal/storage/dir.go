@@ -18,7 +18,8 @@ import (
 	"github.com/candor-mcp/candor/internal/filelock"
 )
 
-// Dir is the real one. Everything goes through an os.Root, so that a link planted in the folder cannot lead out of it.
+// Dir is the [Storage] of the operating system. It uses an os.Root, so that a link in the folder cannot lead out of
+// it.
 type Dir struct {
 	dir  string // absolute
 	held atomic.Pointer[os.Root]
@@ -26,7 +27,7 @@ type Dir struct {
 
 func (s *Dir) root() *os.Root { return s.held.Load() }
 
-// Open makes the folder if it is not there and opens it.
+// Open opens a folder and creates it if it does not exist.
 func Open(dir string) (*Dir, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -52,7 +53,8 @@ func (s *Dir) openFolder() (*os.Root, error) {
 	return root, nil
 }
 
-// Reopen compares the folder at the path with the one that is held: an open folder follows its files when it is moved, and outlives its name.
+// Reopen compares the folder at the path with the open one: an open folder stays the same when it is moved or
+// removed.
 func (s *Dir) Reopen() (moved bool, err error) {
 	old := s.root()
 	held, err := old.Stat(".")
@@ -70,7 +72,7 @@ func (s *Dir) Reopen() (moved bool, err error) {
 	return true, old.Close()
 }
 
-// Watch compares what the path leads to with the file that has the name in the folder that is held.
+// Watch remembers the file with this name in the open folder. The watch compares it with the file at the path.
 func (s *Dir) Watch(name string) (Watch, error) {
 	first, err := s.root().Lstat(name)
 	if err != nil {
@@ -89,7 +91,8 @@ func (s *Dir) Watch(name string) (Watch, error) {
 	}, nil
 }
 
-// makeFolder makes a folder and those above it, durably: what is in a folder is lost with its name.
+// makeFolder creates a folder and its parents durably. If the name of a folder is not durable, its content is not
+// either.
 func makeFolder(dir string) error {
 	if info, err := os.Stat(dir); err == nil && info.IsDir() {
 		return nil
@@ -102,7 +105,7 @@ func makeFolder(dir string) error {
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		if info, other := os.Stat(dir); other == nil && info.IsDir() {
-			return nil // another process was quicker
+			return nil // another process created it first
 		}
 		return err
 	}
@@ -113,22 +116,22 @@ func makeFolder(dir string) error {
 	return errors.Join(syncFolder(f), f.Close())
 }
 
-// Exposed reports whether others may look into a folder that was there before. What is in it is made for its owner only, so this is worth a
-// warning and not a refusal. Where modes mean nothing nobody is warned.
+// Exposed reports whether other users may read the folder. The files in it are created for the owner only, so this is
+// only worth a warning. On Windows, where modes do not show it, Exposed returns false.
 func (s *Dir) Exposed() bool {
 	info, err := s.root().Stat(".")
 	return err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0
 }
 
-// Close gives the folder back.
+// Close closes the folder.
 func (s *Dir) Close() error { return s.root().Close() }
 
-// Create refuses a name that is there: nothing is ever written over.
+// Create fails if the file exists: existing files are never overwritten.
 func (s *Dir) Create(name string, mode fs.FileMode) (File, error) {
 	return s.open(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, mode)
 }
 
-// OpenAppend opens for appending, wherever the end is at that moment.
+// OpenAppend opens a file for appending at its current end.
 func (s *Dir) OpenAppend(name string) (File, error) {
 	return s.open(name, os.O_WRONLY|os.O_APPEND, 0)
 }
@@ -148,7 +151,7 @@ func (s *Dir) open(name string, flag int, mode fs.FileMode) (File, error) {
 	return osFile{f}, nil
 }
 
-// ReadAt opens, reads and closes, so that a reader holds no descriptors.
+// ReadAt opens, reads and closes the file, so that readers hold no descriptors.
 func (s *Dir) ReadAt(name string, p []byte, off int64) (int, error) {
 	f, err := s.root().Open(name)
 	if err != nil {
@@ -158,10 +161,10 @@ func (s *Dir) ReadAt(name string, p []byte, off int64) (int, error) {
 	if closed := f.Close(); closed != nil {
 		err = errors.Join(err, closed)
 	}
-	return n, err // io.EOF as it is: package io compares it with ==
+	return n, err // io.EOF unwrapped, because package io compares it with ==
 }
 
-// Stat follows no links.
+// Stat does not follow links.
 func (s *Dir) Stat(name string) (int64, time.Time, error) {
 	info, err := s.root().Lstat(name)
 	if err != nil {
@@ -170,7 +173,7 @@ func (s *Dir) Stat(name string) (int64, time.Time, error) {
 	return info.Size(), info.ModTime(), nil
 }
 
-// WriteFile leaves either what was there or the new file, whole.
+// WriteFile replaces a file atomically: after a crash either the old file or the complete new one exists.
 func (s *Dir) WriteFile(name string, data []byte, mode fs.FileMode) error {
 	aside := name + ".new"
 	if err := s.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -179,7 +182,7 @@ func (s *Dir) WriteFile(name string, data []byte, mode fs.FileMode) error {
 	if err := s.writeAside(aside, data, mode); err != nil {
 		return err
 	}
-	if err := s.Rename(aside, name); err != nil { // what was there before stays whole until here
+	if err := s.Rename(aside, name); err != nil { // until here the old file is unchanged
 		return err
 	}
 	return s.SyncDir(path.Dir(name))
@@ -197,18 +200,18 @@ func (s *Dir) writeAside(name string, data []byte, mode fs.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
-// Rename stays within the folder.
+// Rename renames a file within the folder.
 func (s *Dir) Rename(from, to string) error { return s.root().Rename(from, to) }
 
 // Remove removes a file or an empty folder.
 func (s *Dir) Remove(name string) error { return s.root().Remove(name) }
 
-// MkdirAll makes a folder and those above it.
+// MkdirAll creates a folder and its parents.
 func (s *Dir) MkdirAll(name string, mode fs.FileMode) error {
 	return s.root().MkdirAll(name, mode)
 }
 
-// List sorts, so that two runs see the same order.
+// List returns the names sorted, so that their order is reproducible.
 func (s *Dir) List(dir string) ([]string, error) {
 	f, err := s.root().Open(dir)
 	if err != nil {
@@ -236,7 +239,7 @@ func (s *Dir) SyncDir(dir string) error {
 	return errors.Join(syncFolder(f), f.Close())
 }
 
-// Lock locks a file for as long as it is held open.
+// Lock locks a file until release closes it.
 func (s *Dir) Lock(name string, note []byte) (func() error, error) {
 	f, err := filelock.Open(s.root(), name)
 	if errors.Is(err, filelock.ErrLocked) {
@@ -248,10 +251,10 @@ func (s *Dir) Lock(name string, note []byte) (func() error, error) {
 	if err := errors.Join(f.Truncate(0), writeAll(f, note)); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return f.Close, nil // closing gives the lock back
+	return f.Close, nil // closing the file releases the lock
 }
 
-// Free asks about the file system that holds the folder.
+// Free returns the free space of the file system that holds the folder.
 func (s *Dir) Free() (uint64, error) { return freeSpace(s.dir) }
 
 func writeAll(w io.Writer, b []byte) error {
@@ -262,16 +265,16 @@ func writeAll(w io.Writer, b []byte) error {
 // osFile is a file of the operating system.
 type osFile struct{ f *os.File }
 
-// Write appends: the file was opened so.
+// Write appends, because the file was opened with O_APPEND.
 func (f osFile) Write(p []byte) (int, error) { return f.f.Write(p) }
 
-// Sync is fdatasync where there is one.
+// Sync calls fdatasync where it exists.
 func (f osFile) Sync() error { return durable.SyncData(f.f) }
 
-// Truncate moves the end. What is appended next follows there.
+// Truncate changes the size. The next write appends at the new end.
 func (f osFile) Truncate(size int64) error { return f.f.Truncate(size) }
 
-// Trim truncates to the size that the file has, which frees what was reserved behind it.
+// Trim truncates the file to its current size, which frees the reserved space after it.
 func (f osFile) Trim() error {
 	info, err := f.f.Stat()
 	if err != nil {
@@ -280,10 +283,10 @@ func (f osFile) Trim() error {
 	return f.f.Truncate(info.Size())
 }
 
-// Close closes.
+// Close closes the file.
 func (f osFile) Close() error { return f.f.Close() }
 
-// Reserve is fallocate where there is one.
+// Reserve calls fallocate where it exists.
 func (f osFile) Reserve(bytes int64) error {
 	info, err := f.f.Stat()
 	if err != nil {

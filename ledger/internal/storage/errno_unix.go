@@ -6,5 +6,5 @@ import "syscall"
 
 const errQuota = syscall.EDQUOT
 
-// nonBlocking makes opening a pipe fail at once instead of waiting for its other end.
+// nonBlocking makes opening a pipe fail immediately instead of waiting for its other end.
 const nonBlocking = syscall.O_NONBLOCK

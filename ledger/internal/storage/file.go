@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// IsFull reports whether err says that there is no room.
+// IsFull reports whether err means that the disk or the quota is full.
 func IsFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, errQuota) }
 
-// Remove deletes a file that may not be there.
+// Remove removes a file that may not exist.
 func Remove(s Storage, name string) error {
 	if err := s.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -18,7 +18,7 @@ func Remove(s Storage, name string) error {
 	return nil
 }
 
-// ReadSmall reads a whole file that is expected to be small and refuses one that is not.
+// ReadSmall reads a whole file. It returns an error if the file is larger than limit.
 func ReadSmall(s Storage, name string, limit int64) ([]byte, error) {
 	size, _, err := s.Stat(name)
 	if err != nil {
@@ -38,7 +38,7 @@ func ReadSmall(s Storage, name string, limit int64) ([]byte, error) {
 	return nil, fmt.Errorf("reading %s: %w", name, err)
 }
 
-// Reader reads a file from its beginning.
+// Reader reads a file sequentially, starting at Off.
 type Reader struct {
 	Storage Storage
 	Name    string
@@ -49,7 +49,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	n, err := r.Storage.ReadAt(r.Name, p, r.Off)
 	r.Off += int64(n)
 	if n > 0 {
-		return n, nil // what went wrong comes again
+		return n, nil // the next Read returns the error again
 	}
 	return 0, err
 }

@@ -4,5 +4,5 @@ package ledger
 
 import "math"
 
-// freeSpace is not known here; a full disk is still seen when it is full.
+// freeSpace is not supported on this system; a full disk is noticed when a write fails.
 func freeSpace(string) (uint64, error) { return math.MaxUint64, nil }

@@ -4,7 +4,7 @@ package storage
 
 import "syscall"
 
-// freeSpace asks the file system what an ordinary user may still write.
+// freeSpace returns the space that an unprivileged user may still use.
 func freeSpace(dir string) (uint64, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {

@@ -6,7 +6,8 @@ import (
 	"syscall"
 )
 
-// reserveSpace asks for blocks behind the end without moving it. A file system that has no such thing is no error.
+// reserveSpace allocates blocks after the end without changing the size. It returns nil if the file system does not
+// support that.
 func reserveSpace(f *os.File, off, bytes int64) error {
 	const keepSize = 0x1 // FALLOC_FL_KEEP_SIZE
 	err := control(f, "fallocate", func(fd int) error { return syscall.Fallocate(fd, keepSize, off, bytes) })
@@ -16,7 +17,7 @@ func reserveSpace(f *os.File, off, bytes int64) error {
 	return err
 }
 
-// control runs a system call on the descriptor, again if a signal came between.
+// control runs a system call on the descriptor and repeats it after EINTR.
 func control(f *os.File, name string, call func(fd int) error) error {
 	raw, err := f.SyscallConn()
 	if err != nil {

@@ -4,5 +4,5 @@ package storage
 
 import "os"
 
-// reserveSpace does nothing: elsewhere space cannot be asked for without moving the visible end.
+// reserveSpace does nothing: this system cannot allocate space without changing the visible size.
 func reserveSpace(*os.File, int64, int64) error { return nil }

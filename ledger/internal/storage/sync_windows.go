@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// syncFolder does nothing: the system keeps names durable by itself.
+// syncFolder does nothing: Windows needs no sync of folders.
 func syncFolder(*os.File) error { return nil }
 
-// freeSpace is not known; a full disk is still seen when it is full.
+// freeSpace is not supported on this system; a full disk is noticed when a write fails.
 func freeSpace(string) (uint64, error) { return math.MaxUint64, nil }

@@ -1,4 +1,5 @@
-// Package tree is the Merkle tree of the writer. The verifier has another, package frontier, so that a mistake in one is found by the other.
+// Package tree is the Merkle tree of the writer. The verifier uses a separate implementation, package frontier, so
+// that a mistake in one is found by the other.
 package tree
 
 import (
@@ -11,11 +12,12 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Tree is the right edge of a Merkle tree that only grows: the roots of its complete subtrees, largest first. That is all it takes to go
-// on and to compute the root, and it is a plain value: a copy is a tree of its own, which is how a batch that fails is undone.
+// Tree is the right edge of an append-only Merkle tree: the roots of its complete subtrees, largest first. They
+// suffice to append and to compute the root. A copy of a Tree is independent of the original, which is how a failed
+// batch is undone.
 type Tree struct {
 	Size  uint64
-	edge  [64]tlog.Hash // of which the first popcount(size) count
+	edge  [64]tlog.Hash // the first popcount(Size) hashes are used
 	depth int
 }
 
@@ -30,10 +32,10 @@ func (t *Tree) Push(leaf tlog.Hash) {
 	t.Size++
 }
 
-// Root returns the root of the tree as it stands.
+// Root returns the root of the current tree.
 func (t *Tree) Root() tlog.Hash {
 	if t.depth == 0 {
-		return sha256.Sum256(nil) // as RFC 6962 has it
+		return sha256.Sum256(nil) // RFC 6962, section 2.1
 	}
 	h := t.edge[t.depth-1]
 	for i := t.depth - 2; i >= 0; i-- {
@@ -42,7 +44,7 @@ func (t *Tree) Root() tlog.Hash {
 	return h
 }
 
-// Edges returns the edge as an entry holds it.
+// Edges returns the edge in the form in which entries store it.
 func (t *Tree) Edges() []string {
 	texts := make([]string, t.depth)
 	for i := range texts {
@@ -51,7 +53,8 @@ func (t *Tree) Edges() []string {
 	return texts
 }
 
-// FromEdges is a tree of that size with that edge. Whether it is the right one only a signed root can tell.
+// FromEdges returns the tree of that size with that edge. It checks only the number and the form of the hashes; only
+// a signed root shows that they are correct.
 func FromEdges(size uint64, edges []string) (Tree, error) {
 	t := Tree{Size: size, depth: len(edges)}
 	if bits.OnesCount64(size) != len(edges) {
@@ -67,13 +70,13 @@ func FromEdges(size uint64, edges []string) (Tree, error) {
 	return t, nil
 }
 
-// RecordHasher computes record hashes without allocating. It belongs to one goroutine.
+// RecordHasher computes record hashes without allocating. It must be used by one goroutine only.
 type RecordHasher struct{ state hash.Hash }
 
 // NewRecordHasher returns a RecordHasher.
 func NewRecordHasher() RecordHasher { return RecordHasher{sha256.New()} }
 
-// Sum is tlog.RecordHash.
+// Sum returns the same as tlog.RecordHash.
 func (l RecordHasher) Sum(record []byte) (leaf tlog.Hash) {
 	l.state.Reset()
 	l.state.Write([]byte{0})
