@@ -14,8 +14,8 @@ import (
 
 // Apply returns the content of the file after the patch. old is empty if the patch creates the file; the result is nil
 // if the patch deletes it. Every line that the patch expects must be at the line number that the patch gives. The error
-// is PATCH_APPLY_FAILED; it contains hunk and line numbers but no content. Apply does not modify old and does not keep
-// the result.
+// is PATCH_APPLY_FAILED; it contains hunk and line numbers but no content. Apply does not modify old, and the caller
+// owns the result.
 func (f File) Apply(old []byte) ([]byte, error) {
 	if len(old) > MaxResult {
 		return nil, f.failed(nil, "it is larger than %d MiB", MaxResult>>20)

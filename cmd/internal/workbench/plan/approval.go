@@ -23,19 +23,19 @@ import (
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
-// approvalVersion is the version of the records that are written, and the only one that is read.
+// approvalVersion is the version of the records that are written, and the only version that is read.
 const approvalVersion = 1
 
-// Bounds of a record and of a list of them.
+// Limits of a record and of a list of records.
 const (
 	maxBy        = 128
 	maxNote      = 1 << 10
 	maxRecord    = 16 << 10
-	MaxUses      = 100    // changes that an approval may be limited to
-	maxApprovals = 10_000 // names in the folder of one workspace that are looked at
+	MaxUses      = 100    // maximum number of changes that an approval may be limited to
+	maxApprovals = 10_000 // maximum number of names that List reads in the folder of one workspace
 )
 
-// approvalsFolder is the folder of the records in the state folder; each workspace has its own below it.
+// approvalsFolder is the folder of the records in the state folder. Each workspace has a folder below it.
 const approvalsFolder = "approvals"
 
 // Approval is the record that a person approved a plan for a workspace.
@@ -47,21 +47,22 @@ type Approval struct {
 	At      time.Time `json:"at"`
 	Note    string    `json:"note,omitempty"`
 
-	// Expires is when the approval ends, nil is never.
+	// Expires is when the approval ends; nil means never.
 	Expires *time.Time `json:"expires,omitempty"`
-	// Uses is how many changes the approval is for, 0 is any number, and Used the ids of those that were made.
+	// Uses is the number of changes the approval allows; 0 means any number. Used holds the ids of the changes made.
 	Uses int      `json:"uses,omitempty"`
 	Used []string `json:"used,omitempty"`
 
-	// Problem says what is wrong with a damaged record in a list. Such a record approves nothing.
+	// Problem describes the damage of a damaged record in a list. Such a record approves nothing.
 	Problem string `json:"-"`
 }
 
-// Approvals are the records in the state folder, which no tool of a workspace can write to. They are safe for concurrent use, also by
-// several processes.
+// Approvals holds the records in the state folder, which the tools of a workspace cannot write to. It is safe for
+// concurrent use, also by several processes.
 type Approvals struct{ state *os.Root }
 
-// Open returns the approvals below a state folder and makes their folder. The caller keeps owning state.
+// Open returns the approvals below a state folder and creates their folder. The caller remains responsible for closing
+// state.
 func Open(state *os.Root) (*Approvals, error) {
 	a := &Approvals{state: state}
 	if err := a.makeFolder(approvalsFolder); err != nil {
@@ -70,8 +71,8 @@ func Open(state *os.Root) (*Approvals, error) {
 	return a, nil
 }
 
-// RootDigest returns the name of a workspace in the state folder, which does not reveal its path. Pass the absolute path with its links resolved: two spellings of
-// one folder would be two workspaces.
+// RootDigest returns the name of a workspace in the state folder, which does not reveal its path. path must be absolute
+// with symbolic links resolved; otherwise two spellings of one folder would be two workspaces.
 func RootDigest(path string) string {
 	sum := sha256.Sum256([]byte(path))
 	return hex.EncodeToString(sum[:])
@@ -79,8 +80,8 @@ func RootDigest(path string) string {
 
 var digest = lazyregexp.New(`^[0-9a-f]{16,64}$`)
 
-// Approve writes a record; its version is filled in. When it returns without an error the record survives a crash. One that was there is replaced,
-// also a damaged one. A record that [Approvals.Lookup] would not accept is INVALID_INPUT_VALUE.
+// Approve writes a record and sets its version. It replaces an existing record, even a damaged one. When it returns nil,
+// the record survives a crash. A record that [Approvals.Lookup] would not accept is INVALID_INPUT_VALUE.
 func (a *Approvals) Approve(record Approval) error {
 	record.Version, record.At = approvalVersion, record.At.UTC()
 	if err := record.check(record.Root, record.Plan); err != nil {
@@ -96,7 +97,7 @@ func (a *Approvals) Approve(record Approval) error {
 	return nil
 }
 
-// Revoke removes a record, durably, and reports whether there was one.
+// Revoke removes a record durably and reports whether it existed.
 func (a *Approvals) Revoke(root, plan string) (existed bool, err error) {
 	if !digest.MatchString(root) || !fullHash.MatchString(plan) {
 		return false, nil
@@ -114,7 +115,7 @@ func (a *Approvals) Revoke(root, plan string) (existed bool, err error) {
 	return true, nil
 }
 
-// Has reports whether there is a record of a plan, sound or damaged.
+// Has reports whether a plan has a record, valid or damaged.
 func (a *Approvals) Has(root, plan string) bool {
 	if !digest.MatchString(root) || !fullHash.MatchString(plan) {
 		return false
@@ -123,7 +124,8 @@ func (a *Approvals) Has(root, plan string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// Lookup returns the record of a plan. PLAN_NOT_APPROVED if there is none, or if it is damaged; details.reason is "no_record" or "bad_record".
+// Lookup returns the record of a plan. The error is PLAN_NOT_APPROVED if the record is missing or damaged;
+// details.reason is then "no_record" or "bad_record".
 func (a *Approvals) Lookup(root, plan string) (Approval, error) {
 	if !digest.MatchString(root) || !fullHash.MatchString(plan) {
 		return Approval{}, notApproved(plan, "no_record", "Nobody has approved the plan.")
@@ -138,7 +140,7 @@ func (a *Approvals) Lookup(root, plan string) (Approval, error) {
 	return record, nil
 }
 
-// List returns the records of a workspace, the oldest first, damaged ones before them with their problem.
+// List returns the records of a workspace, oldest first. Damaged records come before all others, with their problem.
 func (a *Approvals) List(root string) ([]Approval, error) {
 	if !digest.MatchString(root) {
 		return nil, nil
@@ -162,7 +164,7 @@ func (a *Approvals) List(root string) ([]Approval, error) {
 		}
 		record, err := a.read(root, plan)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // it was taken back in this moment
+			continue // revoked in the meantime
 		}
 		if err != nil {
 			record = Approval{Plan: plan, Root: root, Problem: problemOf(err)}
@@ -173,7 +175,7 @@ func (a *Approvals) List(root string) ([]Approval, error) {
 	return list, nil
 }
 
-// check says what a record lacks to approve this plan in this workspace.
+// check returns an error unless the record is valid for this plan in this workspace.
 func (r Approval) check(root, plan string) error {
 	switch {
 	case r.Version != approvalVersion:
@@ -197,7 +199,8 @@ func (r Approval) check(root, plan string) error {
 	}
 }
 
-// Ended says why an approval does not hold any more, in one word for details and in a sentence; "" if it holds.
+// Ended returns the reason why an approval has ended, as one word for details and as a sentence. Both are empty if the
+// approval is still valid.
 func (r Approval) Ended(now time.Time) (reason, sentence string) {
 	switch {
 	case r.Expires != nil && !now.Before(*r.Expires):
@@ -208,8 +211,8 @@ func (r Approval) Ended(now time.Time) (reason, sentence string) {
 	return "", ""
 }
 
-// Use counts a change with this id against an approval that is limited in number. It is durable before it returns, and the same id counts once. The
-// caller holds the lock of the workspace.
+// Use counts the change with this id against an approval that has a limited number of uses. The count is durable when
+// Use returns, and each id counts once. The caller must hold the lock of the workspace.
 func (a *Approvals) Use(root, plan, id string) error {
 	return a.recount(root, plan, func(used []string) []string {
 		if slices.Contains(used, id) {
@@ -219,7 +222,7 @@ func (a *Approvals) Use(root, plan, id string) error {
 	})
 }
 
-// Release takes back what [Approvals.Use] counted for a change that came to nothing.
+// Release reverts [Approvals.Use] for a change that was not made.
 func (a *Approvals) Release(root, plan, id string) error {
 	return a.recount(root, plan, func(used []string) []string {
 		return slices.DeleteFunc(slices.Clone(used), func(other string) bool { return other == id })
@@ -229,7 +232,7 @@ func (a *Approvals) Release(root, plan, id string) error {
 func (a *Approvals) recount(root, plan string, count func([]string) []string) error {
 	record, err := a.Lookup(root, plan)
 	if err != nil || record.Uses == 0 {
-		return nil //nolint:nilerr // without a record nothing is counted; whether the plan is approved is decided elsewhere
+		return nil //nolint:nilerr // without a record nothing is counted; approval is checked elsewhere
 	}
 	used := count(record.Used)
 	if len(used) == len(record.Used) {
@@ -239,7 +242,7 @@ func (a *Approvals) recount(root, plan string, count func([]string) []string) er
 	return a.Approve(record)
 }
 
-// problemOf returns the text about a damaged record without file system details.
+// problemOf describes a damaged record, without file system details.
 func problemOf(err error) string {
 	if m, ok := errors.AsType[*mistake](err); ok {
 		return m.text
@@ -250,7 +253,7 @@ func problemOf(err error) string {
 func recordFolder(root string) string     { return path.Join(approvalsFolder, root) }
 func recordName(root, plan string) string { return path.Join(approvalsFolder, root, plan+".json") }
 
-// read accepts a record only if it is a regular file that only its owner can write.
+// read returns a record. It accepts only a regular file that only its owner can write.
 func (a *Approvals) read(root, plan string) (Approval, error) {
 	for _, folder := range []string{approvalsFolder, recordFolder(root)} {
 		info, err := a.state.Lstat(folder)
@@ -297,12 +300,12 @@ func decodeRecord(text []byte, root, plan string) (Approval, error) {
 	return record, nil
 }
 
-// shared reports whether other users can write a file. It is always false where modes have no meaning.
+// shared reports whether other users can write a file. It is always false on systems without file modes.
 func shared(info fs.FileInfo) bool {
 	return runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0
 }
 
-// write leaves either what was there or the new record, whole, and returns when it is durable.
+// write replaces a record atomically and returns when it is durable.
 func (a *Approvals) write(root, plan string, text []byte) error {
 	if err := a.makeFolder(recordFolder(root)); err != nil {
 		return err
@@ -310,7 +313,7 @@ func (a *Approvals) write(root, plan string, text []byte) error {
 	return durable.WriteFile(a.state, recordName(root, plan), text, 0o600)
 }
 
-// makeFolder makes one folder, durably: what is in a folder is lost with its name.
+// makeFolder creates one folder and syncs its parent, because the content of a folder is lost if its name is.
 func (a *Approvals) makeFolder(name string) error {
 	err := a.state.Mkdir(name, 0o700)
 	if errors.Is(err, fs.ErrExist) {
@@ -325,7 +328,7 @@ func (a *Approvals) makeFolder(name string) error {
 	return a.sync(path.Dir(name))
 }
 
-// sync makes the names in a folder durable, where a folder can be synced.
+// sync makes the names in a folder durable, on systems where a folder can be synced.
 func (a *Approvals) sync(folder string) error {
 	if runtime.GOOS == "windows" {
 		return nil

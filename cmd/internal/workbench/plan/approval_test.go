@@ -22,7 +22,7 @@ var (
 	there = plan.RootDigest("/srv/other")
 )
 
-// state opens the approvals in a new folder and returns its name too.
+// state opens the approvals in a new folder and returns them with the name of the folder.
 func state(t *testing.T) (*plan.Approvals, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -119,7 +119,7 @@ func TestDamagedRecordApprovesNothingAndSaysSo(t *testing.T) {
 	t.Run("folder", func(t *testing.T) {
 		damaged(t, hash, "not a regular file", func(file string) error { return os.Mkdir(file, 0o700) })
 	})
-	if runtime.GOOS == "windows" { // no modes, and links need a privilege
+	if runtime.GOOS == "windows" { // Windows has no modes, and links need a privilege
 		return
 	}
 	t.Run("shared", func(t *testing.T) {
@@ -159,7 +159,8 @@ func TestDamagedRecordApprovesNothingAndSaysSo(t *testing.T) {
 	})
 }
 
-// damaged approves a plan, lets spoil replace the record, and expects that it is refused in these words, listed with a problem, and mended by an approval.
+// damaged approves a plan and lets spoil replace the record. It checks that the record is refused in these words and
+// listed with a problem, and that a new approval replaces it.
 func damaged(t *testing.T, hash, words string, spoil func(file string) error) {
 	t.Helper()
 	a, dir := state(t)
@@ -182,7 +183,7 @@ func damaged(t *testing.T, hash, words string, spoil func(file string) error) {
 		t.Errorf("listed as %+v, %v", list, err)
 	}
 	if info, err := os.Lstat(file); err == nil && info.IsDir() {
-		return // a folder stays until somebody removes it
+		return // an approval does not replace a folder
 	}
 	if err := a.Approve(record(hash)); err != nil {
 		t.Fatal(err)

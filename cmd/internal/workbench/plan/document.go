@@ -11,10 +11,10 @@ import (
 // fence is the line before and after the front matter.
 const fence = "---"
 
-// document reads a whole plan. What it returns counts only if nothing failed.
+// document reads a whole plan. The result is valid only if no issue is an error.
 func (l *linter) document(content []byte) *Plan {
 	p := &Plan{}
-	if len(content) > 2*MaxContent { // before anything is copied; line ends can only halve it
+	if len(content) > 2*MaxContent { // checked before copying; line end conversion at most halves the size
 		l.tooLarge()
 		return p
 	}
@@ -41,7 +41,7 @@ func (l *linter) tooLarge() {
 	l.fail(0, 0, ruleSize, fmt.Sprintf("the plan is larger than %d KiB", MaxContent>>10), "split it into several plans")
 }
 
-// plainText refuses bytes that are no text. Nothing else is looked at then: positions would mean nothing.
+// plainText refuses bytes that are not text. Nothing else is checked then, because positions would be meaningless.
 func (l *linter) plainText(lines []string) bool {
 	for i, line := range lines {
 		if !utf8.ValidString(line) {
@@ -62,7 +62,7 @@ func (l *linter) plainText(lines []string) bool {
 	return !l.failed
 }
 
-// split finds the front matter. The first line of text has the number len(front)+3.
+// split separates the front matter from the text. The first line of text has the number len(front)+3.
 func (l *linter) split(lines []string) (front, text []string, ok bool) {
 	if strings.HasPrefix(lines[0], headerStart) {
 		l.fail(1, 1, ruleHeader, "the plan begins with a header", "leave the first line out; the header is written when the plan is stored")
@@ -81,13 +81,13 @@ func (l *linter) split(lines []string) (front, text []string, ok bool) {
 	return nil, nil, false
 }
 
-// placeholder matches words for text that is still to be written.
+// placeholder matches words that mark unfinished text.
 var placeholder = lazyregexp.New(`\b(?:TO` + `DO|FIX` + `ME|TBD|X` + `XX)\b|(?i:lorem ipsum|<placeholder>)`)
 
-// maxDoubts bounds the warnings of one kind, so that they leave room for others.
+// maxDoubts limits the warnings of one kind, so that others can be reported too.
 const maxDoubts = 20
 
-// text looks at the Markdown, whose first line has this number.
+// text checks the Markdown; first is the number of its first line.
 func (l *linter) text(lines []string, first int) {
 	if strings.TrimSpace(strings.Join(lines, "")) == "" {
 		l.fail(first, 1, ruleEmpty, "the plan has no text", "say below the front matter what is to be done, and why")
@@ -110,5 +110,5 @@ func (l *linter) text(lines []string, first int) {
 	}
 }
 
-// column counts characters up to a byte of a line, from 1.
+// column returns the column of a byte offset in a line, in characters from 1.
 func column(line string, at int) int { return utf8.RuneCountInString(line[:at]) + 1 }

@@ -14,18 +14,19 @@ import (
 	"github.com/candor-mcp/candor/internal/near"
 )
 
-// The bounds of front matter. Three short keys need no more.
+// Limits of front matter. They are sufficient for three short keys.
 const (
 	maxFront  = 96 << 10
 	maxLine   = 1 << 10
-	maxIndent = 32 // of a dash: lists nest no deeper than they are indented
-	maxKeys   = 32 // mappings nest no deeper than they have keys
+	maxIndent = 32 // of a dash, which limits the nesting of lists
+	maxKeys   = 32 // limits the nesting of mappings
 )
 
-// keys are what front matter may say.
+// keys lists the keys that front matter may contain.
 var keys = []string{"title", "scope", "phase"}
 
-// refused are the parts of YAML that a plan has no use for. Without anchors nothing multiplies, without brackets in brackets nothing nests.
+// refused lists the parts of YAML that plans do not need. Without anchors, values cannot multiply; without nested
+// brackets, values cannot nest.
 var refused = map[token.Type]mistake{
 	token.AliasType:          {"a value begins with *, which YAML takes for an alias", "put quotes around a glob that begins with *"},
 	token.AnchorType:         {"anchors are not read", "put quotes around a value that begins with &"},
@@ -43,7 +44,7 @@ var refused = map[token.Type]mistake{
 	token.UnknownType:        {"invalid YAML", "put quotes around values with : # [ or {"},
 }
 
-// frontMatter reads the lines between the fences, the first of which is line 2 of the plan.
+// frontMatter reads the lines between the fences; the first of them is line 2 of the plan.
 func (l *linter) frontMatter(p *Plan, lines []string) {
 	text := strings.Join(lines, "\n") + "\n"
 	if len(text) > maxFront {
@@ -68,7 +69,7 @@ func (l *linter) frontMatter(p *Plan, lines []string) {
 	l.root(p, f)
 }
 
-// simple refuses what is not a text or a list of texts below a key, before the parser follows it down.
+// simple refuses anything but a text or a list of texts below a key, before the parser recurses into it.
 func (l *linter) simple(tokens token.Tokens) bool {
 	brackets, colons, line, marks := 0, 0, 0, 0
 	for _, t := range tokens {
@@ -119,7 +120,7 @@ func (l *linter) at(t *token.Token, rule, message, hint string) {
 	l.fail(line, column, rule, message, hint)
 }
 
-// place returns the position of a token in the plan, one line below that in the front matter.
+// place returns the position of a token in the plan, which is one line below its position in the front matter.
 func place(t *token.Token) (line, column int) {
 	line, column = yamlfile.Place(t)
 	return line + 1, max(column, 1)
@@ -224,7 +225,7 @@ func (l *linter) scope(p *Plan, n ast.Node) {
 	}
 }
 
-// glob adds one scope and returns how many globs its braces stand for.
+// glob adds one scope and returns the number of globs that its braces expand to.
 func (l *linter) glob(p *Plan, v *ast.StringNode) int {
 	g, err := compile(v.Value)
 	if err != nil {

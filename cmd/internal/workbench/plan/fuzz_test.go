@@ -8,7 +8,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
 )
 
-// FuzzParse: any bytes are read or refused with a reason; what is read can be stored, read back and shown, and covers no plan.
+// FuzzParse checks that any bytes are parsed or refused with a reason. A parsed plan can be stored, read back and shown,
+// and does not cover plans.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{greeting, string(scoped("**", "{a,b}/[c-d]*")), "---\n---\n", "---\na: &a [*a]\n---\nx", string(with("title: \"\\x41\"\nscope: [a, 'b']"))} {
 		f.Add([]byte(seed))
@@ -16,7 +17,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("title: \"x\"\nscope:\n  - a # b\n  - 'c'\nphase: A\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		fuzzOne(t, content)
-		fuzzOne(t, with(string(content))) // the same bytes, past the fences
+		fuzzOne(t, with(string(content))) // the same bytes as front matter
 	})
 }
 

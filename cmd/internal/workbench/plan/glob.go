@@ -9,29 +9,29 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// The bounds of what braces multiply into. Alternatives are written out before they are compared, because trying them one inside the other
-// takes time that doubles with every pair.
+// Limits of brace expansion. Alternatives are expanded before matching, because nested backtracking would take
+// exponential time.
 const (
-	maxWays     = 64    // of one scope
-	maxPlanWays = 1_000 // of all scopes of a plan
+	maxWays     = 64    // per scope
+	maxPlanWays = 1_000 // per plan
 )
 
-// anyDepth is the segment that stands for any number of segments. It is taken as such only if it stands alone.
+// anyDepth is the segment that matches any number of segments. It is special only as a whole segment.
 const anyDepth = "**"
 
-// glob is one scope, ready to be compared.
+// glob is one compiled scope.
 type glob struct {
 	written string
-	ways    [][]string // segments; one way that fits is enough
+	ways    [][]string // segments of each alternative; one match is sufficient
 }
 
 // mistake describes an invalid value and how to fix it.
 type mistake struct{ text, hint string }
 
-// Error is the sentence.
+// Error returns the description.
 func (m *mistake) Error() string { return m.text }
 
-// compile reads a scope. The error is a *mistake.
+// compile parses a scope. The error is a *mistake.
 func compile(written string) (glob, error) {
 	if err := plainGlob(written); err != nil {
 		return glob{}, err
@@ -51,7 +51,7 @@ func compile(written string) (glob, error) {
 	return g, nil
 }
 
-// plainGlob refuses what no scope may hold anywhere.
+// plainGlob refuses characters and forms that are not allowed in any scope.
 func plainGlob(s string) error {
 	switch {
 	case strings.TrimSpace(s) == "":
@@ -71,7 +71,7 @@ func plainGlob(s string) error {
 	}
 }
 
-// waysOf returns the segments to compare with, for a scope without braces.
+// waysOf returns the segments to match, for a scope without braces.
 func waysOf(s string) ([][]string, error) {
 	if strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~") || len(s) > 1 && s[1] == ':' {
 		return nil, &mistake{"the scope is absolute", "write it relative to the workspace"}
@@ -89,7 +89,7 @@ func waysOf(s string) ([][]string, error) {
 	if slices.ContainsFunc(segments, isVersionControl) {
 		return nil, &mistake{"a plan cannot cover a folder of version control, so this scope can match nothing", "leave it out; commit and configure by hand"}
 	}
-	tree := append(slices.Clip(segments), anyDepth, "*") // everything below, but not the folder itself
+	tree := append(slices.Clip(segments), anyDepth, "*") // everything below the folder, but not the folder itself
 	switch {
 	case below:
 		return [][]string{tree}, nil
@@ -115,7 +115,7 @@ func checkSegment(s string) error {
 	}
 }
 
-// alternatives writes out what braces stand for: a{b,c} is ab and ac.
+// alternatives expands braces: a{b,c} becomes ab and ac.
 func alternatives(s string) ([]string, error) {
 	spelt := []string{""}
 	for s != "" {
@@ -153,7 +153,7 @@ func extend(spelt, with []string) ([]string, error) {
 	return all, nil
 }
 
-// indexOutside is [strings.IndexAny] for what stands outside of [ ].
+// indexOutside is like [strings.IndexAny] but ignores characters inside [ ].
 func indexOutside(s, chars string) int {
 	class := false
 	for i := range len(s) {
@@ -184,8 +184,8 @@ func (g glob) covers(path []string) bool {
 	return slices.ContainsFunc(g.ways, func(way []string) bool { return matchSegments(way, path) })
 }
 
-// matchSegments compares segment by segment, so that nothing but a lone ** crosses a slash. On a mismatch only the last ** is tried one
-// segment further: an earlier one cannot do better, so the work is at most the product of the two lengths.
+// matchSegments matches segment by segment, so only a ** segment crosses a slash. On a mismatch it advances only the
+// last **: advancing an earlier one cannot help, so the cost is at most the product of the two lengths.
 func matchSegments(way, path []string) bool {
 	w, p := 0, 0
 	star, from := -1, 0
@@ -210,7 +210,7 @@ func matchSegments(way, path []string) bool {
 	return w == len(way)
 }
 
-// everything reports whether the scope matches files that have nothing in common.
+// everything reports whether the scope matches unrelated sample names, and so probably every file.
 func (g glob) everything() bool {
 	for _, name := range []string{"q", "Z.9", ".w/k", "m/N/0.j", "v/.y/h/u/2"} {
 		if !g.covers(strings.Split(name, "/")) {
@@ -220,7 +220,7 @@ func (g glob) everything() bool {
 	return true
 }
 
-// doubts returns what is allowed in a scope but probably not meant.
+// doubts returns warnings about a scope that is allowed but probably not intended.
 func (g glob) doubts() []error {
 	var all []error
 	if g.everything() {
@@ -238,10 +238,11 @@ func (g glob) doubts() []error {
 	return all
 }
 
-// lookalikes are the scripts whose letters pass for Latin ones.
+// lookalikes lists the scripts with letters that resemble Latin ones.
 var lookalikes = []*unicode.RangeTable{unicode.Cyrillic, unicode.Greek, unicode.Armenian, unicode.Cherokee, unicode.Coptic, unicode.Lisu}
 
-// mixedScripts reports whether a segment has letters of more than one of Latin and its lookalikes. A folder may well be all Greek.
+// mixedScripts reports whether a segment mixes letters of Latin and its lookalikes. A segment in one script, such as
+// Greek, is fine.
 func mixedScripts(s string) bool {
 	for segment := range strings.SplitSeq(s, "/") {
 		scripts := 0

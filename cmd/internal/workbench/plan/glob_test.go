@@ -80,7 +80,7 @@ func TestBracesOfAWholePlanAreBounded(t *testing.T) {
 	}
 }
 
-// Worst cases of backtracking: they end, and the time of the test shows that they end soon.
+// TestHostileScopeIsCompared matches worst cases of backtracking, which must not take long.
 func TestHostileScopeIsCompared(t *testing.T) {
 	var globs []string
 	for range 10 {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Severity says whether an issue stops a plan.
+// Severity is the severity of an issue. An error makes a plan invalid.
 type Severity string
 
 // The severities.
@@ -15,7 +15,8 @@ const (
 	SeverityWarning Severity = "warning"
 )
 
-// Issue is one thing that is wrong with a plan, and where. Line and column count from 1, the column in characters; 0 means the plan as a whole.
+// Issue is one problem of a plan and its position. Line and Column count from 1, the column in characters; 0 means the
+// plan as a whole.
 type Issue struct {
 	Line     int      `json:"line"`
 	Column   int      `json:"column"`
@@ -25,7 +26,7 @@ type Issue struct {
 	Severity Severity `json:"severity"`
 }
 
-// String is the issue on one line, as a compiler would print it.
+// String returns the issue on one line, in the style of a compiler.
 func (i Issue) String() string {
 	s := fmt.Sprintf("%d:%d: %s: %s (%s)", i.Line, i.Column, i.Severity, i.Message, i.Rule)
 	if i.Hint != "" {
@@ -34,7 +35,7 @@ func (i Issue) String() string {
 	return s
 }
 
-// The rules that an issue can name.
+// Rules that an issue can name.
 const (
 	ruleSize        = "size"
 	ruleText        = "utf8"
@@ -53,7 +54,7 @@ const (
 	rulePlaceholder = "placeholder"
 )
 
-// linter collects issues. An error counts even if it finds no room any more.
+// linter collects issues. failed is set by any error, even if the list of issues is full.
 type linter struct {
 	issues []Issue
 	failed bool
@@ -74,7 +75,7 @@ func (l *linter) add(i Issue) {
 		return
 	}
 	if last := &l.issues[MaxIssues-1]; i.Severity == SeverityError && last.Severity == SeverityWarning {
-		*last = i // an error must not be hidden behind warnings
+		*last = i // an error replaces a warning
 	}
 }
 

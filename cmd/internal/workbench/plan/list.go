@@ -6,13 +6,13 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Statuses of a plan in a list whose approval has ended by itself. No header claims them.
+// Statuses in a list of plans whose approval has ended. Headers do not have them.
 const (
 	StatusExpired Status = "EXPIRED"
 	StatusUsedUp  Status = "USED_UP"
 )
 
-// Summary is a plan in a list. Status is APPROVED only if the plan is, whatever its header claims.
+// Summary is a plan in a list. Status is APPROVED only if the plan is approved, regardless of its header.
 type Summary struct {
 	Hash    string   `json:"hash"`
 	Title   string   `json:"title,omitempty"`
@@ -20,20 +20,20 @@ type Summary struct {
 	Scope   []string `json:"scope,omitempty"`
 	Problem string   `json:"problem,omitempty"`
 
-	// Expires, Uses and UsesLeft are the limits of the approval; nil and 0 where it has none.
+	// Expires, Uses and UsesLeft are the limits of the approval; nil and 0 mean no limit.
 	Expires  *time.Time `json:"expires,omitempty"`
 	Uses     int        `json:"uses,omitempty"`
 	UsesLeft *int       `json:"uses_left,omitempty"`
 }
 
-// Listing is the plans of a workspace, as many as fit.
+// Listing is the list of the plans of a workspace, possibly shortened.
 type Listing struct {
 	Plans []Summary `json:"plans"`
 	More  int       `json:"more,omitempty"` // plans that were left out
-	Junk  int       `json:"junk,omitempty"` // names in the folder that are no plans
+	Junk  int       `json:"junk,omitempty"` // names in the folder that do not belong to plans
 }
 
-// List returns the plans sorted by hash, each with its problem if it has one. Beyond a thousand plans, or 16 MiB of them, the rest is only counted.
+// List returns the plans sorted by hash, with their problems. Beyond a thousand plans or 16 MiB, plans are only counted.
 func (s *Store) List() (Listing, error) {
 	names, err := s.names()
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Store) summary(hash string, file []byte, err error) Summary {
 	case "used_up":
 		summary.Status = StatusUsedUp
 	}
-	if stored.reason != "no_record" { // a proposal without a record is as it should be
+	if stored.reason != "no_record" { // a proposal without a record is normal
 		summary.Problem = stored.Refusal
 	}
 	return summary
@@ -97,7 +97,7 @@ func (s *Summary) limits(a *Approval) {
 	}
 }
 
-// refusal is the reason and the sentence of an error.
+// refusal returns the reason and the message of an error.
 func refusal(err error) (reason, sentence string) {
 	e := candor.From(err)
 	if e.Details().Get("reason").Decode(&reason) != nil {

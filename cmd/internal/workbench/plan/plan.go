@@ -1,6 +1,7 @@
-// Package plan keeps the plans of a governed workspace: Markdown texts that say which files may be changed, addressed by the hash of their
-// content, and approved by a person. What a file in the workspace claims about itself is never believed: its content is hashed again on every
-// use, and whether it is approved stands outside the workspace, where the tools cannot write.
+// Package plan keeps the plans of a governed workspace: Markdown texts that list the files that may be changed,
+// addressed by the hash of their content and approved by a person. The claims of a file in the workspace are not
+// trusted: its content is hashed again on every use, and approvals are recorded outside the workspace, where the tools
+// cannot write.
 package plan
 
 import (
@@ -9,25 +10,25 @@ import (
 	"strings"
 )
 
-// Bounds of a plan, in bytes where nothing else is said.
+// Limits of a plan, in bytes unless noted otherwise.
 const (
 	MaxContent = 256 << 10        // a whole plan
-	MaxGlobs   = 200              // scopes of a plan
+	MaxGlobs   = 200              // number of scopes of a plan
 	MaxGlob    = 256              // one scope
 	MaxTitle   = 200              // the title
 	MaxFile    = MaxContent + 128 // a plan on disk, with its header
-	MaxIssues  = 100              // issues that are reported for one plan
+	MaxIssues  = 100              // number of issues reported for one plan
 	MinPrefix  = 8                // minimum length of an abbreviated hash
 )
 
-// Folder is where the plans are, relative to the workspace. No plan covers anything in it: a plan that could change plans would
-// approve itself.
+// Folder is the folder of the plans, relative to the workspace. Plans do not cover files in it: a plan that could change
+// plans could approve itself.
 const Folder = "docs/plans"
 
-// ReportsFolder is where reports are, relative to the workspace.
+// ReportsFolder is the folder of the reports, relative to the workspace.
 const ReportsFolder = "docs/reports"
 
-// Plan is what a plan says.
+// Plan is a parsed plan.
 type Plan struct {
 	Title string   `json:"title"`
 	Phase string   `json:"phase,omitempty"`
@@ -37,8 +38,9 @@ type Plan struct {
 	globs []glob // in the order of Scope
 }
 
-// Parse reads a plan. The issues are all there are, errors and warnings in the order of the lines; with an error among them there is no plan.
-// It takes bounded time and memory for any input: what YAML offers beyond texts and lists of texts is refused before it is read.
+// Parse parses a plan. It returns all issues, errors and warnings, in the order of the lines; if one of them is an
+// error, the plan is nil. Time and memory are bounded for any input: YAML beyond texts and lists of texts is refused
+// before it is parsed.
 func Parse(content []byte) (*Plan, []Issue) {
 	l := &linter{}
 	p := l.document(content)
@@ -55,16 +57,17 @@ func Lint(content []byte) []Issue {
 	return issues
 }
 
-// Covers reports whether the plan allows a change of this file. The path is relative to the workspace, clean, and written with slashes; no other
-// path is covered, and nothing in [Folder], here or in a folder below, or in a folder of version control is, however it is spelt. Scopes are compared segment by segment
-// with attention to case: "src/**" covers everything below src, and so does a folder's name alone, "src" or "src/". Files that editors and
-// shells obey, such as .vscode/tasks.json, are covered only by a scope that names the file or its folder.
+// Covers reports whether the plan allows a change of this file. The path must be relative to the workspace, clean, and
+// written with slashes; other paths are not covered. Files in [Folder], also that of a nested workspace, and in folders
+// of version control are not covered in any spelling. Scopes are matched segment by segment and case-sensitively:
+// "src/**" covers everything below src, and so does the name of the folder, "src" or "src/". Files that editors and
+// shells act on, such as .vscode/tasks.json, are covered only by a scope that names the file or its folder.
 func (p *Plan) Covers(path string) bool {
 	segments, ok := coverable(path)
 	return ok && p != nil && slices.ContainsFunc(p.globs, func(g glob) bool { return g.covers(segments) && unnamed(segments, g.written) == "" })
 }
 
-// coverable returns the segments of a path that a plan may cover at all.
+// coverable returns the segments of a path. ok is false if no plan can cover the path.
 func coverable(path string) ([]string, bool) {
 	if path == "." || !fs.ValidPath(path) {
 		return nil, false
@@ -73,7 +76,7 @@ func coverable(path string) ([]string, bool) {
 	return segments, !inFolder(segments) && !slices.ContainsFunc(segments, isVersionControl)
 }
 
-// inFolder reports a path that leads through a folder of plans: that of the workspace, or of a workspace that lies in it.
+// inFolder reports whether a path leads through a folder of plans, of the workspace or of one nested in it.
 func inFolder(segments []string) bool {
 	for i := range segments {
 		if samePair(segments[i:], Folder) {
@@ -83,8 +86,8 @@ func inFolder(segments []string) bool {
 	return false
 }
 
-// samePair compares the first two segments with a folder such as docs/plans. It also accepts the spellings that some file system takes for
-// it: another case, characters that are not seen, dots and spaces at the end of a name.
+// samePair reports whether the first two segments name a folder such as docs/plans. It accepts the spellings that some
+// file systems treat as equal: different case, invisible characters, trailing dots and spaces.
 func samePair(segments []string, folder string) bool {
 	return len(segments) >= 2 && folded(segments[0])+"/"+folded(segments[1]) == folder
 }

@@ -129,7 +129,7 @@ func TestDoubtsWarnButDoNotStop(t *testing.T) {
 	}
 }
 
-// A bomb is refused with an issue; that it is refused quickly shows in the time the test takes.
+// TestHostileFrontMatterIsRefused checks that YAML bombs are refused with an issue; refusing them must not take long.
 func TestHostileFrontMatterIsRefused(t *testing.T) {
 	laughs := "a: &a [x,x,x,x,x,x,x,x,x]\n"
 	for c := 'b'; c < 'k'; c++ {
@@ -154,7 +154,7 @@ func TestHostileFrontMatterIsRefused(t *testing.T) {
 			t.Errorf("%s: plan %v, %d issues", name, p, len(issues))
 		}
 	}
-	// These must not even reach the parser, which would follow them down.
+	// These must be refused before the parser, which would recurse into them.
 	for _, front := range []string{strings.Repeat("[", 1000), strings.Repeat("- ", 500), stairs("-"), stairs("a:"), "scope: [a, [b]]", "]", "a: b: c"} {
 		if issues := plan.Lint(with(front)); len(issues) != 1 || !strings.Contains(issues[0].Message, "values are nested") {
 			t.Errorf("%.20q: %v", front, issues)

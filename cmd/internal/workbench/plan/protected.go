@@ -5,15 +5,14 @@ import (
 	"strings"
 )
 
-// versionControl are the names of folders in which version control keeps settings and hooks, which name programs that it runs: what writes
-// there runs code the next time that somebody looks at the state of the workspace. No plan covers them. A file .git, as of a worktree or a
-// submodule, leads to such a folder.
+// versionControl lists the folders in which version control keeps settings and hooks. These name programs that it runs,
+// so a file written there can run code on the next status command. No plan covers them. A file .git, as in a worktree or
+// submodule, refers to such a folder.
 var versionControl = []string{".git", ".hg", ".svn", ".jj", ".sl", ".bzr", ".pijul", "_darcs", "cvs"}
 
-// obeyed are names of files and folders that another program obeys when it only opens the folder they are in: editors, agents, shells, git.
-// They are in lower case.
-// They are covered by a scope that names them, and not by one that matches them with a wildcard, so that the person who approves reads
-// the name.
+// obeyed lists, in lower case, the files and folders that other programs (editors, agents, shells, git) act on as soon
+// as they open the folder that contains them. They are covered only by a scope that names them, not by a wildcard, so
+// that the approver reads the name.
 var obeyed = []string{
 	".vscode", ".idea", ".fleet", ".zed", ".cursor", ".claude", ".codex", ".gemini", ".windsurf", ".devcontainer", ".devcontainer.json",
 	".envrc", ".mcp.json", ".husky", ".githooks", ".gitmodules", ".gitattributes",
@@ -21,21 +20,22 @@ var obeyed = []string{
 	".exrc", ".nvimrc", ".nvim.lua", ".dir-locals.el", "mise.toml", ".mise.toml", ".gdbinit",
 }
 
-// Unprotected reports a path that does not lead into a folder of version control, however it is spelt. The path is written with slashes.
+// Unprotected reports whether a path does not lead into a folder of version control, in any spelling. The path is
+// written with slashes.
 func Unprotected(path string) bool {
 	return !slices.ContainsFunc(strings.Split(path, "/"), isVersionControl)
 }
 
-// Ordinary reports a path with none of the names that need an approved scope, or that no scope covers: not in a folder of version control, not in
-// a folder of plans, and without a name that other programs obey. The path is written with slashes.
+// Ordinary reports whether a path is not in a folder of version control or of plans and does not contain a name that
+// other programs act on. The path is written with slashes.
 func Ordinary(path string) bool {
 	segments := strings.Split(path, "/")
 	return Unprotected(path) && !inFolder(segments) && unnamed(segments, "") == ""
 }
 
-// NotAWorkspace returns the first segment that keeps a folder from being a workspace, "" if there is none: a folder of version control, one
-// that other programs obey, or the plans or reports of another workspace. A session there could change, without a plan, files that are
-// guarded in the workspace around it.
+// NotAWorkspace returns the first segment that prevents a folder from being a workspace, or "": a folder of version
+// control, one that other programs act on, or the plans or reports of another workspace. A session there could change,
+// without a plan, files that are guarded in the surrounding workspace.
 func NotAWorkspace(path string) string {
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
@@ -49,8 +49,9 @@ func NotAWorkspace(path string) string {
 	return ""
 }
 
-// isVersionControl also knows the spellings that some file system takes for the name: another case, characters that are not seen, dots and
-// spaces at the end, a stream behind a colon, and the short names of old Windows, such as GIT~1.
+// isVersionControl reports whether a segment names a folder of version control. It accepts the spellings that some file
+// systems treat as equal: different case, invisible characters, trailing dots and spaces, a stream after a colon, and
+// the short names of old Windows versions, such as GIT~1.
 func isVersionControl(segment string) bool {
 	name := folded(segment)
 	if slices.Contains(versionControl, name) {
@@ -60,13 +61,13 @@ func isVersionControl(segment string) bool {
 	return ok && digits != "" && strings.Trim(digits, "0123456789") == "" && slices.Contains(versionControl, "."+short)
 }
 
-// folded is a name as the most careless file system sees it.
+// folded returns a name in the form in which the most lenient file system compares it.
 func folded(segment string) string {
 	name, _, _ := strings.Cut(segment, ":")
 	return strings.ToLower(bare(name))
 }
 
-// unnamed returns the first segment of a path that is only covered by name and that the scope does not name, "" if there is none.
+// unnamed returns the first segment of a path that must be covered by name but is not named by the scope, or "".
 func unnamed(segments []string, scope string) string {
 	for _, segment := range segments {
 		name := folded(segment)

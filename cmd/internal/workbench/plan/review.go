@@ -12,14 +12,14 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// Bounds of a review.
+// Limits of a review.
 const (
-	maxColumns   = 78         // of a line; a terminal must not wrap it, or the rest would look like a line of ours
+	maxColumns   = 78         // of a line; if a terminal wrapped a line, its remainder could look like a line of the review
 	maxShownLine = 400        // characters of one line of a plan
-	maxCompared  = 20_000_000 // existing files times ways that the scopes can match
+	maxCompared  = 20_000_000 // existing files times alternatives of the scopes
 )
 
-// The terminal colours of a review.
+// Terminal colours of a review.
 const (
 	red     = "\x1b[31m"
 	green   = "\x1b[32m"
@@ -29,15 +29,15 @@ const (
 	plain   = "\x1b[0m"
 )
 
-// Review shows a proposed plan to the person who is to approve it: title, hash, the scopes with how many of the existing files each one
-// matches, the warnings, and how the plan differs from the previous one, which is the whole plan if previous is nil. It ends with the
-// hash and the number of warnings once more, because a long plan scrolls the beginning away.
+// Review writes a proposed plan for the person who is to approve it: title, hash, the scopes with the number of existing
+// files that each matches, the warnings, and the difference to the previous plan, or the whole plan if previous is nil.
+// It ends by repeating the hash and the number of warnings, because a long plan scrolls the beginning off the screen.
 //
-// Nothing in a plan reaches the terminal as anything but visible text: control characters, marks of direction and what else hides are
-// written out, lines are broken so that each part stands behind a sign, and long ones are cut with a mark that says so. If Review returns an
-// error the person has not seen everything, and must not be asked.
+// All text of a plan is made visible: control characters, direction marks and other hidden characters are written as code
+// points, lines are broken so that each part has a prefix, and long lines are cut with a mark. If Review returns an error,
+// the output is incomplete and the person must not be asked to approve.
 //
-// files are those of the workspace, and more says that it has others too: then every count is one of at least so many.
+// files are the files of the workspace; more means that the list is incomplete, so each count is a lower bound.
 func Review(w io.Writer, previous *Stored, proposed Stored, files []string, more, colour bool) error {
 	if proposed.Plan == nil {
 		return errors.New("reviewing plan: no plan")
@@ -56,12 +56,12 @@ func Review(w io.Writer, previous *Stored, proposed Stored, files []string, more
 	return nil
 }
 
-// review is a page in the making.
+// review is the output of Review.
 type review struct {
 	out    bytes.Buffer
 	colour bool
-	cut    int // lines that were not shown whole
-	named  int // characters that were written out
+	cut    int // lines that were cut
+	named  int // characters that were written as code points
 	ink    string
 }
 
@@ -84,7 +84,8 @@ func (r *review) field(name, value string) {
 
 func (r *review) warn(text string) { r.put("Warning ", "       | ", yellow, "", text) }
 
-// scopes shows how many files each scope covers. A glob with non-ASCII letters is also shown escaped, because some look alike.
+// scopes shows the number of files that each scope covers. A glob with non-ASCII letters is also shown escaped, because
+// some letters look alike.
 func (r *review) scopes(p *Plan, files []string, more bool) {
 	ways, least := 1, ""
 	for _, g := range p.globs {
@@ -107,7 +108,7 @@ func (r *review) scopes(p *Plan, files []string, more bool) {
 	}
 }
 
-// countCovered counts the files that each glob covers, and those that any does.
+// countCovered returns the number of files that each glob covers, and the number that at least one covers.
 func countCovered(globs []glob, files []string) (each []int, covered int) {
 	each = make([]int, len(globs))
 	for _, file := range files {
@@ -129,7 +130,7 @@ func countCovered(globs []glob, files []string) (each []int, covered int) {
 	return each, covered
 }
 
-// changes shows the difference line by line. Each line has a prefix, so that none looks like a line of the review.
+// changes shows the difference line by line. Each line has a prefix, so that it cannot look like a line of the review.
 func (r *review) changes(previous *Stored, proposed Stored) {
 	r.out.WriteByte('\n')
 	if previous == nil {
@@ -150,7 +151,7 @@ func (r *review) changes(previous *Stored, proposed Stored) {
 	}
 }
 
-// line writes one line of a diff, which begins with its sign.
+// line writes one line of a diff, including its sign.
 func (r *review) line(s string) {
 	s = strings.TrimSuffix(s, "\n")
 	sign := s[:min(len(s), 1)]
@@ -174,7 +175,8 @@ func (r *review) foot(s Stored) {
 	r.field("", number(len(s.Plan.Scope), "scope")+", "+number(len(s.Warnings), "warning"))
 }
 
-// put writes a text behind first, and behind next where it has to be broken. It is the only way by which a plan's words get on the page.
+// put writes a text after the prefix first; continuation lines get the prefix next. All text of a plan is written
+// through put.
 func (r *review) put(first, next, signColour, colour, s string) {
 	r.write(signColour, first)
 	column := width(first)
@@ -195,7 +197,7 @@ func (r *review) put(first, next, signColour, colour, s string) {
 	r.write("", "\n")
 }
 
-// write changes the colour only where it changes.
+// write writes s and emits a colour code only if the colour changes.
 func (r *review) write(colour, s string) {
 	if r.colour && colour != r.ink {
 		if r.ink != "" {

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
 )
 
-// stored is a plan as if it were read from disk.
+// stored returns a plan as read from disk.
 func stored(t *testing.T, content string) plan.Stored {
 	t.Helper()
 	hash := plan.Hash([]byte(content))
@@ -89,7 +89,8 @@ func TestReviewShowsWarnings(t *testing.T) {
 
 var colours = regexp.MustCompile("\x1b\\[[0-9]{1,2}m")
 
-// The approver sees every character as what it is, and no line of a plan in a place where the review speaks.
+// TestHostilePlanCannotFoolTheApprover checks that hidden characters are made visible and that a line of a plan cannot
+// look like a line of the review.
 func TestHostilePlanCannotFoolTheApprover(t *testing.T) {
 	fake := "Decide  " + strings.Repeat("0", 64)
 	hostile := strings.Join([]string{
@@ -133,7 +134,7 @@ func TestHostilePlanCannotFoolTheApprover(t *testing.T) {
 	}
 }
 
-// columns counts Han as two.
+// columns returns the width of a line; Han characters count as two.
 func columns(line string) int {
 	n := 0
 	for _, r := range strings.TrimSuffix(line, "\n") {

@@ -12,25 +12,27 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// Files is the folder of plans, as a workspace offers it. Names are names of files in [Folder], without it.
+// Files is the folder of plans in a workspace. Names are file names in [Folder], without the folder.
 type Files interface {
-	// ReadPlan returns a file: an error that is [io/fs.ErrNotExist], FILE_NOT_FOUND or PATH_NOT_FOUND if there is none. It need not return more
-	// than [MaxFile]+1 bytes of a larger one, and must not follow links out of the workspace.
+	// ReadPlan returns the content of a file. The error is [io/fs.ErrNotExist], FILE_NOT_FOUND or PATH_NOT_FOUND if the
+	// file does not exist. ReadPlan may return only the first [MaxFile]+1 bytes of a larger file, and must not follow
+	// links out of the workspace.
 	ReadPlan(name string) ([]byte, error)
-	// WritePlan writes a file as a whole, making the folder if need be.
+	// WritePlan writes a whole file and creates the folder if necessary.
 	WritePlan(name string, content []byte) error
-	// ListPlans returns the names in the folder, in any order, junk included. If there is no folder it returns no names, or an error like ReadPlan.
+	// ListPlans returns the names in the folder in any order, including names that are not plans. If the folder does not
+	// exist, it returns no names, or an error like ReadPlan.
 	ListPlans() ([]string, error)
 }
 
-// Bounds of a list.
+// Limits of a list.
 const (
 	maxListed      = 1_000
-	maxListedBytes = 16 << 20 // of the files that are read for it
+	maxListedBytes = 16 << 20 // total size of the files read
 )
 
-// Store is the plans of one workspace with their approvals. It keeps nothing in memory: every use reads and hashes again. It is safe for
-// concurrent use if its Files are.
+// Store is the plans of one workspace with their approvals. It does not cache: every use reads and hashes again. It is
+// safe for concurrent use if its Files are.
 type Store struct {
 	files     Files
 	approvals *Approvals
@@ -38,13 +40,14 @@ type Store struct {
 	now       func() time.Time
 }
 
-// NewStore joins the files of a workspace with its approvals. root is its [RootDigest].
+// NewStore returns a store for the files of a workspace and its approvals. root is the [RootDigest] of the workspace.
 func NewStore(files Files, approvals *Approvals, root string) *Store {
 	return &Store{files: files, approvals: approvals, root: root, now: time.Now}
 }
 
-// Submit stores a proposed plan under its hash. existed is true if it was stored already; a file that was altered is written again, with its
-// recorded status. It fails with INVALID_INPUT_VALUE if the plan has errors; details.issues lists them, as many as fit.
+// Submit stores a proposed plan under its hash. existed is true if it was already stored; a file that was altered is
+// written again with its recorded status. The error is INVALID_INPUT_VALUE if the plan has errors; details.issues lists
+// the first of them.
 func (s *Store) Submit(content []byte) (hash string, existed bool, err error) {
 	if p, issues := Parse(content); p == nil {
 		return "", false, candor.New(kaiza.InvalidInputValue, "The plan has errors.",
@@ -67,9 +70,9 @@ func (s *Store) Submit(content []byte) (hash string, existed bool, err error) {
 	return hash, false, nil
 }
 
-// Load returns the plan with this hash, or with a unique prefix of at least [MinPrefix] digits. It is read and hashed anew; the errors
-// are those of [Read], PLAN_NOT_FOUND, INVALID_INPUT_FORMAT for what cannot be a hash, and INVALID_INPUT_VALUE for a beginning that several share. A plan that is
-// not approved is not an error here; see [Stored.Approved].
+// Load reads and hashes the plan with this hash, or with a unique prefix of at least [MinPrefix] digits. The errors are
+// those of [Read], PLAN_NOT_FOUND, INVALID_INPUT_FORMAT for a malformed hash, and INVALID_INPUT_VALUE for an ambiguous
+// prefix. Load also returns plans that are not approved; see [Stored.Approved].
 func (s *Store) Load(hash string) (Stored, error) {
 	full, err := s.resolve(hash)
 	if err != nil {
@@ -82,8 +85,9 @@ func (s *Store) Load(hash string) (Stored, error) {
 	return s.judge(stored), nil
 }
 
-// Enforce refuses a change of path that the plan does not allow: PLAN_NOT_FOUND, PLAN_NOT_APPROVED, PLAN_ENFORCEMENT_FAILED or
-// PLAN_SCOPE_VIOLATION, besides what [Store.Load] says of the hash. The path is relative to the workspace, clean, and written with slashes.
+// Enforce returns an error if the plan does not allow a change of path: PLAN_NOT_FOUND, PLAN_NOT_APPROVED,
+// PLAN_ENFORCEMENT_FAILED or PLAN_SCOPE_VIOLATION, or an error of [Store.Load] about the hash. The path is relative to
+// the workspace, clean, and written with slashes.
 func (s *Store) Enforce(hash, path string) error {
 	stored, err := s.Load(hash)
 	if err != nil {
@@ -92,16 +96,16 @@ func (s *Store) Enforce(hash, path string) error {
 	return stored.Enforce(path)
 }
 
-// Approve records that a person approved the plan, then updates its header. After a crash in between the plan is not approved yet; approving it
-// again completes it.
+// Approve records that a person approved the plan and then updates its header. After a crash between the two the plan is
+// not approved yet; approving it again completes it.
 func (s *Store) Approve(hash, by, note string, at time.Time) (Stored, error) {
 	return s.ApproveWithin(hash, by, note, at, Limits{})
 }
 
 // Limits limits an approval. The zero value means no limits.
 type Limits struct {
-	For  time.Duration // how long it holds
-	Uses int           // how many changes may be made under it
+	For  time.Duration // validity period
+	Uses int           // number of changes that may be made
 }
 
 // ApproveWithin is [Store.Approve] with limits. Approving again resets them.
@@ -121,8 +125,8 @@ func (s *Store) ApproveWithin(hash, by, note string, at time.Time, within Limits
 	return s.mark(stored, StatusApproved)
 }
 
-// Revoke revokes an approval. It removes the record first, so the plan is not approved from then on, whatever happens to its header. The file
-// of the plan may be damaged or missing; then the result has a hash and no Plan.
+// Revoke revokes an approval. It removes the record first, so that the plan is no longer approved even if its header
+// cannot be updated. The file of the plan may be damaged or missing; the result then has a hash and no Plan.
 func (s *Store) Revoke(hash string) (Stored, error) {
 	full, err := s.Approvable(hash)
 	if err != nil {
@@ -133,13 +137,13 @@ func (s *Store) Revoke(hash string) (Stored, error) {
 	}
 	stored, err := s.read(full)
 	if err != nil {
-		return Stored{Hash: full}, nil //nolint:nilerr // the approval is gone, which is what was asked for
+		return Stored{Hash: full}, nil //nolint:nilerr // the approval is removed, as requested
 	}
 	return s.mark(stored, StatusProposed)
 }
 
-// Approvable returns the whole hash of a plan that is there or that was approved once, for which a record can stand. The errors are those of
-// [Store.Load] for what names no plan, or several: one that is there does not hide one that is gone.
+// Approvable returns the full hash of a plan that exists or has an approval record. The errors are those of [Store.Load]
+// for an unknown or ambiguous hash; plans whose file is missing count as well.
 func (s *Store) Approvable(hash string) (string, error) {
 	hash = strings.ToLower(hash)
 	found, err := s.beginning(hash)
@@ -168,7 +172,8 @@ func (s *Store) mark(stored Stored, status Status) (Stored, error) {
 	return s.Load(stored.Hash)
 }
 
-// Previous returns the plan that was approved last, other than this one, or nil if there is none or its file is gone.
+// Previous returns the most recently approved plan other than this one, or nil if it does not exist or its file is
+// missing.
 func (s *Store) Previous(hash string) (*Stored, error) {
 	records, err := s.approvals.List(s.root)
 	if err != nil {
@@ -185,7 +190,8 @@ func (s *Store) Previous(hash string) (*Stored, error) {
 	return nil, nil
 }
 
-// resolve returns the full hash for an abbreviated one. A full hash is returned as it is, whether the file exists or not.
+// resolve returns the full hash for an abbreviated one. It returns a full hash unchanged, even if the file does not
+// exist.
 func (s *Store) resolve(hash string) (string, error) {
 	hash = strings.ToLower(hash)
 	if fullHash.MatchString(hash) {
@@ -198,7 +204,7 @@ func (s *Store) resolve(hash string) (string, error) {
 	return only(hash, found)
 }
 
-// beginning returns the hashes that have a prefix.
+// beginning returns the hashes that begin with a prefix.
 func (s *Store) beginning(hash string) (found []string, err error) {
 	if fullHash.MatchString(hash) { // reading the file shows whether it exists
 		if _, err := s.file(hash); codeOf(err) != kaiza.PlanNotFound {
@@ -222,7 +228,7 @@ func (s *Store) beginning(hash string) (found []string, err error) {
 	return found, nil
 }
 
-// only returns the one that was found for a hash or its beginning.
+// only returns the single hash that was found, or an error if there are none or several.
 func only(hash string, found []string) (string, error) {
 	switch len(found) {
 	case 0:
@@ -236,7 +242,7 @@ func only(hash string, found []string) (string, error) {
 	}
 }
 
-// names are the names in the folder, sorted.
+// names returns the names in the folder, sorted.
 func (s *Store) names() ([]string, error) {
 	names, err := s.files.ListPlans()
 	if absent(err) {
@@ -259,7 +265,7 @@ func (s *Store) read(hash string) (Stored, error) {
 	return Read(file, Name(hash))
 }
 
-// file returns what lies under a hash.
+// file returns the content of the file for a hash.
 func (s *Store) file(hash string) ([]byte, error) {
 	file, err := s.files.ReadPlan(Name(hash))
 	if absent(err) {
@@ -271,7 +277,7 @@ func (s *Store) file(hash string) ([]byte, error) {
 	return file, nil
 }
 
-// judge says whether the plan is approved: by its record, which must be sound, and by its header.
+// judge sets whether the plan is approved, according to its record, which must be valid, and its header.
 func (s *Store) judge(stored Stored) Stored {
 	record, err := s.approvals.Lookup(s.root, stored.Hash)
 	switch {
@@ -291,7 +297,7 @@ func (s *Store) judge(stored Stored) Stored {
 	return stored
 }
 
-// ended reports an approval that does not hold any more, and says so in the plan.
+// ended reports whether an approval has ended, and stores the reason in the plan.
 func ended(record *Approval, now time.Time, stored *Stored) bool {
 	reason, sentence := record.Ended(now)
 	if reason != "" {
@@ -300,12 +306,12 @@ func ended(record *Approval, now time.Time, stored *Stored) bool {
 	return reason != ""
 }
 
-// wasApproved reports a plan whose approval holds, or held until it ended by itself.
+// wasApproved reports whether the approval of a plan is valid, or was valid until it expired or was used up.
 func (s Stored) wasApproved() bool {
 	return s.Approved() || s.Approval != nil && (s.reason == "expired" || s.reason == "used_up")
 }
 
-// absent reports whether an error means that there is no such file.
+// absent reports whether an error means that a file does not exist.
 func absent(err error) bool {
 	code := codeOf(err)
 	return code == kaiza.FileNotFound || code == kaiza.PathNotFound || errors.Is(err, fs.ErrNotExist)
@@ -317,7 +323,7 @@ func isPlanError(err error) bool {
 	return code == kaiza.PlanNotFound || code == kaiza.PlanNotApproved || code == kaiza.PlanEnforcementFailed
 }
 
-// codeOf is the code of an error that carries one itself.
+// codeOf returns the code of a *candor.Error, or the zero Code for other errors.
 func codeOf(err error) candor.Code {
 	if e, ok := errors.AsType[*candor.Error](err); ok {
 		return e.Code()
@@ -325,7 +331,7 @@ func codeOf(err error) candor.Code {
 	return candor.Code{}
 }
 
-// otherwise keeps an error that has a code and gives one to any other.
+// otherwise returns an error that has a code unchanged and wraps any other with the given code.
 func otherwise(err error, code candor.Code, message, hash string) error {
 	if e, ok := errors.AsType[*candor.Error](err); ok {
 		return e

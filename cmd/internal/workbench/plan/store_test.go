@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// memory is a folder of plans. A nil file cannot be read, like a link out of the workspace.
+// memory is a folder of plans in memory. A nil file cannot be read, like a link out of the workspace.
 type memory map[string][]byte
 
 func (m memory) ReadPlan(name string) ([]byte, error) {
@@ -37,7 +37,7 @@ func (m memory) WritePlan(name string, content []byte) error {
 
 func (m memory) ListPlans() ([]string, error) { return slices.Collect(maps.Keys(m)), nil }
 
-// desk is a store of one workspace with everything around it.
+// desk returns a store of one workspace with its files and approvals.
 func desk(t *testing.T) (*plan.Store, memory, *plan.Approvals) {
 	t.Helper()
 	a, _ := state(t)
@@ -100,13 +100,14 @@ func TestRevokedPlanAllowsNothing(t *testing.T) {
 		t.Fatalf("%+v, %v", stored, err)
 	}
 	refused(t, s.Enforce(hash, "src/a"), kaiza.PlanNotApproved)
-	files[plan.Name(hash)] = approved // somebody puts the old file back
+	files[plan.Name(hash)] = approved // the old file is restored
 	if e := told(t, s.Enforce(hash, "src/a"), kaiza.PlanNotApproved); detail[string](t, e, "reason") != "header_without_record" {
 		t.Errorf("details %s", e.Details())
 	}
 }
 
-// TestMissingPlanIsReportedAmongOthers: a beginning that fits a file and the approval of another plan, whose file is away, means neither.
+// TestMissingPlanIsReportedAmongOthers checks that a prefix is ambiguous if it matches a file and the approval of a plan
+// whose file is missing.
 func TestMissingPlanIsReportedAmongOthers(t *testing.T) {
 	s, files, a := desk(t)
 	hash := submit(t, s, greeting)
@@ -124,7 +125,7 @@ func TestMissingPlanIsReportedAmongOthers(t *testing.T) {
 			t.Errorf("%s means %s, %v", name, full, err)
 		}
 	}
-	if stored, err := s.Load(hash[:8]); err != nil || stored.Hash != hash { // only what is there can be read
+	if stored, err := s.Load(hash[:8]); err != nil || stored.Hash != hash { // Load considers only existing files
 		t.Errorf("%+v, %v", stored, err)
 	}
 	delete(files, plan.Name(hash))
@@ -149,7 +150,7 @@ func TestPlanIsHashedOnEveryUse(t *testing.T) {
 	_, err = s.Approve(hash, "ann", "", noon)
 	refused(t, err, kaiza.PlanEnforcementFailed)
 
-	// The whole content again mends it, and the approval was of that content.
+	// Submitting the content again restores the file, and the approval still applies to that content.
 	if again, existed, err := s.Submit([]byte(greeting)); again != hash || existed || err != nil {
 		t.Fatal(again, existed, err)
 	}
@@ -162,7 +163,7 @@ func TestForgedHeaderIsNotAnApproval(t *testing.T) {
 	s, files, a := desk(t)
 	hash := plan.Hash([]byte(greeting))
 	files[plan.Name(hash)] = plan.Render([]byte(greeting), hash, plan.StatusApproved)
-	if err := a.Approve(plan.Approval{Plan: hash, Root: there, By: "ann", At: noon}); err != nil { // approved, but somewhere else
+	if err := a.Approve(plan.Approval{Plan: hash, Root: there, By: "ann", At: noon}); err != nil { // approved in another workspace
 		t.Fatal(err)
 	}
 	if e := told(t, s.Enforce(hash, "src/a"), kaiza.PlanNotApproved); detail[string](t, e, "reason") != "header_without_record" {
@@ -177,7 +178,7 @@ func TestForgedHeaderIsNotAnApproval(t *testing.T) {
 func TestRecordWithoutHeaderIsCompletedByApprovingAgain(t *testing.T) {
 	s, _, a := desk(t)
 	hash := submit(t, s, greeting)
-	if err := a.Approve(record(hash)); err != nil { // and then the power failed
+	if err := a.Approve(record(hash)); err != nil { // then a power failure
 		t.Fatal(err)
 	}
 	if e := told(t, s.Enforce(hash, "src/a"), kaiza.PlanNotApproved); detail[string](t, e, "reason") != "unmarked" {
@@ -274,7 +275,7 @@ func TestListIsBounded(t *testing.T) {
 	}
 }
 
-// broken is a folder that cannot be used.
+// broken is a folder whose operations fail.
 type broken struct{ err error }
 
 func (b broken) ReadPlan(string) ([]byte, error) { return nil, b.err }

@@ -14,39 +14,39 @@ import (
 	"github.com/candor-mcp/candor/internal/near"
 )
 
-// Status is what the header of a stored plan claims.
+// Status is the status in the header of a stored plan.
 type Status string
 
-// The two statuses. The header is for readers: only an [Approval] makes a plan approved.
+// Statuses in a header. The header is informative: a plan is approved only by an [Approval].
 const (
 	StatusProposed Status = "PROPOSED"
 	StatusApproved Status = "APPROVED"
 )
 
-// Stored is a plan as it lies in the workspace, with its hash checked.
+// Stored is a plan as stored in the workspace, with its hash checked.
 type Stored struct {
 	Hash     string
-	Status   Status // as the header claims
+	Status   Status // according to the header
 	Body     []byte // canonical, without the header
 	Plan     *Plan
 	Warnings []Issue
 
-	// Approval is the record of the person's approval, and nil without one. Only [Store] fills it.
+	// Approval is the record of the approval, or nil. Only [Store] sets it.
 	Approval *Approval
-	// Refusal says why the plan is not approved, and is empty if it is. Only [Store] fills it; a plan that was not loaded by it has no
-	// approval either.
+	// Refusal is the reason why the plan is not approved; it is empty if the plan is approved. Only [Store] sets it; a
+	// plan that was not loaded by a Store does not have an approval either.
 	Refusal string
 
-	reason string // the Refusal in one word, for details; "" if the Store has not looked
+	reason string // the Refusal as one word, for details; "" if not set by a Store
 }
 
-// Approved reports whether header and record agree that a person approved this very content.
+// Approved reports whether header and record agree that a person approved exactly this content.
 func (s Stored) Approved() bool {
 	return s.Status == StatusApproved && s.Approval != nil && s.Refusal == ""
 }
 
-// Enforce refuses a change of path that the plan does not allow: PLAN_NOT_APPROVED or PLAN_SCOPE_VIOLATION. The path is relative to the
-// workspace, clean, and written with slashes.
+// Enforce returns an error if the plan does not allow a change of path: PLAN_NOT_APPROVED or PLAN_SCOPE_VIOLATION. The
+// path is relative to the workspace, clean, and written with slashes.
 func (s Stored) Enforce(path string) error {
 	if !s.Approved() {
 		return notApproved(s.Hash, s.reason, s.Refusal)
@@ -83,7 +83,7 @@ func some(list []string) []string {
 	return list
 }
 
-// nearestScope is the scope that shares most folders with a path, and among those the most similar one.
+// nearestScope returns the scope that shares the most folders with a path, preferring the most similar one.
 func nearestScope(path string, scopes []string) string {
 	best, most, likeness := "", -1, -1.0
 	segments := strings.Split(path, "/")
@@ -102,14 +102,14 @@ func nearestScope(path string, scopes []string) string {
 	return best
 }
 
-// Hash is the hash of a plan: sha256, in lower-case hex, of its [Canonical] form.
+// Hash returns the hash of a plan: the SHA-256 of its [Canonical] form in lower-case hex.
 func Hash(content []byte) string {
 	sum := sha256.Sum256(Canonical(content))
 	return hex.EncodeToString(sum[:])
 }
 
-// Canonical is the form of a plan that is hashed and stored: every line ends in LF, CRLF having become LF, and there is exactly one line end at
-// the end. The canonical form of a canonical form is itself. content is not changed.
+// Canonical returns the form of a plan that is hashed and stored: CRLF is converted to LF, and the text ends in exactly
+// one LF. Canonical is idempotent and does not modify content.
 func Canonical(content []byte) []byte {
 	trimmed := bytes.TrimRight(content, "\r\n")
 	body := make([]byte, 0, len(trimmed)+1)
@@ -131,10 +131,10 @@ var (
 	fullHash   = lazyregexp.New(`^[0-9a-f]{64}$`)
 )
 
-// Name is the name of a plan's file in [Folder].
+// Name returns the name of a plan's file in [Folder].
 func Name(hash string) string { return hash + ".md" }
 
-// hashOfName is the hash in the name of a file, "" if it is not the name of a plan.
+// hashOfName returns the hash in a file name, or "" if it is not the name of a plan.
 func hashOfName(name string) string {
 	hash, ok := strings.CutSuffix(name, ".md")
 	if !ok || !fullHash.MatchString(hash) {
@@ -143,19 +143,21 @@ func hashOfName(name string) string {
 	return hash
 }
 
-// Render writes a plan as it lies on disk: a header on the first line, then the canonical body. The hash covers the body only.
+// Render returns a plan as stored on disk: a header on the first line, then the canonical body. The hash covers the body
+// only.
 func Render(body []byte, hash string, status Status) []byte {
 	return append(fmt.Appendf(nil, "%s %s STATUS: %s -->\n", headerStart, hash, status), Canonical(body)...)
 }
 
-// Read reads a plan from disk. name is the name of the file, without a folder. Errors are:
+// Read parses the stored form of a plan. name is the name of the file, without a folder. Errors are:
 //
 //   - PLAN_NOT_FOUND: the name is not that of a plan;
-//   - PLAN_NOT_APPROVED: there is no header with a hash of 64 digits and one of the two statuses, or the plan does not pass [Parse], so that
-//     nobody can have approved it; details.reason says which;
-//   - PLAN_ENFORCEMENT_FAILED: the hashes of name, header and content are not the same; details.differs says which differ.
+//   - PLAN_NOT_APPROVED: the header lacks a hash of 64 digits or a valid status, or the plan does not pass [Parse], so that
+//     it cannot have been approved; details.reason gives the cause;
+//   - PLAN_ENFORCEMENT_FAILED: the hashes of name, header and content are not the same; details.differs lists those that
+//     differ.
 //
-// A proposed plan is not an error here; [Stored.Enforce] refuses it.
+// Read also returns plans that are only proposed; [Stored.Enforce] refuses them.
 func Read(file []byte, name string) (Stored, error) {
 	named := hashOfName(name)
 	if named == "" {
@@ -191,7 +193,7 @@ func badHeader(hash, first string) *candor.Error {
 	}
 }
 
-// notApproved is PLAN_NOT_APPROVED with the reason in details.
+// notApproved returns PLAN_NOT_APPROVED with the reason in details.
 func notApproved(hash, reason, message string, issues ...Issue) *candor.Error {
 	details := map[string]any{"reason": reason}
 	if len(issues) > 0 {
@@ -204,10 +206,10 @@ func notApproved(hash, reason, message string, issues ...Issue) *candor.Error {
 	return e
 }
 
-// approvable are the reasons that a person's approval does away with.
+// approvable lists the reasons that an approval resolves.
 var approvable = []string{"", "no_record", "bad_record", "header_without_record", "unmarked", "expired", "used_up"}
 
-// changed is PLAN_ENFORCEMENT_FAILED. If two of the three hashes agree, the third is the one that differs.
+// changed returns PLAN_ENFORCEMENT_FAILED. If two of the three hashes agree, the third is reported as different.
 func changed(named, headed, hashed string) *candor.Error {
 	differs := []string{"file_name", "header", "content"}
 	switch {
@@ -223,7 +225,7 @@ func changed(named, headed, hashed string) *candor.Error {
 	}))
 }
 
-// worst is as many issues as details have room for, errors first.
+// worst returns the first issues, errors before warnings, because details are limited in size.
 func worst(issues []Issue) []Issue {
 	const room = 20
 	var first, then []Issue

@@ -12,13 +12,13 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// refused expects a call to be refused with this code.
+// refused checks that a call was refused with this code.
 func refused(t *testing.T, err error, code candor.Code) {
 	t.Helper()
 	_ = told(t, err, code)
 }
 
-// told is the error of a call that must be refused with this code. A contradiction in it is a failure too.
+// told returns the error of a call that must be refused with this code. It fails the test if the error is inconsistent.
 func told(t *testing.T, err error, code candor.Code) *candor.Error {
 	t.Helper()
 	var e *candor.Error
@@ -31,7 +31,7 @@ func told(t *testing.T, err error, code candor.Code) *candor.Error {
 	return e
 }
 
-// detail reads one member of the details.
+// detail decodes one member of the details.
 func detail[T any](t *testing.T, e *candor.Error, name string) (v T) {
 	t.Helper()
 	if err := e.Details().Get(name).Decode(&v); err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/candor-mcp/candor/internal/truncate"
 )
 
-// Hidden reports a character that a person who reads a name may not see as what it is.
+// Hidden reports whether a person who reads a name may not recognize a character.
 func Hidden(r rune) bool { return hidden(r) }
 
-// hidden reports whether a reader may not see a character as what it is: controls, marks of direction, joiners, fillers, private use, and spaces
-// that are not the space.
+// hidden reports whether a reader may not recognize a character: controls, direction marks, joiners, fillers, private
+// use, and spaces other than U+0020.
 func hidden(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:
@@ -26,11 +26,11 @@ func hidden(r rune) bool {
 	}
 }
 
-// maxMarks is how many marks a letter may carry before they are taken for a way to paint over other lines.
+// maxMarks is the number of combining marks per letter that are shown; more could overlap other lines.
 const maxMarks = 2
 
-// visible yields a text character by character. What a terminal would obey or hide instead of showing it comes as its name, and the second
-// value says so.
+// visible yields a text character by character. Characters that a terminal would interpret or hide are yielded as their
+// code point, and the second value is true for them.
 func visible(s string) iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
 		marks := 0
@@ -56,7 +56,7 @@ func visible(s string) iter.Seq2[string, bool] {
 	}
 }
 
-// width is how many columns a text takes at most: what is not ASCII may be drawn twice as wide.
+// width returns the maximum number of columns of a text: non-ASCII characters may be two columns wide.
 func width(s string) int {
 	n := 0
 	for _, r := range s {
@@ -67,7 +67,7 @@ func width(s string) int {
 	return n
 }
 
-// cut bounds a text on a rune border and marks it.
+// cut limits a text at a rune boundary and marks the cut.
 func cut(s string, most int) string {
 	return truncate.Text(s, most+len(truncate.Mark))
 }
