@@ -11,13 +11,13 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// HTTP returns the handler that serves the server over streamable HTTP, with mcp-go's own options. The boundary stands around it as
-// [boundary.Boundary.HTTP] says.
+// HTTP returns a handler that serves the server over streamable HTTP, with mcp-go's options, wrapped by [boundary.Boundary.HTTP].
 func (s *Server) HTTP(options ...server.StreamableHTTPOption) http.Handler {
 	return s.b.HTTP(s.stats(server.NewStreamableHTTPServer(s.inner, options...)))
 }
 
-// stats answers the one method that mcp-go cannot be taught. The layer around it has bounded the body, and it holds a message.
+// stats answers sys/errorStats, which mcp-go cannot register. The outer layer has limited the size of the body and checked that it is
+// a message.
 func (s *Server) stats(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -33,7 +33,7 @@ func (s *Server) stats(next http.Handler) http.Handler {
 		if m := wire.Parse(body, wire.Limits{AllowLoneSurrogates: true}); m.MethodIs(boundary.StatsMethod) && m.Shape() == wire.KindRequest {
 			if stats, ok := s.b.Stats(); ok {
 				w.Header().Set("Content-Type", "application/json")
-				_, _ = w.Write(response(m.ID(), s.complete(stats, &m))) // who does not listen any more cannot be told
+				_, _ = w.Write(response(m.ID(), s.complete(stats, &m))) // the client may have disconnected
 				return
 			}
 		}

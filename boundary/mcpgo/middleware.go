@@ -18,9 +18,9 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Middleware returns a tool middleware for a server that is served by mcp-go itself: panics are recovered, arguments and results
-// are checked, and every failure of a tool is a result with isError and the envelope. What mcp-go answers by itself, such as
-// an unknown tool, does not pass through it; see [Wrap].
+// Middleware returns a tool middleware for a server that is served by mcp-go itself. It recovers panics, checks arguments and
+// results, and returns every failure of a tool as a result with isError and the envelope. It does not see errors that mcp-go answers
+// itself, such as an unknown tool; see [Wrap].
 func Middleware(o boundary.Options) server.ToolHandlerMiddleware {
 	return (&guard{b: boundary.New(o), o: o}).tool
 }
@@ -53,7 +53,7 @@ func (g *guard) tool(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	}
 }
 
-// toolCall is one tools/call on its way through.
+// toolCall is one tools/call request and its handling.
 type toolCall struct {
 	*guard
 	next     server.ToolHandlerFunc
@@ -62,7 +62,7 @@ type toolCall struct {
 	known    boundary.Call
 }
 
-// handle checks the arguments, runs the tool and checks what it returned. The second value is the failure, if there was one.
+// handle checks the arguments, runs the tool and checks its result. It also returns the failure, or nil.
 func (c *toolCall) handle(ctx context.Context) (*mcp.CallToolResult, *candor.Error, error) {
 	if e := boundary.CheckArguments(c.promised.input, c.req.Params.RawArguments); e != nil {
 		return c.fail(ctx, e, nil)
@@ -70,7 +70,7 @@ func (c *toolCall) handle(ctx context.Context) (*mcp.CallToolResult, *candor.Err
 	result, err := c.run(ctx)
 	switch {
 	case err != nil && c.wantsURL(err):
-		return nil, nil, err // not a failure: the protocol has a number of its own for it
+		return nil, nil, err // not a failure: the protocol has a separate error number for it
 	case err != nil:
 		return c.fail(ctx, err, nil)
 	case result == nil:
@@ -94,14 +94,14 @@ func (c *toolCall) handle(ctx context.Context) (*mcp.CallToolResult, *candor.Err
 	return result, nil, nil
 }
 
-// fail settles a failure and makes the result that tells of it.
+// fail records a failure and returns the result that reports it.
 func (c *toolCall) fail(ctx context.Context, err error, returned json.RawMessage) (*mcp.CallToolResult, *candor.Error, error) {
 	raw, e := c.b.FailCall(ctx, c.known, err, returned)
 	result := new(mcp.CallToolResult)
 	if err := json.Unmarshal(raw, result); err != nil {
 		return nil, e, e
 	}
-	// The envelope leaves as it was recorded, byte for byte.
+	// Send the envelope byte for byte as it was recorded.
 	if v, err := wire.ParseValue(raw, wire.Limits{}); err == nil && result.Meta != nil {
 		if own := v.Path("_meta", dialect.MetaKey); own.Present() {
 			result.Meta.AdditionalFields[dialect.MetaKey] = json.RawMessage(own.Raw())
@@ -110,8 +110,8 @@ func (c *toolCall) fail(ctx context.Context, err error, returned json.RawMessage
 	return result, e, nil
 }
 
-// run calls the tool within its time, and survives it. A handler that does not notice that its time is up is left behind,
-// because a caller that waits for ever is worse.
+// run calls the tool with its time limit and recovers its panics. If a handler does not return soon after the limit, run does not
+// wait for it, and its goroutine keeps running.
 func (c *toolCall) run(ctx context.Context) (*mcp.CallToolResult, error) {
 	limit := c.o.Timeout
 	if limit <= 0 {
@@ -145,7 +145,7 @@ func (c *toolCall) run(ctx context.Context) (*mcp.CallToolResult, error) {
 	return out.result, out.err
 }
 
-// grace is how long a handler may take to notice that its time is up, before it is left behind.
+// grace is how long a handler may still run after its deadline before run stops waiting for it.
 const grace = 50 * time.Millisecond
 
 func (c *toolCall) call(ctx context.Context) (result *mcp.CallToolResult, err error) {
@@ -169,7 +169,7 @@ func (c *toolCall) succeeded(ctx context.Context, latency time.Duration) {
 	}
 }
 
-// wantsURL reports the error by which a handler asks the client to send its user somewhere.
+// wantsURL reports whether err asks the client to send its user to a URL.
 func (c *toolCall) wantsURL(err error) bool {
 	return c.asks(err, func() bool {
 		var (
@@ -180,7 +180,8 @@ func (c *toolCall) wantsURL(err error) bool {
 	})
 }
 
-// asks reports whether an error is one that is looked for. An error that cannot be asked, or not within its time, is not.
+// asks reports whether is returns true for err, with a time limit if err may have foreign methods. It returns false if is panics or
+// the limit passes.
 func (c *toolCall) asks(err error, is func() bool) bool {
 	if usercode.Trusted(err) {
 		return is()
@@ -189,7 +190,7 @@ func (c *toolCall) asks(err error, is func() bool) bool {
 	return yes && failed == nil
 }
 
-// isPlain reports a result that can certainly be encoded.
+// isPlain reports whether a result can certainly be encoded.
 func isPlain(r *mcp.CallToolResult) bool {
 	if r.Meta != nil || r.StructuredContent != nil || r.RawStructuredContent != nil || len(r.InputRequests) > 0 {
 		return false
@@ -202,12 +203,12 @@ func isPlain(r *mcp.CallToolResult) bool {
 	return true
 }
 
-// encode writes a result as mcp-go will, which sends nothing at all if it cannot. Content that no client could read is an error
-// here as well.
+// encode encodes a result as mcp-go does, which sends nothing if encoding fails. It also returns an error for content that clients
+// cannot read.
 func (c *toolCall) encode(r *mcp.CallToolResult) (json.RawMessage, error) {
 	for _, block := range r.Content {
 		if v := reflect.ValueOf(block); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
-			return nil, errors.New("a block of the content is nil") // it would leave as null
+			return nil, errors.New("a block of the content is nil") // it would be encoded as null
 		}
 	}
 	return c.b.Encode(r)
@@ -228,13 +229,13 @@ func metaOf(req mcp.CallToolRequest) map[string]any {
 	return req.Params.Meta.AdditionalFields
 }
 
-// schemas are what a tool promises.
+// schemas holds the schemas and hints that a tool declares.
 type schemas struct {
 	input, output json.RawMessage
-	repeatable    bool // it is declared readOnlyHint or idempotentHint
+	repeatable    bool // the tool declares readOnlyHint or idempotentHint
 }
 
-// promisedBy looks up the tool, a session's own before the server's, as mcp-go does.
+// promisedBy looks up the tool among those of the session, then among those of the server, as mcp-go does.
 func promisedBy(ctx context.Context, name string) schemas {
 	if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithTools); ok {
 		if t, ok := session.GetSessionTools()[name]; ok {

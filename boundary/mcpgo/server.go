@@ -1,16 +1,15 @@
-// Package mcpgo is the edge of an MCP server built on mark3labs/mcp-go: it makes the same promise as package boundary does for the
-// official SDK. Behind it anything may fail in any way, in front of it every failure is one readable, typed, retry-aware
-// error that was recorded before it was sent and counted once.
+// Package mcpgo makes an MCP server built on mark3labs/mcp-go report every failure as one readable, typed error with retry advice, as
+// package boundary does for the official SDK. Each failure is recorded before it is sent, and counted once.
 //
 //	s := mcpgo.Wrap(server.NewMCPServer("name", "1.0"), boundary.Options{Ledger: trail, Meter: counts})
 //	err := s.ServeStdio(ctx, os.Stdin, os.Stdout)
 //
-// [Wrap] covers a whole server: [Server.ServeStdio], [Server.HTTP] and, for a transport of one's own, [Server.HandleMessage].
-// [Middleware] alone covers what tools do, and nothing that mcp-go answers by itself.
+// [Wrap] covers a whole server: [Server.ServeStdio], [Server.HTTP] and, for custom transports, [Server.HandleMessage]. [Middleware]
+// alone covers the failures of tools, but not the errors that mcp-go answers itself.
 //
-// What it cannot do: a prompt or resource whose result cannot be encoded is not answered by mcp-go over stdio; the rpc dialect
-// is not spoken for tool failures over HTTP, which stay results; mcp-go's own WithInputSchemaValidation answers before anything
-// here is asked, and over HTTP unrecorded, so leave it off: arguments are checked here.
+// Limitations: over stdio, mcp-go does not answer a prompt or resource request whose result cannot be encoded. Over HTTP, failures of
+// tools are always results, also with the rpc dialect. Do not use mcp-go's WithInputSchemaValidation: it answers before this package
+// sees the call, and over HTTP its refusals are not recorded. This package checks the arguments itself.
 package mcpgo
 
 import (
@@ -37,15 +36,15 @@ type Server struct {
 	o     boundary.Options
 }
 
-// Wrap puts a boundary around a server. Call it once, after the server's own tool middleware was added, so that it stands
-// outside of that, and serve through the Server it returns.
+// Wrap adds a boundary to a server. Call it once, after the server's other tool middleware was added, so that the boundary sees the
+// failures of that middleware, and serve through the returned Server.
 func Wrap(s *server.MCPServer, o boundary.Options) *Server {
 	b := boundary.New(o)
 	s.Use((&guard{b: b, o: o}).tool)
 	return &Server{inner: s, b: b, o: o}
 }
 
-// HandleMessage answers one JSON-RPC message; nil means that there is no answer. It is for transports of one's own, which set
+// HandleMessage returns the answer to one JSON-RPC message, or nil if there is no answer. It is for custom transports, which must set
 // the context as mcp-go's do.
 func (s *Server) HandleMessage(ctx context.Context, message json.RawMessage) []byte {
 	if answer, refused := s.b.RefuseMessage(ctx, message); refused {
@@ -71,7 +70,7 @@ func (s *Server) HandleMessage(ctx context.Context, message json.RawMessage) []b
 	return s.b.SealAnswer(ctx, message, answer)
 }
 
-// answer lets mcp-go answer, and survives it.
+// answer returns the answer of mcp-go, and recovers its panics.
 func (s *Server) answer(ctx context.Context, message json.RawMessage) (out []byte, failure *candor.Error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -89,9 +88,9 @@ func (s *Server) answer(ctx context.Context, message json.RawMessage) (out []byt
 	return raw, nil
 }
 
-// finish completes an answer of mcp-go: a result that says isError and has not passed the middleware is recorded, the rpc dialect is
-// written, the extension is announced, and the refusal of an unknown tool names similar ones. It reports whether the answer tells of a
-// failure that has been recorded.
+// finish completes an answer of mcp-go: it records a result with isError that has not passed through the middleware, writes the rpc
+// dialect, announces the extension, and adds similar names to the refusal of an unknown tool. It reports whether the answer contains
+// a failure that was recorded.
 func (s *Server) finish(ctx context.Context, answer []byte, asked *wire.Message) (out []byte, recorded bool) {
 	m := wire.Parse(answer, wire.Limits{AllowLoneSurrogates: true})
 	if m.Shape() != wire.KindResult {
@@ -122,7 +121,7 @@ func (s *Server) finish(ctx context.Context, answer []byte, asked *wire.Message)
 	return response(asked.ID(), result), true
 }
 
-// finishError answers the call of an unknown tool with the names that were probably meant. Any other error is returned as it is.
+// finishError answers a call of an unknown tool with similar names. Any other error is returned unchanged.
 func (s *Server) finishError(ctx context.Context, m, asked *wire.Message) (out []byte, recorded bool) {
 	text, _ := m.Error().Path("message").Str()
 	if !asked.MethodIs("tools/call") || !strings.HasSuffix(text, server.ErrToolNotFound.Error()) {
@@ -133,7 +132,7 @@ func (s *Server) finishError(ctx context.Context, m, asked *wire.Message) (out [
 	return s.b.RefuseRequest(ctx, asked.Bytes(), teach.UnknownTool(name, known, candor.PartyServer)), true
 }
 
-// complete adds what protocol version 2026-07-28 wants of every result.
+// complete adds the resultType that protocol version 2026-07-28 requires in every result.
 func (s *Server) complete(result json.RawMessage, asked *wire.Message) json.RawMessage {
 	version, _ := asked.Params().Path("_meta", versionKey).Str()
 	if version < newEra {

@@ -19,11 +19,11 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// ServeStdio serves the client at the other end of two streams of lines, as a rule os.Stdin and os.Stdout, until the client
-// closes its end or ctx is done. It closes both streams. A line that is no message is answered and the session goes on; what the
-// client has called off is not answered; ids come back as they were written.
+// ServeStdio serves a client over two streams of lines, usually os.Stdin and os.Stdout, until the client closes its end or ctx is
+// done. It closes both streams. A malformed line is answered and the session continues. Cancelled calls are not answered. Ids are
+// returned as they were written.
 //
-// mcp-go has one session on standard streams for the whole process: do not serve two at once.
+// mcp-go has one stdio session per process, so do not serve two at the same time.
 func (s *Server) ServeStdio(ctx context.Context, r io.ReadCloser, w io.WriteCloser) error {
 	conn, err := s.b.Transport(r, w).Connect(ctx)
 	if err != nil {
@@ -64,19 +64,19 @@ func (s *Server) log() *log.Logger {
 	return slog.NewLogLogger(l.Handler(), slog.LevelError)
 }
 
-// pump carries messages between the boundary's end of the stream and mcp-go's. The boundary's end has seen to it that what
-// arrives here is a message, that its id is open only once, and that what is called off is not answered.
+// pump copies messages between the boundary's connection and mcp-go's streams. The boundary's connection delivers only valid
+// messages, ensures that each open id is unique, and does not answer cancelled calls.
 type pump struct {
 	s        *Server
 	conn     sdk.Connection
 	toServer io.Writer
-	work     sync.WaitGroup // what goes on beside inward
+	work     sync.WaitGroup // goroutines besides inward
 
 	mu    sync.Mutex
-	asked map[jsonrpc.ID]*jsonrpc.Request // under mu; no more than the boundary lets in
+	asked map[jsonrpc.ID]*jsonrpc.Request // under mu; limited by the boundary
 }
 
-// inward passes on what the client says, until it says no more.
+// inward passes on the client's messages until the end of the input.
 func (p *pump) inward(ctx context.Context) error {
 	for {
 		m, err := p.conn.Read(ctx)
@@ -113,8 +113,8 @@ const (
 	insistPause     = 100 * time.Millisecond
 )
 
-// insist repeats that a call is called off until it has ended. mcp-go keeps calls in a queue and forgets a cancellation that
-// comes before the call has begun, which would then run for nobody.
+// insist repeats the cancellation of a call until the call has ended. mcp-go queues calls and discards a cancellation that arrives
+// before its call has started, so the call would run in vain.
 func (p *pump) insist(ctx context.Context, r *jsonrpc.Request, line []byte) {
 	var params struct {
 		RequestID any `json:"requestId"`
@@ -146,7 +146,7 @@ func (p *pump) isOpen(id jsonrpc.ID) bool {
 	return p.asked[id] != nil
 }
 
-// answerStats answers the one method that mcp-go cannot be taught.
+// answerStats answers sys/errorStats, which mcp-go cannot register. It reports whether it has answered r.
 func (p *pump) answerStats(ctx context.Context, r *jsonrpc.Request) (bool, error) {
 	if r.Method != boundary.StatsMethod {
 		return false, nil
@@ -163,7 +163,7 @@ func (p *pump) answerStats(ctx context.Context, r *jsonrpc.Request) (bool, error
 	return true, p.conn.Write(ctx, &jsonrpc.Response{ID: r.ID, Result: p.s.complete(stats, &m)})
 }
 
-// outward passes on what mcp-go says, until it says no more.
+// outward passes on mcp-go's messages until the end of its output.
 func (p *pump) outward(ctx context.Context, r io.Reader) {
 	lines := framing.NewLineReader(r, wire.Limits{MaxBytes: maxAnswer})
 	for {
@@ -186,10 +186,10 @@ func (p *pump) outward(ctx context.Context, r io.Reader) {
 	}
 }
 
-// maxAnswer bounds a message of the server: beyond it there is no memory for it anyway.
+// maxAnswer is the maximum size of a message of the server.
 const maxAnswer = 1 << 30
 
-// finished returns what to send in place of an answer of mcp-go, and the request if the answer tells of a failure that has been recorded.
+// finished returns the message to send for a line of mcp-go, and the request if the answer contains a failure that was recorded.
 func (p *pump) finished(ctx context.Context, line []byte) (answer []byte, recorded *jsonrpc.Request) {
 	m, err := jsonrpc.DecodeMessage(line)
 	if err != nil {
