@@ -15,37 +15,38 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// The settings that are read besides those of package meter.
+// Environment variables that are read besides those of package meter.
 const (
-	EnvLedger      = plug.EnvLedger       // the ledger's folder, or "none"
-	EnvSecondPlace = plug.EnvSecondPlace  // a file that the ledger's checkpoints are also kept in, or "none"
+	EnvLedger      = plug.EnvLedger       // the ledger's directory, or "none"
+	EnvSecondPlace = plug.EnvSecondPlace  // a second file for the ledger's checkpoints, or "none"
 	EnvDialect     = "CANDOR_DIALECT"     // the name of a dialect
 	EnvDebug       = "DEBUG_STACK"        // "true" shows stacks in the system-error dialect
 	EnvVerbose     = "MCP_ERRORS_VERBOSE" // how many frames the rpc dialect shows
 )
 
-// NoLedger is the folder name that stands for no ledger. It is a choice, and it is logged.
+// NoLedger is the directory name that disables the ledger. Its use is logged.
 const NoLedger = plug.NoLedger
 
-// Config says what a server is served with. The zero value follows the environment.
+// Config configures a server. The zero value follows the environment.
 type Config struct {
-	// Options are those of the boundary. What is set here is left as it is; dialect, stack policy, ledger and meter are
-	// filled in where they are not. Suspected failures are always recorded.
+	// Options are the options of the boundary. Fields that are set are kept; if the dialect, stack policy, ledger or meter is not
+	// set, it is taken from the environment. Suspected is always enabled.
 	Options boundary.Options
-	// Ledger is the ledger's folder, or [NoLedger]. Empty stands for CANDOR_LEDGER, and if that is empty for the state folder of the user.
+	// Ledger is the ledger's directory, or [NoLedger]. If it is empty, CANDOR_LEDGER is used, and if that is empty, the state
+	// directory of the user.
 	Ledger string
-	// Getenv reads the environment; nil is [os.Getenv].
+	// Getenv reads the environment; nil means [os.Getenv].
 	Getenv func(string) string
 }
 
-// Parts are what a configuration stands for. Close them when the server has ended.
+// Parts holds the opened parts of a configuration. Close it when the server has ended.
 type Parts struct {
 	Options boundary.Options
 	trail   *ledger.Ledger
 	counts  *meter.Meter
 }
 
-// Open opens the ledger and the meter. A bad setting is refused with a sentence that says what would do.
+// Open opens the ledger and the meter. The error for an invalid setting names the valid values.
 func Open(ctx context.Context, c Config) (*Parts, error) {
 	if c.Getenv == nil {
 		c.Getenv = os.Getenv
@@ -86,10 +87,10 @@ func (p *Parts) readSettings(getenv func(string) string) error {
 	return nil
 }
 
-// folder returns the ledger's folder, or [NoLedger].
+// folder returns the ledger's directory, or [NoLedger].
 func (c Config) folder() (string, error) {
 	if c.Options.Ledger != nil {
-		return NoLedger, nil // it is open already
+		return NoLedger, nil // the caller provides the ledger
 	}
 	return plug.Folder(c.Ledger, c.Getenv)
 }
@@ -113,10 +114,10 @@ func (p *Parts) logger() *slog.Logger {
 	return slog.Default()
 }
 
-// openMeter makes a meter if the environment asks for one and the caller has brought none.
+// openMeter creates a meter if the environment enables one and the caller has not set one.
 func (p *Parts) openMeter(ctx context.Context, dir string, getenv func(string) string) error {
 	if p.Options.Meter != nil {
-		_, _, err := meter.FromEnv(getenv) // a mistyped setting is refused all the same
+		_, _, err := meter.FromEnv(getenv) // invalid settings are errors in any case
 		return err
 	}
 	counts, err := plug.Meter(ctx, dir, getenv, p.logger())
@@ -127,7 +128,7 @@ func (p *Parts) openMeter(ctx context.Context, dir string, getenv func(string) s
 	return nil
 }
 
-// Close writes the counters where the environment wants them and closes the ledger.
+// Close writes the counters to the destinations set in the environment and closes the ledger.
 func (p *Parts) Close() error {
 	var errs []error
 	if p.counts != nil {
