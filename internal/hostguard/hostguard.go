@@ -1,5 +1,5 @@
-// Package hostguard keeps web pages away from a server that listens on somebody's machine: it looks at the two headers that a
-// browser sets and a page cannot forge.
+// Package hostguard protects a server on a local machine from web pages. It checks the Host and Origin headers, which a browser sets
+// and a page cannot forge.
 package hostguard
 
 import (
@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// Guard says who may ask. The zero value lets in this machine alone.
+// Guard specifies the hosts and origins that are accepted. The zero value accepts only those of this machine.
 type Guard struct {
-	Hosts   []string // names, with or without port, that the server is known by; "*" is any. This machine's own always are.
-	Origins []string // pages that may ask; "*" is any. Pages of this machine and of the server itself always may.
+	Hosts   []string // host names of the server, with or without port; "*" is any. Loopback names are always accepted.
+	Origins []string // origins that may send requests; "*" is any. Loopback and same-host origins are always accepted.
 }
 
-// KnowsHost is the guard against DNS rebinding: a page of evil.example that has its name resolve to this machine sends that
-// name.
+// KnowsHost reports whether a Host header is accepted. This prevents DNS rebinding: if evil.example resolves to this machine, a page
+// of it sends that name as Host.
 func (g Guard) KnowsHost(host string) bool {
 	name := hostName(host)
 	if IsLoopback(name) {
@@ -32,7 +32,8 @@ func (g Guard) KnowsHost(host string) bool {
 	return false
 }
 
-// KnowsOrigin is the guard against other pages of the same browser. Programs send no Origin.
+// KnowsOrigin reports whether the Origin of a request is accepted. This stops requests of other pages in the same browser. A request
+// without Origin is accepted, because programs do not send one.
 func (g Guard) KnowsOrigin(r *http.Request) bool {
 	said := r.Header["Origin"]
 	if len(said) == 0 {
@@ -53,8 +54,8 @@ func (g Guard) KnowsOrigin(r *http.Request) bool {
 	return IsLoopback(origin.Hostname()) || strings.EqualFold(origin.Host, r.Host)
 }
 
-// AllowedOrigin returns the value of Access-Control-Allow-Origin for a request of a page on one of the Origins: that origin, or "*" if
-// only "*" covers it. For every other request it is empty, also for pages of this machine, which [Guard.KnowsOrigin] lets in.
+// AllowedOrigin returns the value of Access-Control-Allow-Origin for a request whose Origin is one of the Origins: that origin, or
+// "*" if only "*" matches. For every other request it returns "", even for loopback origins, which [Guard.KnowsOrigin] accepts.
 func (g Guard) AllowedOrigin(r *http.Request) string {
 	said := r.Header["Origin"]
 	if len(said) != 1 {
@@ -72,7 +73,7 @@ func (g Guard) AllowedOrigin(r *http.Request) string {
 	return allowed
 }
 
-// hostName is a Host header without its port and brackets.
+// hostName returns a Host header without its port and brackets.
 func hostName(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		return name
@@ -80,7 +81,7 @@ func hostName(host string) string {
 	return strings.Trim(host, "[]")
 }
 
-// IsLoopback reports whether a name or address is that of this machine.
+// IsLoopback reports whether name is localhost or a loopback address.
 func IsLoopback(name string) bool {
 	if strings.EqualFold(name, "localhost") {
 		return true
@@ -89,7 +90,7 @@ func IsLoopback(name string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// Bears reports that a request has the token. It compares in constant time, so that nobody can find a token letter by letter.
+// Bears reports whether the headers have the bearer token. It compares in constant time, so that timing does not reveal the token.
 func Bears(h http.Header, token string) bool {
 	said := h["Authorization"]
 	if len(said) != 1 {

@@ -1,11 +1,11 @@
-// Package record ends a failing call, for the boundary inside a server and for the gateway in front of one: the failure is recorded, then
-// counted, and only then sent.
+// Package record records and counts the failure of a call before it is sent, for the boundary inside a server and for the gateway in
+// front of one.
 //
-// A failure that cannot be recorded is not sent. The error that is sent instead says so and no more: the call has been made, so it must
-// claim neither that nothing was done nor that the same call may be made again.
+// A failure that cannot be recorded is not sent. The error that is sent instead reports only that: the call was made, so the error
+// must claim neither that it had no effect nor that it may be repeated.
 //
-// The package knows no ledger and no meter, only the functions it needs of them. It recovers from no panic: a ledger that may panic is
-// for the caller to guard.
+// The package does not depend on a ledger or a meter, only on the functions it needs of them. It does not recover panics; callers
+// must do so if their ledger may panic.
 package record
 
 import (
@@ -18,40 +18,40 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Recorder records and counts failures. It holds no state, so it may be made for each failure, and copied.
+// Recorder records and counts failures. It has no state, so it may be copied, or created for each failure.
 type Recorder struct {
-	By     candor.Party     // the party that says that a failure could not be recorded
-	Meter  candor.Meter     // nil counts nothing
-	Logger *slog.Logger     // for failures that could not be recorded; required, like what follows
-	Now    func() time.Time // the time of an error that has none
-	Ref    func() string    // the ref of an error that has none
+	By     candor.Party     // the party that reports that a failure could not be recorded
+	Meter  candor.Meter     // may be nil
+	Logger *slog.Logger     // for failures that could not be recorded; required, like the fields below
+	Now    func() time.Time // returns the time for an error without one
+	Ref    func() string    // returns the ref for an error without one
 }
 
-// SuspectMeter is a [candor.Meter] that counts suspected failures apart. They are counted as suppressed, too.
+// SuspectMeter is a [candor.Meter] that counts suspected failures separately. They are also counted as suppressed.
 type SuspectMeter interface{ CountSuspected() }
 
 // CallSite is the tool and the session of a call.
 type CallSite struct {
 	Tool    string
 	Session string
-	// Trusted corrects an error that names another site. Without it the error keeps what its author said.
+	// Trusted reports that Tool and Session replace those of an error. Otherwise they are set only if the error has none.
 	Trusted bool
 }
 
-// Failure is a failed call before it is answered.
+// Failure is a failed call that has not been answered yet.
 type Failure struct {
 	Error      *candor.Error // stamped
 	Verdict    string
 	Site       CallSite
-	Attempt    bool         // another attempt follows: it is recorded, and only the last is counted
-	Silent     bool         // nothing may be answered
-	Suspected  bool         // it looks like a failure, and was passed on as it is
-	ClientGone *atomic.Bool // set when the client goes away, also while the failure is recorded; nil if that cannot be known
+	Attempt    bool         // another attempt follows, so the failure is recorded but not counted
+	Silent     bool         // no response may be sent
+	Suspected  bool         // the answer only looks like a failure, and was sent unchanged
+	ClientGone *atomic.Bool // set when the client disconnects, also while the failure is recorded; nil if that is unknown
 }
 
-// Stamp gives an error a ref and a time if it has none, and its call site.
+// Stamp sets a ref and a time if the error has none, and the call site.
 func (r Recorder) Stamp(e *candor.Error, site CallSite) *candor.Error {
-	var options [4]candor.Option // no slice that grows: every failure passes here
+	var options [4]candor.Option // fixed size to avoid an allocation per failure
 	n := 0
 	set := func(o candor.Option) { options[n] = o; n++ }
 	if e.Ref() == "" {
@@ -70,14 +70,14 @@ func (r Recorder) Stamp(e *candor.Error, site CallSite) *candor.Error {
 	return e.With(options[:n]...)
 }
 
-// corrects reports that what is known must replace what the error says.
+// corrects reports whether known must replace the value in the error.
 func (s CallSite) corrects(said, known string) bool {
 	return said != known && (s.Trusted || said == "")
 }
 
-// Record writes the entry of a failure, then counts it. It returns nil if the failure may be sent, and otherwise the error to send in its
-// place, which has been counted and logged. Write is not cancelled with ctx, because the failure is recorded even if the client has
-// gone; nil stands for no ledger.
+// Record writes the entry of a failure, then counts it. It returns nil if the failure may be sent. Otherwise it returns the error to
+// send instead, which was counted and logged. The context of write is not cancelled with ctx, because the failure is recorded even if
+// the client has disconnected. A nil write means that there is no ledger.
 func (r Recorder) Record(ctx context.Context, f Failure, write func(context.Context) error) *candor.Error {
 	if write != nil {
 		if err := write(context.WithoutCancel(ctx)); err != nil {
@@ -97,10 +97,10 @@ func (r Recorder) Record(ctx context.Context, f Failure, write func(context.Cont
 	return nil
 }
 
-// unrecorded returns the only error that may leave without an entry. It keeps the ref, for the logs, and the code.
+// unrecorded returns the error to send for a failure without an entry. It keeps the ref, for the logs, and the code.
 func (r Recorder) unrecorded(ctx context.Context, f Failure, err error) *candor.Error {
 	ref, code := f.Error.Ref(), f.Error.Code().String()
-	if IsAudit(f.Error.Code()) && f.Error.Origin().By == r.By { // the caller has said so itself, and knows what was done
+	if IsAudit(f.Error.Code()) && f.Error.Origin().By == r.By { // the error already reports this, and its author knows the effect of the call
 		r.report(ctx, f.Error, code)
 		return f.Error
 	}
@@ -111,14 +111,14 @@ func (r Recorder) unrecorded(ctx context.Context, f Failure, err error) *candor.
 	message, suggestion := "The call failed, and that could not be written to the trail.",
 		"Find out what the call has changed before you make it again, and tell the operator."
 	details := map[string]any{"code": code}
-	if refused.Details().Get("effect").String() == `"`+EffectNone+`"` { // the owner of the ledger knows
+	if refused.Details().Get("effect").String() == `"`+EffectNone+`"` { // the ledger knows that the call had no effect
 		details["effect"] = EffectNone
 		message = "The call failed and changed nothing, and that could not be written to the trail."
 		suggestion = "Tell the operator, with the reference; no call is served until the trail can be written."
 	}
 	refused = r.Stamp(refused.With(
 		candor.WithMessage(message),
-		candor.WithRetry(candor.NoRetry()), // the code's own advice is for what was refused before it was begun
+		candor.WithRetry(candor.NoRetry()), // the default advice of the code is for calls that were not started
 		candor.WithSuggestion(suggestion),
 		candor.WithRef(ref), candor.WithOrigin(r.By, false), candor.WithCallInfo(f.Error.CallInfo()),
 		candor.WithDetails(details)), f.Site)
@@ -126,10 +126,10 @@ func (r Recorder) unrecorded(ctx context.Context, f Failure, err error) *candor.
 	return refused
 }
 
-// EffectNone is details.effect of a ledger's refusal where it is known that the failed call changed nothing.
+// EffectNone is the value of details.effect in a ledger's refusal if the failed call is known to have changed nothing.
 const EffectNone = "none"
 
-// report counts and logs a failure that has no entry. The ledger's own error is not logged: its text may hold anything.
+// report counts and logs a failure without an entry. It does not log the ledger's error, whose text may contain any data.
 func (r Recorder) report(ctx context.Context, refused *candor.Error, code string) {
 	if r.Meter != nil {
 		r.Meter.CountUnrecorded(refused)
@@ -138,7 +138,7 @@ func (r Recorder) report(ctx context.Context, refused *candor.Error, code string
 		slog.String("ref", refused.Ref()), slog.String("code", code), slog.Any("error", refused))
 }
 
-// IsAudit reports a code by which a ledger says that it could not record.
+// IsAudit reports whether a ledger uses the code c to report that it could not record.
 func IsAudit(c candor.Code) bool {
 	return c == candor.CodeLedgerFailed || c == candor.CodeLedgerLocked
 }

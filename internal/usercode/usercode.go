@@ -95,7 +95,7 @@ func AsError(err error) *candor.Error {
 		candor.WithCauseText(candor.NewCause(err.Error(), "", name)))
 }
 
-// The types of errors that wrap others and run no user code themselves.
+// Types of errors whose methods run no user code themselves.
 var (
 	plainType = reflect.TypeOf(errors.New(""))
 	wrapType  = reflect.TypeOf(fmt.Errorf("%w", fs.ErrClosed))
