@@ -15,35 +15,39 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// What one set of changes may touch at most: files, and bytes of new or of old content.
+// Limits of one set of changes: number of files, and bytes of new or old content.
 const (
 	MaxChanges     = 256
 	maxChangeBytes = 32 << 20
 )
 
-// Change is what shall become of one file.
+// Change is the intended change of one file or folder.
 type Change struct {
 	Path     Path
-	Before   *File  // as it was read; nil: it must not exist yet
-	After    []byte // the new content, kept by reference until the change is done
-	Delete   bool   // remove the file; After is not looked at
-	MakeDirs bool   // make missing folders on the way
+	Before   *File  // the file as read; nil if it must not exist yet
+	After    []byte // the new content, not copied; must not be modified until the change is done
+	Delete   bool   // remove the file; After is ignored
+	MakeDirs bool   // create missing parent folders
 
-	// Mode is the permission bits afterwards. nil keeps those of an old file and gives a new one 0644, less the umask.
+	// Mode is the permission bits after the change. If nil, an existing file keeps its mode and a new file gets 0644,
+	// less the umask.
 	Mode *fs.FileMode
-	// Folder makes the folder at Path or, with Delete, removes it, which must be empty by then. Before and After are not looked at.
+	// Folder creates the folder at Path or, with Delete, removes it; it must then be empty. Before and After are
+	// ignored.
 	Folder bool
 
-	owner *owner // of a file that is put back as it was
+	owner *owner // owner of a file that is restored
 }
 
-// Stage checks a set of changes against the disk and makes it durable in the state folder: the old contents, then the journal that
-// names them. The workspace itself is not touched yet. The id names the change (letters, digits, "-" and "_", at most 64, never used
-// before); note is the caller's own JSON and comes back from [Recover]. The caller holds the [Lock].
+// Stage checks a set of changes against the disk and makes it durable in the state folder: first the old contents, then
+// the journal that names them. It does not modify the workspace. The id identifies the change (at most 64 letters,
+// digits, "-" and "_"; it must be new). note is JSON of the caller, which [Recover] returns. The caller must hold the
+// [Lock].
 //
-// FILE_ALREADY_EXISTS, FILE_NOT_FOUND, PATH_NOT_FOUND and HASH_MISMATCH say that the disk is not as the change supposes;
-// OUTSIDE_WORKSPACE and INSUFFICIENT_PERMISSIONS that it may not be changed, by a link, by its mode or at all; FILE_WRITE_FAILED that
-// the target is no file, or that the state folder could not be written; INVALID_INPUT_VALUE and INVALID_PATH that the set makes no sense.
+// The error is FILE_ALREADY_EXISTS, FILE_NOT_FOUND, PATH_NOT_FOUND or HASH_MISMATCH if the disk differs from what the changes
+// expect; OUTSIDE_WORKSPACE or INSUFFICIENT_PERMISSIONS if a link, a mode or the options forbid the change;
+// FILE_WRITE_FAILED if the target is not a file or the state folder cannot be written; and INVALID_INPUT_VALUE or
+// INVALID_PATH if the set is inconsistent.
 func (f *Folder) Stage(state *os.Root, id string, changes []Change, note json.RawMessage) (*Staged, error) {
 	if f.options.ReadOnly {
 		return nil, candor.New(kaiza.InsufficientPermissions, "The workspace is read-only.", candor.WithDetails(map[string]any{"permission": "write"}))
@@ -65,7 +69,7 @@ func (f *Folder) Stage(state *os.Root, id string, changes []Change, note json.Ra
 	return s, nil
 }
 
-// planAll checks every change against the disk and enters it in the journal.
+// planAll checks every change against the disk and adds it to the journal.
 func (s *Staged) planAll(changes []Change) error {
 	size := 0
 	for _, c := range changes {
@@ -103,7 +107,7 @@ func tooMuch() error {
 	return candor.New(kaiza.InvalidInputValue, fmt.Sprintf("A change may touch at most %d bytes; make several.", maxChangeBytes))
 }
 
-// sensible refuses a set that could not be done in any order: a file named twice, or a file that is also a folder.
+// sensible refuses a set that cannot be applied in any order: a file named twice, or a file that is also a folder.
 func (f *Folder) sensible(changes []Change) error {
 	if len(changes) == 0 || len(changes) > MaxChanges {
 		return candor.New(kaiza.InvalidInputValue, fmt.Sprintf("A change must touch 1 to %d files, not %d.", MaxChanges, len(changes)))
@@ -137,7 +141,7 @@ func (f *Folder) sensible(changes []Change) error {
 	return nil
 }
 
-// plan checks one change against the disk and says how it will be done.
+// plan checks one change against the disk and returns its move.
 func (f *Folder) plan(c Change) (move, error) {
 	m := move{path: c.Path, temp: newTempName(), from: absent(), to: absent()}
 	if !c.Delete {
@@ -156,7 +160,7 @@ func (f *Folder) plan(c Change) (move, error) {
 	if err != nil {
 		return m, err
 	}
-	defer dir.Close() //nolint:errcheck // it was only looked at
+	defer dir.Close() //nolint:errcheck // opened for reading
 	if err := f.writable(dir, c.Path); err != nil {
 		return m, err
 	}
@@ -181,7 +185,7 @@ func (f *Folder) plan(c Change) (move, error) {
 	return m, nil
 }
 
-// writable checks the type of a file and the permission bits, which root would ignore.
+// writable checks the type of a file and the permission bits, which root would bypass.
 func (f *Folder) writable(dir *os.Root, p Path) error {
 	if here, err := dir.Stat("."); err != nil || here.Mode().Perm()&0o222 == 0 {
 		return fault(kaiza.InsufficientPermissions, p, "is in a folder without write permission.", err)
@@ -197,44 +201,45 @@ func (f *Folder) writable(dir *os.Root, p Path) error {
 	case info.Mode().IsRegular() && info.Mode().Perm()&0o222 == 0:
 		return fault(kaiza.InsufficientPermissions, p, "is read-only.", nil)
 	}
-	return nil // links and special files are refused when they are read
+	return nil // reading refuses links and special files
 }
 
 func changedMeanwhile(p Path) error {
 	return fault(kaiza.HashMismatch, p, "has changed since it was read.", nil)
 }
 
-// Staged is a set of changes that is checked, backed up and written down. It belongs to one goroutine at a time.
+// Staged is a set of changes that has been checked, backed up and written to the journal. It must not be used by several
+// goroutines at once.
 //
-// The life of a change: [Folder.Stage], [Staged.Commit], perhaps [Staged.Undo], and in the end always [Staged.Done].
+// The sequence of calls is [Folder.Stage], [Staged.Commit], optionally [Staged.Undo], and always [Staged.Done].
 type Staged struct {
 	folder  *Folder
 	vault   *vault
 	journal Journal
 	moves   []move
-	order   []int                  // for each change its move, or -1 for a folder
-	made    []Path                 // folders that Commit made, outermost first
-	removed []JournalFolder        // folders that Commit removed, in this order
-	modes   map[string]fs.FileMode // of folders that are put back
+	order   []int                  // index of the move of each change, or -1 for a folder
+	made    []Path                 // folders that Commit created, outermost first
+	removed []JournalFolder        // folders that Commit removed, in order
+	modes   map[string]fs.FileMode // modes of restored folders
 	started bool
-	stuck   bool // something could not be put back: the backups stay
-	found   bool // Adopt found what Commit has not written
+	stuck   bool // an undo failed; the backups are kept
+	found   bool // Adopt found content that Commit did not write
 	undone  bool
 }
 
-// Stuck reports that something which had to be put back could not be. A change that is stuck is not ended with [Staged.Done] if [Recover]
-// shall try again.
+// Stuck reports whether undoing the change failed for some file or folder. Do not call [Staged.Done] for a stuck change
+// if [Recover] shall try again.
 func (s *Staged) Stuck() bool { return s.stuck }
 
-// Journal is what was written down, for the caller's own record.
+// Journal returns the journal of the change, for the caller's records.
 func (s *Staged) Journal() Journal { return s.journal }
 
-// Commit does all changes or none. Everything that needs space is written first, beside its target; then the names are turned over one
-// by one, each after a last look at the old content. If one fails, those before it are put back, and the error says why. HASH_MISMATCH
-// is a file that somebody changed meanwhile; FILE_WRITE_FAILED what the system refused, with the old content in place; an
-// INVARIANT_VIOLATION named INV_WRITE_READS_BACK a file that does not hold what was written to it.
+// Commit applies all changes or none. It first writes everything that needs space to temporary files beside the targets.
+// It then renames them one by one, each after a last check of the old content. If one fails, Commit undoes those before
+// it and returns the error: HASH_MISMATCH if another process has changed a file, FILE_WRITE_FAILED for an error of the
+// system, or INVARIANT_VIOLATION with INV_WRITE_READS_BACK if a file does not contain the content that was written.
 //
-// After a crash inside Commit [Recover] brings back one of the two sides.
+// After a crash during Commit, [Recover] restores either the old or the new state.
 func (s *Staged) Commit(ctx context.Context) error {
 	if s.started {
 		return candor.New(kaiza.InternalError, "A change is committed once.")
@@ -246,7 +251,7 @@ func (s *Staged) Commit(ctx context.Context) error {
 		return nil
 	}
 	back := (*move).backHere
-	if len(s.removed) > 0 { // the folders that the moves hold open are gone
+	if len(s.removed) > 0 { // the folders that the moves hold open are removed
 		back = (*move).back
 	}
 	if undo := s.takeBack(back); undo != nil {
@@ -288,17 +293,19 @@ func (s *Staged) commit(ctx context.Context) error {
 	return nil
 }
 
-// Undo puts everything back as it was before Commit: old contents, modes, deleted files; new files and folders go. A file that somebody
-// changed after Commit is left alone and makes Undo fail with HASH_MISMATCH, after all others were put back. Undo may be called again.
+// Undo reverts Commit: it restores old contents, modes and deleted files, and removes new files and folders. It does not
+// touch a file that was changed after Commit; it then returns HASH_MISMATCH, after reverting all other files. Undo may
+// be called again.
 func (s *Staged) Undo() error {
 	s.undone = true
 	return s.takeBack((*move).back)
 }
 
-// Adopt takes what the files hold now for what Commit made of them, and returns it in the order of the changes; nil is no file. It is for
-// files that somebody was meant to work on after Commit: Undo goes back from there. What it found is kept with the backups, and if it is
-// undone Done sets it aside in the state folder: it may be the work of a person who came in between. A file that cannot be read, because it has
-// a second name, another kind or no folder by now, is an error; Undo replaces it then, whatever it is.
+// Adopt treats the current content of the files as the result of Commit and returns it in the order of the changes; nil
+// means that the file does not exist. It is for files that are modified on purpose after Commit; Undo then accepts the
+// modified content. Adopt saves this content with the backups, and if the change is undone, Done sets it aside in the
+// state folder, because it may be the work of a person. It is an error if a file cannot be read, because it has a second
+// hard link, another type, or its folder is missing; Undo then replaces it regardless of its content.
 func (s *Staged) Adopt() ([][]byte, error) {
 	found := make([][]byte, len(s.order))
 	changed, failed := false, error(nil)
@@ -324,12 +331,12 @@ func (s *Staged) Adopt() ([][]byte, error) {
 		found[at] = append([]byte{}, m.to.bytes...)
 		if m.to.hash != written && m.done {
 			s.found = true
-			if err := s.vault.write(strconv.Itoa(i)+".found", found[at]); err != nil && !errors.Is(err, fs.ErrExist) { // from the first try
+			if err := s.vault.write(strconv.Itoa(i)+".found", found[at]); err != nil && !errors.Is(err, fs.ErrExist) { // exists from an earlier attempt
 				failed = errors.Join(failed, stateFault(err))
 			}
 		}
 	}
-	if changed { // so that after a crash, and for a later undo, the journal says what is there
+	if changed { // so that the journal is accurate after a crash and for a later undo
 		if err := s.vault.note(s.journal); err != nil {
 			failed = errors.Join(failed, stateFault(err))
 		}
@@ -340,7 +347,7 @@ func (s *Staged) Adopt() ([][]byte, error) {
 	return found, nil
 }
 
-// takeBack undoes the moves that were done, the last one first, and goes on where one fails.
+// takeBack undoes the completed moves in reverse order and continues after errors.
 func (s *Staged) takeBack(back func(*move, *Folder) error) error {
 	faults := s.remakeFolders()
 	for i := len(s.moves) - 1; i >= 0; i-- {
@@ -361,14 +368,14 @@ func (s *Staged) takeBack(back func(*move, *Folder) error) error {
 	return coded(errors.Join(faults...))
 }
 
-// isBack reports a move whose target holds the old content again: its way back may fail after the names were turned over. A folder
-// that cannot be opened proves nothing: it may have been moved away with the new file in it.
+// isBack reports whether the target of a move has the old content again: undoing may fail after the rename. If the
+// folder cannot be opened, isBack returns false, because it may have been moved away with the new file in it.
 func (m *move) isBack(f *Folder) bool {
 	dir, err := f.walk(m.path.parent())
 	if err != nil {
 		return false
 	}
-	defer dir.Close() //nolint:errcheck // only read
+	defer dir.Close() //nolint:errcheck // opened for reading
 	look := move{path: m.path, from: m.from, to: m.to}
 	at := look.standsIn(f, dir)
 	return at == atBefore || at == atBoth
@@ -380,12 +387,12 @@ func (s *Staged) release() {
 	}
 }
 
-// ErrJournalLeft is what [Staged.Done] fails with if the journal is still there, so that [Recover] will find it.
+// ErrJournalLeft is the error of [Staged.Done] if the journal still exists, so that [Recover] will find it.
 var ErrJournalLeft = errors.New("the journal could not be removed")
 
-// Done ends the change: journal and backups are removed, and [Recover] will not hear of it. If Undo failed they are set aside in the
-// state folder instead, because they hold the only copy of what could not be put back. An error other than [ErrJournalLeft] says that
-// something was left that means nothing any more.
+// Done ends the change: it removes journal and backups, and [Recover] no longer finds it. If Undo failed, Done sets them
+// aside in the state folder instead, because they are the only copy of the content that could not be restored. After an
+// error other than [ErrJournalLeft], the remaining files are unused.
 func (s *Staged) Done() error {
 	if s.stuck {
 		return s.vault.setAside("stuck")
@@ -396,7 +403,7 @@ func (s *Staged) Done() error {
 	return s.vault.remove()
 }
 
-// writeFault is access for a failing write.
+// writeFault is like access, for failed writes.
 func writeFault(f *Folder, p Path, err error) error {
 	if err == nil || errors.As(err, new(*candor.Error)) {
 		return err

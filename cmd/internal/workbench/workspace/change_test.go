@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// everything is one change of each sort: replaced, made, made in new folders, deleted.
+// everything returns one change of each sort: replaced, created, created in new folders, deleted.
 func (b *bench) everything() []Change {
 	b.put("old", "before")
 	b.put("d/gone", "going")
@@ -161,7 +161,8 @@ func TestAReadOnlyWorkspaceIsNotChanged(t *testing.T) {
 	b.clean()
 }
 
-// At each step of a commit somebody edits the file of the last move; the edit survives, and nothing else has changed.
+// TestAnEditDuringACommitIsNeverLost edits the file of the last move at each step of a commit. The edit survives, and
+// all other files are unchanged.
 func TestAnEditDuringACommitIsNeverLost(t *testing.T) {
 	for step := 0; ; step++ {
 		b := newBench(t, Options{})
@@ -183,7 +184,7 @@ func TestAnEditDuringACommitIsNeverLost(t *testing.T) {
 			return
 		}
 		if runtime.GOOS != "linux" && (edited == "checked" || edited == "in place") {
-			continue // a rename after a look is the best this system has
+			continue // this system cannot check and rename atomically
 		}
 		if first, second := b.text("first"), b.text("second"); second != "edit" || (first == "1") != (err != nil) {
 			t.Errorf("edited at step %d (%s): first %q, second %q, %v", step, edited, first, second, err)
@@ -266,12 +267,12 @@ func TestAFullStateFolderStopsAChangeBeforeItBegins(t *testing.T) {
 	}
 }
 
-// A server lives for months: what a call opens it closes, whether it succeeds or not.
+// TestNothingIsKeptOpen checks that calls close their files, also if they fail.
 func TestNothingIsKeptOpen(t *testing.T) {
 	b := newBench(t, Options{})
 	b.symlink("../outside", "door")
 	open := func() int {
-		names, _ := os.ReadDir("/proc/self/fd") // none elsewhere: then nothing is compared
+		names, _ := os.ReadDir("/proc/self/fd") // empty on other systems, where nothing is compared
 		return len(names)
 	}
 	round := func(i int) {

@@ -10,15 +10,16 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// Files names the files of the whole workspace, links left out, ordered by folder and name, with .git behind all else of its folder: what
-// git keeps must not use up the bound. most is how many names are looked at, those of folders and links too; more says that there are
-// others, or some below the maximum depth. A ctx that is done ends the walk with CANCELLED.
+// Files returns the names of the files in the whole workspace, without links, ordered by folder and name. .git comes
+// last in its folder, so that its files do not use up the limit. most limits the number of names visited, including
+// folders and links. more is true if there are more names, or files below the maximum depth. If ctx is done, Files
+// returns CANCELLED.
 func (f *Folder) Files(ctx context.Context, most int) (names []string, more bool, err error) {
 	dir, err := f.folder(Path{})
 	if err != nil {
 		return nil, false, err
 	}
-	defer dir.Close() //nolint:errcheck // it was only read
+	defer dir.Close() //nolint:errcheck // opened for reading
 	c := counting{ctx: ctx, left: most}
 	if err := c.add(dir, Path{}, maxFolderDepth); err != nil {
 		return nil, false, f.access(Path{}, err, kaiza.FileReadFailed)
@@ -29,11 +30,11 @@ func (f *Folder) Files(ctx context.Context, most int) (names []string, more bool
 	return c.names, c.more, nil
 }
 
-// counting is a walk under way.
+// counting is the state of a walk.
 type counting struct {
 	ctx   context.Context
 	names []string
-	left  int // names that may still be looked at
+	left  int // number of names that may still be visited
 	more  bool
 }
 
@@ -54,7 +55,7 @@ func (c *counting) add(dir *os.Root, at Path, depth int) error {
 		c.left--
 		info, err := dir.Lstat(name)
 		if err != nil {
-			continue // it went away meanwhile
+			continue // removed in the meantime
 		}
 		switch kindOf(info) {
 		case KindFile:
@@ -77,6 +78,6 @@ func (c *counting) below(dir *os.Root, at Path, name string, depth int) {
 		err = errors.Join(c.add(child, at.join(name), depth-1), child.Close())
 	}
 	if err != nil {
-		c.more = true // what cannot be looked into may hold anything
+		c.more = true // a folder that cannot be read may contain files
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// TestTheCountOfFilesIsBoundedByWhatIsLookedAt: folders cost as much as files, and git's own files come last.
+// TestTheCountOfFilesIsBoundedByWhatIsLookedAt checks that folders count like files and that the files of git come last.
 func TestTheCountOfFilesIsBoundedByWhatIsLookedAt(t *testing.T) {
 	b := newBench(t, Options{})
 	for _, name := range []string{".git/objects/aa/1", ".git/objects/bb/2", "a/one", "b/c/two", "three"} {

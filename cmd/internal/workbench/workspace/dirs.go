@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// planFolder checks a change that makes or removes a folder and enters it in the journal.
+// planFolder checks a change that creates or removes a folder and adds it to the journal.
 func (s *Staged) planFolder(c Change, all []Change) error {
 	if c.Delete {
 		return s.planRemoval(c, all)
@@ -35,13 +35,13 @@ func (s *Staged) planFolder(c Change, all []Change) error {
 	return s.planFolders(c.Path)
 }
 
-// planRemoval checks that a folder is empty but for what the same change removes.
+// planRemoval checks that a folder is empty except for names that the same change removes.
 func (s *Staged) planRemoval(c Change, all []Change) error {
 	dir, err := s.folder.walk(c.Path)
 	if err != nil {
 		return err
 	}
-	defer dir.Close() //nolint:errcheck // it was only looked at
+	defer dir.Close() //nolint:errcheck // opened for reading
 	info, err := dir.Stat(".")
 	if err != nil {
 		return s.folder.access(c.Path, err, kaiza.FileWriteFailed)
@@ -67,7 +67,7 @@ func notEmpty(p Path, cause error) error {
 	return advised(fault(kaiza.FileWriteFailed, p, "is a folder that is not empty.", cause), "Delete what is in the folder first.")
 }
 
-// planFolders notes which folders are missing on the way to one and at its end, outermost first.
+// planFolders records which folders of a path are missing, outermost first.
 func (s *Staged) planFolders(to Path) error {
 	at := Path{}
 	for _, segment := range split(to.name) {
@@ -89,7 +89,7 @@ func (s *Staged) planFolders(to Path) error {
 	return nil
 }
 
-// addFolder refuses a folder where a file is in the way.
+// addFolder records a missing folder. It refuses a name that is taken by a file.
 func (s *Staged) addFolder(at Path) error {
 	if _, err := s.folder.root.Lstat(at.name); err == nil {
 		return fault(kaiza.PathNotFound, at, "is not a folder.", nil)
@@ -101,13 +101,14 @@ func (s *Staged) addFolder(at Path) error {
 	return nil
 }
 
-// makeFolder makes one folder. One that another process made meanwhile is used and not taken away again, unless making it was the change.
+// makeFolder creates one folder. A folder that another process created in the meantime is used but not removed on undo,
+// unless creating it is the change itself.
 func (s *Staged) makeFolder(at Path) error {
 	dir, err := s.folder.walk(at.parent())
 	if err != nil {
 		return err
 	}
-	defer dir.Close() //nolint:errcheck // what counts was synced
+	defer dir.Close() //nolint:errcheck // the folder was synced
 	err = dir.Mkdir(at.base(), 0o755)
 	if errors.Is(err, fs.ErrExist) && len(s.moves) == 0 {
 		return fault(kaiza.FileAlreadyExists, at, "exists already.", err)
@@ -126,14 +127,14 @@ func (s *Staged) makeFolder(at Path) error {
 	return writeFault(s.folder, at, err)
 }
 
-// removeFolder removes one empty folder that is not a link.
+// removeFolder removes one empty folder, which must not be a link.
 func (s *Staged) removeFolder(r JournalFolder) error {
 	at := Path{r.Path}
 	dir, err := s.folder.walk(at.parent())
 	if err != nil {
 		return err
 	}
-	defer dir.Close() //nolint:errcheck // what counts was synced
+	defer dir.Close() //nolint:errcheck // the folder was synced
 	info, err := dir.Lstat(at.base())
 	switch {
 	case err != nil:
@@ -149,7 +150,7 @@ func (s *Staged) removeFolder(r JournalFolder) error {
 	return writeFault(s.folder, at, syncFolder(dir))
 }
 
-// remakeFolders puts removed folders back, outermost first, and goes on where one fails.
+// remakeFolders restores removed folders, outermost first, and continues after errors.
 func (s *Staged) remakeFolders() (faults []error) {
 	for _, r := range slices.Backward(s.removed) {
 		if err := s.folder.remake(r); err != nil {
@@ -160,14 +161,14 @@ func (s *Staged) remakeFolders() (faults []error) {
 	return faults
 }
 
-// remake makes a folder that a change has removed, with its mode. One that is there is left alone.
+// remake restores a folder that a change has removed, with its mode. It does not touch an existing folder.
 func (f *Folder) remake(r JournalFolder) error {
 	at := Path{r.Path}
 	dir, err := f.walk(at.parent())
 	if err != nil {
 		return err
 	}
-	defer dir.Close() //nolint:errcheck // what counts was synced
+	defer dir.Close() //nolint:errcheck // the folder was synced
 	err = dir.Mkdir(at.base(), 0o700)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
@@ -178,7 +179,8 @@ func (f *Folder) remake(r JournalFolder) error {
 	return writeFault(f, at, err)
 }
 
-// unmake removes folders that a change made, innermost first, as far as they are still empty. The errors are of those that are empty and stay.
+// unmake removes the folders that a change created, innermost first, if they are still empty. The errors are for empty
+// folders that could not be removed.
 func (f *Folder) unmake(made []Path) (faults []error) {
 	for i := len(made) - 1; i >= 0; i-- {
 		dir, err := f.walk(made[i].parent())
@@ -197,7 +199,7 @@ func (f *Folder) unmake(made []Path) (faults []error) {
 	return faults
 }
 
-// emptyFolder reports a folder with nothing in it. One that is not empty is used by another process.
+// emptyFolder reports whether a folder is empty. A folder that is not empty is used by another process.
 func emptyFolder(dir *os.Root, name string) bool {
 	f, err := dir.Open(name)
 	if err != nil {

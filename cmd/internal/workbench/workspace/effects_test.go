@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// effect is a change of one sort, and how to tell its two sides apart.
+// effect is a change of one sort, with a function that distinguishes its two sides.
 type effect struct {
 	prepare func(b *bench)
 	changes func(f *Folder) []Change
-	side    func(b *bench) string // sideBefore or sideAfter, or anything else
+	side    func(b *bench) string // sideBefore or sideAfter, or another text
 }
 
 func pick(before, after bool) string {
@@ -80,7 +80,7 @@ var effects = map[string]effect{
 	},
 }
 
-// effectRole makes the change named in the environment and is killed at a step of it.
+// effectRole makes the change named in the environment and is killed at a step.
 func effectRole(top string, step int) int {
 	f, state := there(top, 0)
 	s, err := f.Stage(state, "one", effects[os.Getenv("CANDOR_WORKSPACE_EFFECT")].changes(f), nil)
@@ -94,8 +94,9 @@ func effectRole(top string, step int) int {
 	return 0
 }
 
-// TestEveryEffectIsWholeAfterAKill kills a process at each step of each sort of change. Afterwards the workspace is on one side, which is the one
-// that the recovery reports; a change that was complete follows the verdict, and one that was archived can be reversed.
+// TestEveryEffectIsWholeAfterAKill kills a process at each step of each sort of change. Afterwards the workspace is on
+// one side, which the recovery reports. A change that was complete follows the verdict, and an archived one can be
+// reversed.
 func TestEveryEffectIsWholeAfterAKill(t *testing.T) {
 	for name, e := range effects {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +133,7 @@ func TestEveryEffectIsWholeAfterAKill(t *testing.T) {
 	}
 }
 
-// reverses puts the newest change back, and that change again.
+// reverses undoes the newest change, and then undoes that undo.
 func (b *bench) reverses(e effect) {
 	b.t.Helper()
 	for i, want := range []string{sideBefore, sideAfter} {
@@ -153,7 +154,7 @@ func (b *bench) reverses(e effect) {
 	b.clean()
 }
 
-// TestHistoryForgetsTheOldest keeps the disk bounded.
+// TestHistoryForgetsTheOldest checks that the size of the history is bounded.
 func TestHistoryForgetsTheOldest(t *testing.T) {
 	b := newBench(t, Options{})
 	b.must(b.state.Mkdir(historyFolder, 0o700))
@@ -175,7 +176,7 @@ func TestHistoryForgetsTheOldest(t *testing.T) {
 	}
 }
 
-// TestAnArchivedChangeIsReversedOnlyWhereItStands names what has changed since.
+// TestAnArchivedChangeIsReversedOnlyWhereItStands checks that later changes are reported and prevent the undo.
 func TestAnArchivedChangeIsReversedOnlyWhereItStands(t *testing.T) {
 	b := newBench(t, Options{})
 	s := b.stage("one", b.everything()...)
@@ -193,7 +194,7 @@ func TestAnArchivedChangeIsReversedOnlyWhereItStands(t *testing.T) {
 	}
 }
 
-// TestAFolderThatIsNotEmptyStays, also if a file comes into it at the last moment.
+// TestAFolderThatIsNotEmptyStays also covers a file that is created in the folder at the last moment.
 func TestAFolderThatIsNotEmptyStays(t *testing.T) {
 	b := newBench(t, Options{})
 	b.must(os.Mkdir(filepath.Join(b.in, "r"), 0o750))

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
 )
 
-// A change from the first look to the last: read, stage, commit, and either undo or keep.
+// A complete change: read, stage, commit, and either undo or keep.
 func Example_change() {
 	top, err := os.MkdirTemp("", "example-")
 	if err != nil {
@@ -57,7 +57,7 @@ func change(top string) error {
 	}
 	now, err := folder.Read(path)
 	fmt.Println(string(now.Content))
-	undone := staged.Undo() // the checks did not like it
+	undone := staged.Undo() // the checks failed
 	last, errLast := folder.Read(path)
 	fmt.Println("kept:", last.Hash != before.Hash)
 	return errors.Join(err, undone, errLast, staged.Done(), folder.Close(), state.Close())

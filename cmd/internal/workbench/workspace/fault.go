@@ -10,19 +10,19 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// What a look at a name can find besides a file. They never leave the package: each call gives them the code that fits it.
+// Reasons why a name is not a usable file. They are internal: each caller converts them to the appropriate code.
 var (
 	errLink    = errors.New("it is a symbolic link")
 	errSpecial = errors.New("it is not a regular file")
 	errSwapped = errors.New("it was replaced while it was being opened")
 )
 
-// fault is an error about one path, which its message names first.
+// fault returns an error for a path, which begins its message.
 func fault(code candor.Code, p Path, says string, cause error) error {
 	return candor.New(code, fmt.Sprintf("%q %s", p.String(), says), candor.WithDetails(map[string]any{"path": p.String()}), candor.WithCause(cause))
 }
 
-// advised is an error that says better than its code what to do.
+// advised returns err with a more specific suggestion than that of its code.
 func advised(err error, suggestion string) error {
 	return candor.From(err).With(candor.WithSuggestion(suggestion))
 }
@@ -56,7 +56,7 @@ func (f *Folder) missing(p Path, cause error) error {
 	return fault(kaiza.FileNotFound, p, "does not exist.", cause)
 }
 
-// linked is the refusal to change something through a symbolic link.
+// linked returns the error for a change through a symbolic link.
 func (f *Folder) linked(p Path) error {
 	if _, err := f.root.Stat(p.String()); f.escapes != nil && errors.Is(err, f.escapes) {
 		return fault(kaiza.OutsideWorkspace, p, "leads out of the workspace through a symbolic link.", err)
@@ -65,7 +65,7 @@ func (f *Folder) linked(p Path) error {
 		candor.WithDetails(map[string]any{"path": p.String()}), candor.WithSuggestion("Name the file itself, not a link to it."))
 }
 
-// coded is err as one error of the contract: the first coded one in it.
+// coded returns err as a single coded error: the first coded error in it.
 func coded(err error) error {
 	if err == nil {
 		return nil

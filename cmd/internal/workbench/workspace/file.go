@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// File is a file as it was read in one go.
+// File is a snapshot of a file.
 type File struct {
 	Path    Path
 	Content []byte
@@ -23,17 +23,19 @@ type File struct {
 	owner owner
 }
 
-// Hash is how this package names content: SHA-256 in 64 lower-case hex digits.
+// Hash returns the hash of content: SHA-256 in 64 lower-case hex digits.
 func Hash(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:])
 }
 
-// Read reads a whole file. Symbolic links are followed as long as they stay inside; an absolute link counts as leading out.
+// Read reads a whole file. It follows symbolic links that stay inside the workspace; an absolute link counts as leading
+// out.
 //
-// FILE_NOT_FOUND is a missing file, PATH_NOT_FOUND a missing folder on the way to it, OUTSIDE_WORKSPACE a link that leads out or a
-// file with a second name, INSUFFICIENT_PERMISSIONS a file without read permission, FILE_READ_FAILED anything that is not a regular file of
-// bearable size, or that the system does not deliver. Read never waits for a FIFO or a device.
+// The error is FILE_NOT_FOUND for a missing file, PATH_NOT_FOUND for a missing folder on the path, OUTSIDE_WORKSPACE for a
+// link that leads out or a file with a second hard link, INSUFFICIENT_PERMISSIONS for a file without read permission, and
+// FILE_READ_FAILED for anything that is not a regular file within the size limit and for I/O errors. Read does not block on
+// a FIFO or a device.
 func (f *Folder) Read(p Path) (read File, err error) {
 	for range readTries {
 		if read, err = f.readOnce(p); !errors.Is(err, errSwapped) {
@@ -43,11 +45,11 @@ func (f *Folder) Read(p Path) (read File, err error) {
 	return File{}, f.access(p, errSwapped, kaiza.FileReadFailed)
 }
 
-// readTries limits how often a file is read again because it was replaced meanwhile.
+// readTries limits how often a file is read again because it was replaced in the meantime.
 const readTries = 8
 
 func (f *Folder) readOnce(p Path) (File, error) {
-	// This first look only spares us the opening of devices and FIFOs, which can have effects; the decision is taken on the open file.
+	// This check only avoids opening devices and FIFOs, which can have effects; the checks on the open file decide.
 	info, err := f.root.Stat(p.String())
 	if err == nil {
 		err = f.unreadable(p, info)
@@ -60,14 +62,14 @@ func (f *Folder) readOnce(p Path) (File, error) {
 	if err != nil {
 		return File{}, f.access(p, err, kaiza.FileReadFailed)
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close() //nolint:errcheck // opened for reading
 	f.testHook("opened")
 	return f.take(p, file, func() (fs.FileInfo, error) { return f.root.Stat(p.String()) })
 }
 
-// take reads an open file, after asking the open file itself what it is. Its name must still be its name, and the only one, when all is
-// read: whoever opens a second name of something outside, and takes that name away at once, leaves us with a file that has one name, and
-// not here. The error is errSwapped then.
+// take reads an open file after checking the open file itself. When all is read, the name must still refer to the file
+// and be its only link; otherwise the error is errSwapped. Without this check a process could create a hard link to an
+// outside file, let it be opened, and remove the link again, so that the open file has one link only.
 func (f *Folder) take(p Path, file *os.File, named func() (fs.FileInfo, error)) (File, error) {
 	info, err := file.Stat()
 	if err == nil {
@@ -80,7 +82,7 @@ func (f *Folder) take(p Path, file *os.File, named func() (fs.FileInfo, error)) 
 	if err != nil {
 		return File{}, f.access(p, err, kaiza.FileReadFailed)
 	}
-	if int64(len(content)) > f.options.MaxFile { // it grew, or its size was a lie, as below /proc
+	if int64(len(content)) > f.options.MaxFile { // the file grew, or its size was wrong, as in /proc
 		return File{}, f.tooLarge(p)
 	}
 	if !f.options.AllowHardLinks && !f.ours {
@@ -91,8 +93,8 @@ func (f *Folder) take(p Path, file *os.File, named func() (fs.FileInfo, error)) 
 	return File{Path: p, Content: content, Hash: Hash(content), Mode: info.Mode(), Size: int64(len(content)), owner: ownerOf(info)}, nil
 }
 
-// unreadable refuses what is not an ordinary, readable file of this workspace alone. The bits of the mode are asked because a server
-// that runs as root would be stopped by none of them.
+// unreadable refuses anything but a regular, readable file with a single link. It checks the mode bits explicitly,
+// because they do not stop a server that runs as root.
 func (f *Folder) unreadable(p Path, info fs.FileInfo) error {
 	switch {
 	case info.IsDir():
@@ -114,7 +116,7 @@ func (f *Folder) tooLarge(p Path) error {
 		"Go on with other files; one as large as this is neither read nor searched here.")
 }
 
-// walk opens a folder by its own names, following no link. The caller closes it; it stays the same folder whatever happens to its name.
+// walk opens a folder without following links. The caller closes it; it remains the same folder if it is renamed.
 func (f *Folder) walk(p Path) (*os.Root, error) {
 	dir, err := f.root.OpenRoot(".")
 	if err != nil {
@@ -152,8 +154,8 @@ func look(dir *os.Root, name string, wanted func(fs.FileMode) bool, otherwise er
 	return seen, nil
 }
 
-// enter opens the folder name in dir, if that name is a folder and not a link to one. Between the look and the opening the name may be
-// swapped, and os.Root would follow a link that stays inside; so what was opened must be what was seen.
+// enter opens the folder name in dir, which must not be a link. The name may be swapped between Lstat and the open, and
+// os.Root would follow a link that stays inside; so the opened folder must be the one that Lstat returned.
 func enter(dir *os.Root, name string) (*os.Root, error) {
 	seen, err := look(dir, name, fs.FileMode.IsDir, &fs.PathError{Op: "enter", Path: name, Err: notFolder})
 	if err != nil {
@@ -169,7 +171,7 @@ func enter(dir *os.Root, name string) (*os.Root, error) {
 	return child, nil
 }
 
-// openPlain opens the regular file name in dir for reading, following no link, by the same rule as [enter].
+// openPlain opens the regular file name in dir for reading, without following links, with the same check as [enter].
 func openPlain(dir *os.Root, name string) (*os.File, error) {
 	seen, err := look(dir, name, fs.FileMode.IsRegular, errSpecial)
 	if err != nil {
@@ -191,6 +193,6 @@ func (f *Folder) readPlain(dir *os.Root, p Path, name string) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close() //nolint:errcheck // opened for reading
 	return f.take(p, file, func() (fs.FileInfo, error) { return dir.Lstat(name) })
 }

@@ -78,7 +78,7 @@ func TestAFifoASocketAndADeviceAreNeverWaitedFor(t *testing.T) {
 		defer l.Close() //nolint:errcheck // a test
 		special = append(special, "socket")
 	}
-	if syscall.Mknod(filepath.Join(b.in, "zero"), syscall.S_IFCHR|0o644, 1<<8|5) == nil { // only root may, and not everywhere
+	if syscall.Mknod(filepath.Join(b.in, "zero"), syscall.S_IFCHR|0o644, 1<<8|5) == nil { // requires root, and support by the system
 		special = append(special, "zero")
 	}
 	for _, name := range special {
@@ -90,7 +90,8 @@ func TestAFifoASocketAndADeviceAreNeverWaitedFor(t *testing.T) {
 	b.clean()
 }
 
-// The first look sees a file, the opening meets a FIFO, a door or a folder: only what is open counts.
+// TestAFileThatBecomesSomethingElseAfterTheLookIsNotRead replaces a file by a FIFO, a link to the outside or a folder
+// between Stat and open. The checks of the open file must detect it.
 func TestAFileThatBecomesSomethingElseAfterTheLookIsNotRead(t *testing.T) {
 	b := newBench(t, Options{})
 	target := filepath.Join(b.in, "a")
@@ -121,8 +122,8 @@ func TestAFileThatBecomesSomethingElseAfterTheLookIsNotRead(t *testing.T) {
 	b.refuses(err, kaiza.OutsideWorkspace)
 }
 
-// TestRemovedHardLinkIsDetected makes the name a second one of something outside just before it is opened, and takes it away just
-// after: the open file then has one name, and it is not here.
+// TestRemovedHardLinkIsDetected replaces the file by a hard link to an outside file just before it is opened, and
+// removes the link just after: the open file then has one link, which is outside.
 func TestRemovedHardLinkIsDetected(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, Options{})

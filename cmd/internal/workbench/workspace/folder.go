@@ -1,13 +1,13 @@
-// Package workspace is a folder that nothing gets out of: every name is checked before it is used, every file is opened through
-// [os.Root], and what was opened is looked at again before it is trusted.
+// Package workspace confines file access to a folder: every name is checked before it is used, every file is opened
+// through [os.Root], and opened files are checked again before they are used.
 //
-// Rules of the room:
+// The package follows these rules:
 //
-//   - a path comes from [Folder.Parse], so it is relative, clean and has no ".." in it;
-//   - reads follow symbolic links that stay inside, writes follow none;
-//   - nothing learnt before an open is believed after it: another process may swap files and folders at any moment;
-//   - files are replaced as a whole, and a [Journal] in the state folder says how to go back, so that a crash at any point can be put
-//     right by [Recover];
+//   - a path comes from [Folder.Parse], so it is relative, clean and does not contain "..";
+//   - reads follow symbolic links that stay inside, writes do not follow links;
+//   - checks made before an open are repeated after it: another process may swap files and folders at any moment;
+//   - files are replaced as a whole, and a [Journal] in the state folder records how to undo the change, so that [Recover]
+//     can repair a crash at any point;
 //   - messages name paths relative to the workspace and never quote content.
 //
 // Mounts below the folder belong to it, as in os.Root: mounting needs privileges.
@@ -23,32 +23,32 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// DefaultMaxFile is the largest file that is read or written unless [Options] say otherwise.
+// DefaultMaxFile is the default of [Options].MaxFile.
 const DefaultMaxFile = 8 << 20
 
-// Options says how strict a [Folder] is. The zero value is the strict one, with writing allowed.
+// Options configures a [Folder]. The zero value has the strictest rules for reading and allows writing.
 type Options struct {
-	AllowHardLinks bool  // a file with a second name may be read; by default it is refused, because the other name may be outside
+	AllowHardLinks bool  // allow reading a file with several hard links, which may also be linked outside
 	ReadOnly       bool  // every change is refused
-	MaxFile        int64 // bytes of one file; 0 is [DefaultMaxFile]
+	MaxFile        int64 // maximum size of a file in bytes; 0 means [DefaultMaxFile]
 }
 
-// Folder is an open workspace. It is safe for use by several goroutines. Close gives back what it holds.
+// Folder is an open workspace. It is safe for concurrent use.
 type Folder struct {
 	root    *os.Root
 	path    string // canonical
-	given   string // as the caller spelt it, cleaned
+	given   string // as given by the caller, cleaned
 	self    fs.FileInfo
 	options Options
-	escapes error // what os.Root answers to a path that leaves it; the standard library does not export it
+	escapes error // the error of os.Root for a path that escapes; the standard library does not export it
 
-	ours bool // only for undoing: a file is recognised by its content, with a second name or without a mode that lets it be read
+	ours bool // for undoing only: read files regardless of hard links and mode bits
 
-	testHook func(step string) // called at each step of a change, so that tests can kill, swap and fail there
+	testHook func(step string) // called at each step of a change, so that tests can interfere there
 }
 
-// Open opens the folder at an absolute path. A path that is relative, missing or not a folder is BOOTSTRAP_FAILURE, and the message
-// says which. Symbolic links in the path are resolved once, here.
+// Open opens the folder at an absolute path. The error is BOOTSTRAP_FAILURE if the path is relative, missing or not a
+// folder; the message gives the reason. Open resolves symbolic links in the path once.
 func Open(path string, o Options) (*Folder, error) {
 	if !filepath.IsAbs(path) {
 		return nil, bootstrap("The workspace must be given as an absolute path.", nil)
@@ -78,31 +78,32 @@ func Open(path string, o Options) (*Folder, error) {
 	if refused := (*fs.PathError)(nil); errors.As(err, &refused) {
 		f.escapes = refused.Err
 	}
-	if err := f.StillThere(); err != nil { // swapped between the resolving and the opening
+	if err := f.StillThere(); err != nil { // swapped between EvalSymlinks and open
 		return nil, errors.Join(bootstrap("The workspace was replaced while it was being opened.", err), root.Close())
 	}
 	return f, nil
 }
 
-// own returns the folder for undoing a change. What is read is only compared with the hashes of that change, and a file is replaced under its
-// name and never written through it, so that a second name neither learns nor loses anything.
+// own returns the folder for undoing a change. Files read through it are only compared with the hashes of that change,
+// and files are replaced by rename and never written in place, so other hard links of a file are not affected.
 func (f *Folder) own() *Folder {
 	g := *f
 	g.ours = true
 	return &g
 }
 
-// Root is the canonical absolute path of the folder. It is for the session's own eyes: no error message holds it.
+// Root returns the canonical absolute path of the folder. Error messages do not contain it.
 func (f *Folder) Root() string { return f.path }
 
-// ReadOnly says whether every change is refused.
+// ReadOnly reports whether every change is refused.
 func (f *Folder) ReadOnly() bool { return f.options.ReadOnly }
 
-// Close gives back the folder. Nothing may be asked of it afterwards.
+// Close closes the folder. It must not be used afterwards.
 func (f *Folder) Close() error { return f.root.Close() }
 
-// StillThere checks that the folder at the path is still the one that was opened. If it was moved away, replaced or removed the answer
-// is an INVARIANT_VIOLATION named INV_WORKSPACE_IDENTITY: reads and writes would go to another folder.
+// StillThere checks that the path still refers to the folder that was opened. If the folder was moved, replaced or
+// removed, the error is INVARIANT_VIOLATION with INV_WORKSPACE_IDENTITY, because reads and writes would go to another
+// folder.
 func (f *Folder) StillThere() error {
 	now, err := os.Lstat(f.path)
 	if err == nil && os.SameFile(f.self, now) {

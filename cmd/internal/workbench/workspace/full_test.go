@@ -15,13 +15,13 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// A small file system is filled in a process that has its own view of the mounts; nobody else sees it.
+// TestAFullDiskLeavesTheOldContentInPlace fills a small file system in a process with a private mount namespace.
 func TestAFullDiskLeavesTheOldContentInPlace(t *testing.T) {
 	b := newBench(t, Options{})
 	cmd := b.process("full", 0)
 	cmd.Stderr = nil
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
-	if os.Getuid() != 0 { // an ordinary user may mount in a user namespace, where those are allowed
+	if os.Getuid() != 0 { // an ordinary user may mount in a user namespace, if these are allowed
 		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
 		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
@@ -37,7 +37,7 @@ func TestAFullDiskLeavesTheOldContentInPlace(t *testing.T) {
 	t.Logf("%s", out)
 }
 
-// fullRole fills the disk, fails to change two files, makes room, changes them, and fails and succeeds to undo.
+// fullRole fills the disk, fails to change two files, frees space, changes them, fails to undo, and then undoes.
 func fullRole(top string, _ int) int {
 	proj := filepath.Join(top, "proj")
 	private := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, "")
@@ -61,7 +61,7 @@ func fullRole(top string, _ int) int {
 		check(err)
 		return s
 	}
-	hold := func(s string) { // every name and content as expected, and nothing else
+	hold := func(s string) { // checks that exactly the expected names and contents exist
 		names, err := os.ReadDir(proj)
 		check(err)
 		a, errA := os.ReadFile(filepath.Join(proj, "a"))
@@ -71,7 +71,7 @@ func fullRole(top string, _ int) int {
 			panic(fmt.Sprint("not as it was: ", names, len(a), len(b)))
 		}
 	}
-	// One of the two new files still fits, the second does not.
+	// One of the two new files still fits, but not both.
 	check(os.WriteFile(filling, make([]byte, 300<<10), 0o644))
 	s := stage("1")
 	err := s.Commit(context.Background())

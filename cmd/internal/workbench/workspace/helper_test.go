@@ -11,10 +11,10 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// secret is planted outside; nothing may ever return it.
+// secret is the content of a file outside; it must never be returned.
 const secret = "the secret outside"
 
-// bench is a workspace with an outside that must stay untouched and unread.
+// bench is a workspace next to an outside folder that must not be read or changed.
 type bench struct {
 	t       *testing.T
 	folder  *Folder
@@ -27,7 +27,8 @@ func newBench(t *testing.T, o Options) *bench {
 	return newBenchIn(t, inMemory(t), o)
 }
 
-// inMemory is a folder where a sync costs nothing, if the system has one: the tests sync thousands of times, and none cuts the power.
+// inMemory returns a folder in memory if the system has one: the tests sync thousands of times and do not simulate power
+// loss.
 func inMemory(t *testing.T) string {
 	t.Helper()
 	top, err := os.MkdirTemp("/dev/shm", "candor-workspace-")
@@ -62,7 +63,7 @@ func (b *bench) must(err error) {
 	}
 }
 
-// put writes a file of the workspace behind the back of the folder.
+// put writes a file of the workspace directly, without the Folder.
 func (b *bench) put(name, text string) {
 	b.t.Helper()
 	full := filepath.Join(b.in, name)
@@ -76,7 +77,7 @@ func (b *bench) symlink(to, name string) {
 	b.must(os.Symlink(to, filepath.Join(b.in, name)))
 }
 
-// text is what a file of the workspace holds, or "-" if there is none.
+// text returns the content of a file of the workspace, or "-" if it does not exist.
 func (b *bench) text(name string) string {
 	b.t.Helper()
 	data, err := os.ReadFile(filepath.Join(b.in, name))
@@ -108,7 +109,7 @@ func (b *bench) stage(id string, changes ...Change) *Staged {
 	return s
 }
 
-// refuses expects a code, a message that says nothing about the machine, and no secret.
+// refuses checks the code of an error, and that its message contains neither the secret nor paths of the machine.
 func (b *bench) refuses(err error, code candor.Code) {
 	b.t.Helper()
 	if candor.CodeOf(err) != code {
@@ -123,7 +124,7 @@ func (b *bench) refuses(err error, code candor.Code) {
 	}
 }
 
-// clean expects the outside as it was and no temporary file and no journal anywhere.
+// clean checks that the outside is unchanged and that there are no temporary files or journals.
 func (b *bench) clean() {
 	b.t.Helper()
 	b.noTemps()

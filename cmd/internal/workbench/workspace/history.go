@@ -13,26 +13,26 @@ import (
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
-// The history of a workspace: complete changes with the old contents of their files. Each is a folder in the state folder whose name says when
-// it was made, how many bytes of old content it holds, and its id.
+// Limits of the history of a workspace: complete changes with the old contents of their files. Each is a folder in the
+// state folder whose name contains the time, the bytes of old content, and the id.
 const (
 	historyFolder   = "history"
-	MaxHistory      = 500       // changes whose old contents are kept
-	MaxHistoryBytes = 256 << 20 // of old contents, of all changes together
+	MaxHistory      = 500       // number of changes kept
+	MaxHistoryBytes = 256 << 20 // size of the old contents of all changes
 )
 
 var historyForm = lazyregexp.New(`^([0-9a-f]{16})-([0-9a-f]{1,15})-([A-Za-z0-9_-]{1,64})$`)
 
-// Past is a complete change whose old contents are kept.
+// Past is a complete change with its old contents.
 type Past struct {
 	ID      string
 	Journal Journal
 
-	name string // of its folder
-	ends bool   // it is still among the changes that have not ended
+	name string // name of its folder
+	ends bool   // the change has not ended and is not in the history yet
 }
 
-// Ends reports a change whose journal was not in the history yet.
+// Ends reports whether the journal of the change was not in the history yet.
 func (p *Past) Ends() bool { return p.ends }
 
 func (j *Journal) historyName() string {
@@ -43,13 +43,13 @@ func (j *Journal) historyName() string {
 	return fmt.Sprintf("%016x-%x-%s", j.At.UnixNano(), size, j.ID)
 }
 
-// Archive ends a change like [Staged.Done], but keeps its old contents for [Folder.Reverse]. Beyond [MaxHistory] changes or [MaxHistoryBytes]
-// the oldest are forgotten.
+// Archive ends a change like [Staged.Done], but keeps its old contents for [Folder.Reverse]. Beyond [MaxHistory] changes
+// or [MaxHistoryBytes] it removes the oldest.
 func (s *Staged) Archive() error { return s.vault.archive(s.journal) }
 
-// archive moves the vault into the history, in one step. From then on [Recover] does not see it.
+// archive moves the vault into the history atomically. After that [Recover] does not find it.
 func (v *vault) archive(j Journal) error {
-	if j.At.IsZero() { // written by an older program, without what the history needs
+	if j.At.IsZero() { // written by an older version that lacks the fields of the history
 		return v.remove()
 	}
 	if err := v.state.Mkdir(historyFolder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -66,7 +66,7 @@ func (v *vault) archive(j Journal) error {
 	return errors.Join(syncFolder(history), syncFolder(v.all), forgetOld(history), history.Close(), v.close())
 }
 
-// historyNames returns the names in the history, the oldest first.
+// historyNames returns the names in the history, oldest first.
 func historyNames(history *os.Root) ([]string, error) {
 	d, err := history.Open(".")
 	if err != nil {
@@ -81,7 +81,7 @@ func historyNames(history *os.Root) ([]string, error) {
 	return names, nil
 }
 
-// forgetOld removes the oldest changes beyond what is kept.
+// forgetOld removes the oldest changes beyond the limits.
 func forgetOld(history *os.Root) error {
 	names, err := historyNames(history)
 	if err != nil {
@@ -98,7 +98,7 @@ func forgetOld(history *os.Root) error {
 	return err
 }
 
-// History returns the changes whose old contents are kept, the newest first. What cannot be read is left out.
+// History returns the changes whose old contents are kept, newest first. It omits changes that cannot be read.
 func History(state *os.Root) ([]Past, error) {
 	history, err := state.OpenRoot(historyFolder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -107,7 +107,7 @@ func History(state *os.Root) ([]Past, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer history.Close() //nolint:errcheck // it was only read
+	defer history.Close() //nolint:errcheck // opened for reading
 	names, err := historyNames(history)
 	if err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func History(state *os.Root) ([]Past, error) {
 		id := historyForm.FindStringSubmatch(name)[3]
 		dir, err := enter(history, name)
 		if err != nil {
-			continue // forgotten in this moment
+			continue // removed in the meantime
 		}
 		j, err := (&vault{dir: dir, id: id}).read()
 		_ = dir.Close()
@@ -128,21 +128,21 @@ func History(state *os.Root) ([]Past, error) {
 	return all, nil
 }
 
-// Difference is a file or folder that is not as a change has left it.
+// Difference is a file or folder that has changed since a change.
 type Difference struct {
 	Path  string `json:"path"`
 	Says  string `json:"says"`
-	After string `json:"after,omitempty"` // the hash that the change has left
-	Now   string `json:"now,omitempty"`   // the hash that it has now
+	After string `json:"after,omitempty"` // the hash after the change
+	Now   string `json:"now,omitempty"`   // the current hash
 }
 
-// Differences compares the workspace with what a change has left. None means that the change can be undone.
+// Differences compares the workspace with the result of a change. If there are no differences, the change can be undone.
 func (f *Folder) Differences(p *Past) ([]Difference, error) {
 	_, found, err := f.compare(&p.Journal)
 	return found, err
 }
 
-// compare also returns the files as they are now, nil for one that is not there.
+// compare returns the current files, nil for missing ones, and their differences from the result of a change.
 func (f *Folder) compare(j *Journal) (now []*File, found []Difference, err error) {
 	if err := j.check(f); err != nil {
 		return nil, nil, candor.New(kaiza.FileReadFailed, "The record of the change is damaged.", candor.WithCause(err))
@@ -167,15 +167,15 @@ func (f *Folder) compare(j *Journal) (now []*File, found []Difference, err error
 func (f *Folder) lookup(p Path) (*File, error) {
 	dir, err := f.walk(p.parent())
 	if candor.CodeOf(err) == kaiza.PathNotFound {
-		return nil, nil //nolint:nilnil // no folder, no file
+		return nil, nil //nolint:nilnil // without the folder the file does not exist
 	}
 	if err != nil {
 		return nil, err
 	}
-	defer dir.Close() //nolint:errcheck // it was only looked at
+	defer dir.Close() //nolint:errcheck // opened for reading
 	now, err := f.readPlain(dir, p, p.base())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // as said above
+		return nil, nil //nolint:nilnil // the file does not exist
 	}
 	if err != nil {
 		return nil, f.access(p, err, kaiza.FileReadFailed)
@@ -183,7 +183,7 @@ func (f *Folder) lookup(p Path) (*File, error) {
 	return &now, nil
 }
 
-// differs describes how a file differs from what the change left, or returns "".
+// differs describes how a file differs from the result of the change; it returns "" if it does not.
 func (e *JournalFile) differs(now *File) string {
 	switch {
 	case now == nil && e.After == "":
@@ -200,7 +200,7 @@ func (e *JournalFile) differs(now *File) string {
 	return ""
 }
 
-// compareFolders looks at a change that made nothing but folders: they must be there, and empty.
+// compareFolders checks a change that only created folders: they must exist and be empty.
 func (f *Folder) compareFolders(j *Journal) (found []Difference) {
 	if len(j.Files) > 0 || len(j.Folders) == 0 {
 		return nil
@@ -210,16 +210,16 @@ func (f *Folder) compareFolders(j *Journal) (found []Difference) {
 	if err != nil {
 		return []Difference{{Path: last.name, Says: "does not exist any more"}}
 	}
-	defer dir.Close() //nolint:errcheck // it was only looked at
+	defer dir.Close() //nolint:errcheck // opened for reading
 	if names, _, err := readNames(dir); err != nil || len(names) > 0 {
 		return []Difference{{Path: last.name, Says: "is not empty"}}
 	}
 	return nil
 }
 
-// Reverse returns the changes that put everything back as it was before a change: contents, modes, deleted files and removed folders come
-// back, new files go, and so do new folders that are empty by then. If the workspace is not as the change left it there are
-// differences, and no changes. FILE_READ_FAILED: the old contents cannot be read.
+// Reverse returns the changes that undo a change: they restore contents, modes, deleted files and removed folders, and
+// remove new files and new folders that are then empty. If the workspace differs from the result of the change, Reverse
+// returns the differences and no changes. The error is FILE_READ_FAILED if the old contents cannot be read.
 func (f *Folder) Reverse(state *os.Root, p *Past) ([]Change, []Difference, error) {
 	now, found, err := f.compare(&p.Journal)
 	if err != nil || len(found) > 0 {
@@ -229,7 +229,7 @@ func (f *Folder) Reverse(state *os.Root, p *Past) ([]Change, []Difference, error
 	if err != nil {
 		return nil, nil, unkept(err)
 	}
-	defer v.dir.Close() //nolint:errcheck // it was only read
+	defer v.dir.Close() //nolint:errcheck // opened for reading
 	var back []Change
 	for i, e := range p.Journal.Files {
 		if e.Before == e.After && e.ModeAfter == nil {
@@ -253,7 +253,7 @@ func openPast(state *os.Root, p *Past) (*vault, error) {
 	if p.ends {
 		if v, err := openPastIn(state, changesFolder, p.ID); err == nil {
 			return v, nil
-		} // else it has moved to the history in this moment
+		} // otherwise it was moved to the history in the meantime
 	}
 	return openPastIn(state, historyFolder, p.name)
 }
@@ -274,7 +274,8 @@ func unkept(cause error) error {
 	return candor.New(kaiza.FileReadFailed, "The contents before the change are no longer kept, or cannot be read.", candor.WithCause(cause))
 }
 
-// reverseFolders adds the folders that the change removed, before all files, and those that it made and that will be empty, after them.
+// reverseFolders adds the folders that the change removed, before all files, and the folders that it created and that
+// will be empty, after them.
 func (f *Folder) reverseFolders(j *Journal, back []Change) []Change {
 	var first []Change
 	for _, r := range slices.Backward(j.Removed) {
@@ -301,8 +302,8 @@ func (f *Folder) reverseFolders(j *Journal, back []Change) []Change {
 	return append(first, back...)
 }
 
-// Move returns the changes that give a file another name: the new name first, then the old one goes. replaced is the file that stands under the
-// new name, nil if there must be none.
+// Move returns the changes that rename a file: they create the new name and then remove the old one. replaced is the
+// existing file with the new name, or nil if it must not exist.
 func Move(from File, to Path, replaced *File, makeDirs bool) []Change {
 	mode, keeps := from.Mode.Perm(), from.owner
 	return []Change{
@@ -311,7 +312,7 @@ func Move(from File, to Path, replaced *File, makeDirs bool) []Change {
 	}
 }
 
-// SameFile reports whether two paths lead to one file, as two spellings of a name do where upper and lower case are the same.
+// SameFile reports whether two paths refer to the same file, as two spellings do on a case-insensitive file system.
 func (f *Folder) SameFile(a, b Path) bool {
 	one, err := f.root.Lstat(a.String())
 	if err != nil {

@@ -15,28 +15,28 @@ import (
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
-// The version of the journals this package writes, and the only one it reads.
+// journalVersion is the version of the journals that are written, and the only version that is read.
 const journalVersion = 1
 
-// Names in the state folder: one folder per change, in it the journal and a backup for each file that existed.
+// Names in the state folder. Each change has a folder with the journal and a backup of each existing file.
 const (
 	changesFolder = "changes"
 	journalFile   = "journal.json"
 	maxJournal    = 16 << 20
 )
 
-// Journal is what a change leaves in the state folder from [Folder.Stage] to [Staged.Done]: enough to know after a crash how far it
-// came, and to go back.
+// Journal is the record of a change in the state folder, from [Folder.Stage] to [Staged.Done]. It suffices to determine
+// after a crash how far the change got, and to undo it.
 type Journal struct {
 	Version int             `json:"version"`
 	ID      string          `json:"id"`
 	Root    string          `json:"root"`              // canonical path of the workspace
 	At      time.Time       `json:"at"`                // when it was staged
-	Note    json.RawMessage `json:"note,omitempty"`    // the caller's own
-	Folders []string        `json:"folders,omitempty"` // folders that the change makes, outermost first
-	Removed []JournalFolder `json:"removed,omitempty"` // folders that the change removes, in this order
+	Note    json.RawMessage `json:"note,omitempty"`    // JSON of the caller
+	Folders []string        `json:"folders,omitempty"` // folders that the change creates, outermost first
+	Removed []JournalFolder `json:"removed,omitempty"` // folders that the change removes, in order
 	Files   []JournalFile   `json:"files"`
-	// Left says that undoing it was tried and some files could not be put back; the others are marked as back.
+	// Left is true if an undo was tried and some files could not be restored; the other files are marked Back.
 	Left bool `json:"left,omitempty"`
 }
 
@@ -49,18 +49,18 @@ type JournalFolder struct {
 // JournalFile is one file of a change.
 type JournalFile struct {
 	Path   string      `json:"path"`
-	Before string      `json:"before,omitempty"` // hash; empty: it did not exist
-	After  string      `json:"after,omitempty"`  // hash; empty: it is deleted
+	Before string      `json:"before,omitempty"` // hash; empty if the file did not exist
+	After  string      `json:"after,omitempty"`  // hash; empty if the file is deleted
 	Mode   fs.FileMode `json:"mode"`             // permission bits before
-	UID    int         `json:"uid"`              // owner before; -1 is not known
+	UID    int         `json:"uid"`              // owner before; -1 if unknown
 	GID    int         `json:"gid"`
-	Temp   string      `json:"temp"` // temporary name beside the file
+	Temp   string      `json:"temp"` // name of the temporary file beside the file
 
-	ModeAfter  *fs.FileMode `json:"mode_after,omitempty"` // permission bits afterwards, if a file that was there gets other ones
+	ModeAfter  *fs.FileMode `json:"mode_after,omitempty"` // permission bits afterwards, if those of an existing file change
 	SizeBefore int          `json:"size_before"`
 	SizeAfter  int          `json:"size_after"`
 
-	// Back marks a file of a change that is Left which needs no more undoing.
+	// Back marks a file that needs no undo, in a journal that is Left.
 	Back bool `json:"back,omitempty"`
 }
 
@@ -79,7 +79,7 @@ var (
 	goodHash = lazyregexp.New(`^([0-9a-f]{64})?$`)
 )
 
-// check refuses a journal that could not have been written by this package: a damaged one must not name files to touch.
+// check refuses a journal that this package cannot have written, so that a damaged journal cannot name files to modify.
 func (j *Journal) check(f *Folder) error {
 	if len(j.Files)+len(j.Folders)+len(j.Removed) == 0 || len(j.Files) > MaxChanges || len(j.Removed) > MaxChanges {
 		return fmt.Errorf("the journal names %d files", len(j.Files))
@@ -105,16 +105,16 @@ func (j *Journal) check(f *Folder) error {
 	return nil
 }
 
-// vault is the folder of one change in the state folder. It is there before the first byte of the workspace changes, and a vault without
-// a journal is one that was not finished, or whose change is over: nothing depends on it.
+// vault is the folder of one change in the state folder. It exists before the workspace is modified. A vault without a
+// journal is incomplete or belongs to an ended change, and can be removed.
 type vault struct {
-	state *os.Root // the state folder, which is the caller's
+	state *os.Root // the state folder, owned by the caller
 	all   *os.Root // the folder of all changes
-	dir   *os.Root // the one of this
+	dir   *os.Root // the folder of this change
 	id    string
 }
 
-// newVault makes the folder of a change.
+// newVault creates the folder of a change.
 func newVault(state *os.Root, id string) (*vault, error) {
 	if !goodID.MatchString(id) {
 		return nil, errors.New("the id of a change is made of letters, digits, - and _")
@@ -133,7 +133,7 @@ func newVault(state *os.Root, id string) (*vault, error) {
 	return openVault(state, all, id)
 }
 
-// openVault opens the folder of a change. The vault owns all from here on.
+// openVault opens the folder of a change. The vault takes ownership of all.
 func openVault(state, all *os.Root, id string) (*vault, error) {
 	dir, err := enter(all, id)
 	if err != nil {
@@ -142,7 +142,7 @@ func openVault(state, all *os.Root, id string) (*vault, error) {
 	return &vault{state: state, all: all, dir: dir, id: id}, nil
 }
 
-// fill writes the backups and then the journal. Once it returns, all of it survives a loss of power.
+// fill writes the backups and then the journal. When it returns nil, they survive a loss of power.
 func (v *vault) fill(j Journal, moves []move) error {
 	for i := range moves {
 		if moves[i].from.hash == "" {
@@ -158,7 +158,7 @@ func (v *vault) fill(j Journal, moves []move) error {
 	return syncFolder(v.all)
 }
 
-// note writes the journal, or replaces it.
+// note writes or replaces the journal.
 func (v *vault) note(j Journal) error {
 	text, err := json.Marshal(j)
 	if err == nil && len(text) > maxJournal {
@@ -168,7 +168,7 @@ func (v *vault) note(j Journal) error {
 		return err
 	}
 	err = v.write(journalFile+".new", text)
-	if errors.Is(err, fs.ErrExist) { // from a try that failed
+	if errors.Is(err, fs.ErrExist) { // from a failed attempt
 		err = errors.Join(v.dir.Remove(journalFile+".new"), v.write(journalFile+".new", text))
 	}
 	if err != nil {
@@ -188,7 +188,7 @@ func (v *vault) write(name string, data []byte) error {
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-// read reads the journal. No journal at all is fs.ErrNotExist.
+// read reads the journal. The error is fs.ErrNotExist if the vault has no journal.
 func (v *vault) read() (Journal, error) {
 	var j Journal
 	text, err := v.load(journalFile, maxJournal)
@@ -206,7 +206,7 @@ func (v *vault) read() (Journal, error) {
 
 var errDamaged = errors.New("the journal is damaged, or of another version")
 
-// backup reads the old content of the i-th file and checks that it is.
+// backup reads the old content of the i-th file and checks its hash.
 func (v *vault) backup(i int, hash string, limit int64) ([]byte, error) {
 	data, err := v.load(backupName(i), limit)
 	if err == nil && Hash(data) != hash {
@@ -220,7 +220,7 @@ func (v *vault) load(name string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close() //nolint:errcheck // opened for reading
 	data, err := io.ReadAll(io.LimitReader(file, limit+1))
 	if err == nil && int64(len(data)) > limit {
 		err = errDamaged
@@ -228,16 +228,16 @@ func (v *vault) load(name string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// remove takes the vault away, the journal first: whatever a crash leaves of it means nothing.
+// remove removes the vault. It removes the journal first, so that the remains after a crash are ignored.
 func (v *vault) remove() error {
 	err := v.dir.Remove(journalFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(ErrJournalLeft, err, v.close()) // the backups stay with it
+		return errors.Join(ErrJournalLeft, err, v.close()) // the backups are kept with it
 	}
 	return errors.Join(syncFolder(v.dir), v.all.RemoveAll(v.id), syncFolder(v.all), v.close())
 }
 
-// setAside keeps the vault under a name that is never taken for a change again.
+// setAside renames the vault so that it is no longer found as a change.
 func (v *vault) setAside(why string) error {
 	name := v.id
 	for n := 0; ; n++ {
@@ -255,14 +255,14 @@ func (v *vault) setAside(why string) error {
 	}
 }
 
-// setAsideFound is why a vault is set aside whose files held something else than was written when they were put back. Only so many of
-// them are kept: a caller whose changes fail again and again must not fill the disk.
+// setAsideFound is the suffix for a vault with modified contents that were replaced by an undo. At most maxFound of them
+// are kept, so that a caller whose changes fail repeatedly cannot fill the disk.
 const (
 	setAsideFound = "found"
 	maxFound      = 50
 )
 
-// forget removes the oldest that were set aside for a reason, beyond those that are kept.
+// forget removes the oldest vaults that were set aside with this suffix, beyond maxFound.
 func (v *vault) forget(why string) error {
 	names, err := fs.ReadDir(v.all.FS(), ".")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// Unfinished returns the journals of the changes that have not ended, the oldest first. One that is not Left may be under way, unless the
-// caller holds the [Lock]. What cannot be read is left out.
+// Unfinished returns the journals of the changes that have not ended, oldest first. A change that is not Left may be in
+// progress, unless the caller holds the [Lock]. Journals that cannot be read are omitted.
 func Unfinished(state *os.Root) ([]Journal, error) {
 	all, err := state.OpenRoot(changesFolder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -21,7 +21,7 @@ func Unfinished(state *os.Root) ([]Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer all.Close() //nolint:errcheck // it was only read
+	defer all.Close() //nolint:errcheck // opened for reading
 	ids, _, err := readNames(all)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func Unfinished(state *os.Root) ([]Journal, error) {
 		}
 		dir, err := enter(all, id)
 		if err != nil {
-			continue // it has ended in this moment
+			continue // it has ended in the meantime
 		}
 		if j, err := (&vault{dir: dir, id: id}).read(); err == nil {
 			found = append(found, j)
@@ -44,7 +44,7 @@ func Unfinished(state *os.Root) ([]Journal, error) {
 	return found, nil
 }
 
-// UnfinishedPast is [Unfinished] for a caller that knows which of them are complete.
+// UnfinishedPast is like [Unfinished], for callers that know which of the changes are complete.
 func UnfinishedPast(state *os.Root) ([]Past, error) {
 	found, err := Unfinished(state)
 	all := make([]Past, 0, len(found))
@@ -54,8 +54,9 @@ func UnfinishedPast(state *os.Root) ([]Past, error) {
 	return all, err
 }
 
-// Restore undoes a change that [Recover] has left, and replaces files that are not as the change has left them. What they held is set aside in
-// the state folder as far as it can be read. A folder that is not empty is never replaced. The caller holds the [Lock].
+// Restore undoes a change that [Recover] has left, and replaces files that were changed since. It sets their contents
+// aside in the state folder if they can be read. It does not replace a folder that is not empty. The caller must hold
+// the [Lock].
 func Restore(state *os.Root, id string, open func(root string) (*Folder, error)) (Recovered, error) {
 	if !goodID.MatchString(id) {
 		return Recovered{}, candor.New(kaiza.InvalidInputValue, "The id of a change is made of letters, digits, - and _.")
@@ -70,7 +71,8 @@ func Restore(state *os.Root, id string, open func(root string) (*Folder, error))
 	return r, coded(r.Err)
 }
 
-// leave keeps the journal for the next try, and marks the files that need none. What later changes make of those is not this one's any more.
+// leave keeps the journal for the next attempt and marks the files that need no undo. Later changes of those files do
+// not concern this change.
 func (c *recovery) leave() error {
 	j := c.report.Journal
 	j.Left, j.Files = true, slices.Clone(j.Files)
@@ -80,7 +82,7 @@ func (c *recovery) leave() error {
 	return errors.Join(c.vault.note(j), c.vault.close())
 }
 
-// keepFound saves the current content of a name that will be replaced, if it can be read.
+// keepFound saves the current content of a file that will be replaced, if it can be read.
 func (c *recovery) keepFound(i int, p Path) {
 	now, err := c.folder.lookup(p)
 	if err != nil || now == nil {
@@ -90,8 +92,8 @@ func (c *recovery) keepFound(i int, p Path) {
 	c.found = c.found || err == nil || errors.Is(err, fs.ErrExist)
 }
 
-// laterFiles returns the files that were changed since a change was left. They are not its own any more: a later change may have written
-// the very same content, and was answered that it stands.
+// laterFiles returns the files that were changed by later changes since a change was left. They must not be undone: a later
+// change may have written the same content and was reported as successful.
 func laterFiles(state *os.Root, j *Journal) map[string]bool {
 	if !j.Left {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// What a listing holds at most, how deep it goes, and how many names of one folder are looked at.
+// Limits of a listing: number of items, depth, and names read per folder.
 const (
 	MaxItems  = 1000
 	MaxDepth  = 4
@@ -28,22 +28,23 @@ type Kind string
 const (
 	KindFile   Kind = "file"
 	KindFolder Kind = "folder"
-	KindLink   Kind = "link"  // a symbolic link, which is not followed
+	KindLink   Kind = "link"  // a symbolic link, not followed
 	KindOther  Kind = "other" // a FIFO, a socket, a device
 )
 
-// Item is one name in a folder.
+// Item is one entry of a folder.
 type Item struct {
 	Path Path
 	Kind Kind
-	Size int64 // of a file
+	Size int64 // size of a file
 }
 
-// List names what is in a folder, sorted by path, at most [MaxItems]; truncated says that there is more. Depth is how many levels
-// are listed, 1 (the folder alone) to [MaxDepth]. The folder itself may be reached through links that stay inside; links in it are
-// listed and not followed.
+// List returns the entries of a folder sorted by path, at most [MaxItems]; truncated is true if there are more. depth is
+// the number of levels, from 1 (the folder alone) to [MaxDepth]. The path of the folder may contain links that stay
+// inside; links in the folder are listed but not followed.
 //
-// PATH_NOT_FOUND is a folder that does not exist, INVALID_PATH something that is not a folder, INVALID_INPUT_VALUE a depth out of bounds.
+// The error is PATH_NOT_FOUND if the folder does not exist, INVALID_PATH if it is not a folder, and INVALID_INPUT_VALUE if
+// depth is out of range.
 func (f *Folder) List(p Path, depth int) (items []Item, truncated bool, err error) {
 	if depth < 1 || depth > MaxDepth {
 		return nil, false, candor.New(kaiza.InvalidInputValue, fmt.Sprintf("The depth must be from 1 to %d.", MaxDepth),
@@ -53,7 +54,7 @@ func (f *Folder) List(p Path, depth int) (items []Item, truncated bool, err erro
 	if err != nil {
 		return nil, false, err
 	}
-	defer dir.Close() //nolint:errcheck // it was only read
+	defer dir.Close() //nolint:errcheck // opened for reading
 	l := listing{}
 	if err := l.add(dir, p, depth); err != nil {
 		return nil, false, f.access(p, err, kaiza.FileReadFailed)
@@ -62,14 +63,14 @@ func (f *Folder) List(p Path, depth int) (items []Item, truncated bool, err erro
 	return l.items, l.truncated, nil
 }
 
-// Names returns the names in a folder, sorted: all of them, unlike [Folder.List]. The errors are those of List, and FILE_READ_FAILED if
-// there are more than the limit.
+// Names returns all names in a folder, sorted. The errors are those of [Folder.List], and FILE_READ_FAILED if there are
+// more names than the limit.
 func (f *Folder) Names(p Path) ([]string, error) {
 	dir, err := f.folder(p)
 	if err != nil {
 		return nil, err
 	}
-	defer dir.Close() //nolint:errcheck // it was only read
+	defer dir.Close() //nolint:errcheck // opened for reading
 	names, more, err := readNames(dir)
 	if err == nil && more {
 		err = fault(kaiza.FileReadFailed, p, fmt.Sprintf("holds more than %d names.", maxPerDir), nil)
@@ -94,7 +95,7 @@ func (f *Folder) folder(p Path) (*os.Root, error) {
 	return dir, f.access(p, err, kaiza.FileReadFailed)
 }
 
-// listing gathers items. What is near comes before what is deep, so that a bound cuts off the deep.
+// listing collects items, level by level, so that a limit cuts off the deepest levels.
 type listing struct {
 	items     []Item
 	truncated bool
@@ -110,7 +111,7 @@ func (l *listing) add(dir *os.Root, at Path, depth int) error {
 	for _, name := range names {
 		info, err := dir.Lstat(name)
 		if err != nil {
-			continue // it went away meanwhile
+			continue // removed in the meantime
 		}
 		if len(l.items) == MaxItems {
 			l.truncated = true
@@ -128,9 +129,9 @@ func (l *listing) add(dir *os.Root, at Path, depth int) error {
 	for _, name := range below {
 		child, err := enter(dir, name)
 		if err != nil {
-			continue // it went away, or became something else
+			continue // removed or replaced in the meantime
 		}
-		// A folder below that cannot be read is still listed by name.
+		// A nested folder that cannot be read is still listed by name.
 		_ = errors.Join(l.add(child, at.join(name), depth-1), child.Close())
 	}
 	return nil
@@ -148,13 +149,13 @@ func kindOf(info fs.FileInfo) Kind {
 	return KindOther
 }
 
-// readNames returns the names in a folder, sorted; more says that there are more than the limit.
+// readNames returns the names in a folder, sorted; more is true if there are more than the limit.
 func readNames(dir *os.Root) (names []string, more bool, err error) {
 	d, err := dir.Open(".")
 	if err != nil {
 		return nil, false, err
 	}
-	defer d.Close() //nolint:errcheck // it was only read
+	defer d.Close() //nolint:errcheck // opened for reading
 	names, err = d.Readdirnames(maxPerDir + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, false, err

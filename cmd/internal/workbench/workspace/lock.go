@@ -9,15 +9,15 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// lockFile is the file in the state folder whose lock is the right to change the workspace.
+// lockFile is the lock file in the state folder.
 const lockFile = "changes.lock"
 
 var errBusy = errors.New("another process holds the lock")
 
-// Lock takes the right to change the workspace that the state folder belongs to, from [Folder.Stage] to [Staged.Done], and for [Recover].
-// It waits at most for wait; then the answer is AUDIT_LOCK_FAILED, the code of KAIZA for a lock whose owner is alive. If ctx ends before, the
-// answer is CANCELLED or TIMEOUT: there is nothing to try again.
-// The system takes the lock back when its owner dies. Two Locks in one process exclude each other too.
+// Lock acquires the lock of the workspace that the state folder belongs to. It must be held from [Folder.Stage] to
+// [Staged.Done], and during [Recover]. Lock waits at most for wait; then the error is AUDIT_LOCK_FAILED, the KAIZA code
+// for a lock with a live owner. If ctx ends first, the error is CANCELLED or TIMEOUT. The system releases the lock when
+// its owner exits. Two Locks in one process also exclude each other.
 func Lock(ctx context.Context, state *os.Root, wait time.Duration) (release func() error, err error) {
 	file, err := LockFile(ctx, state, wait)
 	if err != nil {
@@ -26,7 +26,8 @@ func Lock(ctx context.Context, state *os.Root, wait time.Duration) (release func
 	return file.Close, nil
 }
 
-// LockFile is [Lock] as the file that is locked until it is closed. A process that is given it, too, keeps the lock as long as it lives.
+// LockFile is like [Lock] but returns the locked file; closing it releases the lock. A process that inherits the file
+// keeps the lock until it exits.
 func LockFile(ctx context.Context, state *os.Root, wait time.Duration) (*os.File, error) {
 	file, err := state.OpenFile(lockFile, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -44,7 +44,7 @@ func TestTheLockOfADeadProcessIsFree(t *testing.T) {
 	b.must(release())
 }
 
-// lockRole takes the lock and is killed with it.
+// lockRole takes the lock and is killed while it holds it.
 func lockRole(top string, _ int) int {
 	_, state := there(top, 0)
 	if _, err := Lock(context.Background(), state, time.Minute); err != nil {

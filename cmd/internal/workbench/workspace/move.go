@@ -15,7 +15,7 @@ import (
 // owner is the owner of a file; -1 if unknown.
 type owner struct{ UID, GID int }
 
-// content is one side of a move: what a file holds, or that it is not there.
+// content is one side of a move: the content of a file, or its absence.
 type content struct {
 	hash  string // "" if the file does not exist
 	bytes []byte
@@ -25,28 +25,29 @@ type content struct {
 
 func absent() content { return content{owner: owner{-1, -1}} }
 
-// move takes one file from one content to another. The way back is the same move with its sides exchanged.
+// move replaces the content of one file. The undo is the same move with its sides exchanged.
 type move struct {
 	path     Path
 	from, to content
-	temp     string   // name beside the target: the new content before the turn, the old one for a moment after it
+	temp     string   // name beside the target: holds the new content before the rename, and the old content briefly after it
 	dir      *os.Root // folder of the target, from prepare to release
-	left     bool     // there is, or may be, something of ours under temp
+	left     bool     // a temporary file exists or may exist
 	done     bool     // the target has the new content
-	replace  bool     // the way back replaces the target whatever it is: the checks have left something that cannot be read
+	replace  bool     // the undo replaces the target regardless of its content, because it cannot be read
 }
 
 const tempPrefix = ".candor-"
 
-// newTempName returns an unguessable name, so that no link can be prepared under it.
+// newTempName returns an unguessable name, so that an attacker cannot create a link with it.
 func newTempName() string { return tempPrefix + strings.ToLower(rand.Text()) + ".tmp" }
 
 func isTempName(name string) bool {
 	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, ".tmp") && !strings.ContainsAny(name, "/\\") && len(name) <= 64
 }
 
-// prepare opens the folder of the target and writes the new content there, durably. No visible file has changed
-// afterwards. The folder stays open until release, so that what was written can be found again even if the folder is moved.
+// prepare opens the folder of the target and writes the new content to a temporary file there, durably. It does not
+// change the target. The folder stays open until release, so that the temporary file can be found even if the folder is
+// moved.
 func (m *move) prepare(f *Folder) (err error) {
 	if m.dir, err = f.walk(m.path.parent()); err != nil {
 		return err
@@ -65,15 +66,16 @@ func (m *move) write(f *Folder) error {
 	m.left = true
 	f.testHook("made a temporary file")
 	_, err = file.Write(m.to.bytes)
-	if m.to.owner.UID >= 0 { // an old file keeps what it had; a new one gets what the umask leaves
-		_ = file.Chown(m.to.owner.UID, m.to.owner.GID) // only root may give files away; for others there is nothing to keep
+	if m.to.owner.UID >= 0 { // a replaced file keeps its owner; a new file has the default
+		_ = file.Chown(m.to.owner.UID, m.to.owner.GID) // fails unless root, who alone can restore another owner
 		err = errors.Join(err, file.Chmod(m.to.mode.Perm()))
 	}
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-// turn gives the target its new content, if it still has the old one. All looks and renames are anchored at one open folder, which
-// must be where the path says, before and after: a folder that was moved away meanwhile gets its old content back.
+// turn gives the target its new content if it still has the old one. All checks and renames use one open folder, which
+// must be the one that the path refers to, before and after: if the folder was moved in the meantime, turn restores the
+// old content in it.
 func (m *move) turn(f *Folder) error {
 	if err := m.is(f, m.path.base(), m.from.hash); err != nil {
 		return err
@@ -101,12 +103,12 @@ func (m *move) turn(f *Folder) error {
 	return m.keepsMode(f)
 }
 
-// changesMode reports a move that gives a file that was there other permission bits.
+// changesMode reports whether the move changes the permission bits of an existing file.
 func (m *move) changesMode() bool {
 	return m.from.hash != "" && m.to.hash != "" && m.from.mode != m.to.mode
 }
 
-// keepsMode fails if the file system has dropped the executable bit, as some do without an error.
+// keepsMode returns an error if the file system has dropped the executable bit, as some do silently.
 func (m *move) keepsMode(f *Folder) error {
 	const executable = 0o100
 	if m.to.hash == "" || !m.changesMode() && m.to.mode&executable == 0 {
@@ -122,7 +124,7 @@ func (m *move) keepsMode(f *Folder) error {
 	return nil
 }
 
-// readBack looks at what the disk has now.
+// readBack checks that the target has the new content on disk.
 func (m *move) readBack(f *Folder) error {
 	err := m.is(f, m.path.base(), m.to.hash)
 	if err == nil {
@@ -132,8 +134,8 @@ func (m *move) readBack(f *Folder) error {
 		candor.WithDetails(map[string]any{"path": m.path.String()}))
 }
 
-// rename turns the names over. Where the system can exchange two names, what was replaced is looked at once more, and is put back if
-// somebody changed it after the last look; elsewhere that moment stays open.
+// rename renames the temporary file to the target. If the system can exchange two names, rename checks the replaced file
+// once more and restores it if it was changed after the last check; on other systems such a change is lost.
 func (m *move) rename(f *Folder) error {
 	base := m.path.base()
 	if m.from.hash == "" {
@@ -160,15 +162,15 @@ func (m *move) rename(f *Folder) error {
 	f.testHook("exchanged")
 	if err := m.is(f, m.temp, m.from.hash); err != nil {
 		failed := takeBack(m.dir, m.temp, base)
-		m.left = m.left && failed == nil // temp may hold an edit of another process: it stays, and
-		m.done = failed != nil           // the target holds our content, which is reported
+		m.left = m.left && failed == nil // temp may hold an edit of another process, which is kept;
+		m.done = failed != nil           // the target then has the new content, which is reported
 		return errors.Join(err, failed)
 	}
-	m.left = m.dir.Remove(m.temp) != nil // tried again by discard
+	m.left = m.dir.Remove(m.temp) != nil // discard tries again
 	return nil
 }
 
-// renameUnlessThere is the portable way not to replace anything: as good as two steps can be.
+// renameUnlessThere renames without replacing a file, for systems that cannot do it atomically.
 func renameUnlessThere(dir *os.Root, from, to string) error {
 	if _, err := dir.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
 		return errors.Join(fs.ErrExist, err)
@@ -176,7 +178,7 @@ func renameUnlessThere(dir *os.Root, from, to string) error {
 	return dir.Rename(from, to)
 }
 
-// is checks that a name beside the target holds the content of a hash; the empty hash is no file at all.
+// is checks that a name beside the target has the content with a hash; an empty hash means that the file must not exist.
 func (m *move) is(f *Folder, name, hash string) error {
 	now, err := f.readPlain(m.dir, m.path, name)
 	switch {
@@ -194,13 +196,13 @@ func (m *move) is(f *Folder, name, hash string) error {
 	return nil
 }
 
-// adopt takes what the target holds now for what the move made of it.
+// adopt treats the current content of the target as the result of the move.
 func (m *move) adopt(f *Folder) error {
 	dir, err := f.walk(m.path.parent())
 	if err != nil {
 		return err
 	}
-	defer dir.Close() //nolint:errcheck // it was only looked at
+	defer dir.Close() //nolint:errcheck // opened for reading
 	now, err := f.readPlain(dir, m.path, m.path.base())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -210,17 +212,17 @@ func (m *move) adopt(f *Folder) error {
 	case now.Hash != m.to.hash:
 		m.to = content{hash: now.Hash, bytes: now.Content, mode: now.Mode.Perm(), owner: now.owner}
 	}
-	m.done = m.to.hash != m.from.hash || m.changesMode() && now.Mode.Perm() != m.from.mode // else it is back already
+	m.done = m.to.hash != m.from.hash || m.changesMode() && now.Mode.Perm() != m.from.mode // otherwise it already has the old content
 	return nil
 }
 
-// inPlace checks that an open folder is the one a path leads to now.
+// inPlace checks that a path still refers to an open folder.
 func (f *Folder) inPlace(dir *os.Root, p Path) error {
 	again, err := f.walk(p)
 	if err != nil {
 		return err
 	}
-	defer again.Close() //nolint:errcheck // it was only looked at
+	defer again.Close() //nolint:errcheck // opened for reading
 	held, errHeld := dir.Stat(".")
 	there, errThere := again.Stat(".")
 	if err := errors.Join(errHeld, errThere); err != nil || !os.SameFile(held, there) {
@@ -234,7 +236,7 @@ func (m *move) reversed() move {
 	return move{path: m.path, from: m.to, to: m.from, temp: m.temp}
 }
 
-// back undoes a move that was done.
+// back undoes a completed move.
 func (m *move) back(f *Folder) error {
 	if m.replace {
 		return m.restore(f)
@@ -247,7 +249,7 @@ func (m *move) back(f *Folder) error {
 	return r.turn(f)
 }
 
-// backHere undoes a move in the folder where it was done, wherever that is by now: what is taken back must not stay there.
+// backHere undoes a move in the folder where it was made, even if that folder was moved since.
 func (m *move) backHere(f *Folder) error {
 	r := m.reversed()
 	r.dir = m.dir
@@ -255,22 +257,22 @@ func (m *move) backHere(f *Folder) error {
 	if err := r.is(f, m.path.base(), r.from.hash); err != nil {
 		return err
 	}
-	m.discard() // the way back needs the name
+	m.discard() // the undo needs the name
 	if err := r.write(f); err != nil {
 		return err
 	}
 	return errors.Join(r.rename(f), syncFolder(r.dir))
 }
 
-// discard removes the temporary file if there is one. That nothing else stands under its name follows from the name.
+// discard removes the temporary file if it exists. Its unguessable name ensures that it is not another file.
 func (m *move) discard() {
 	if m.left && m.dir != nil {
-		_ = errors.Join(m.dir.Remove(m.temp), syncFolder(m.dir)) // whatever stays is named in the journal
+		_ = errors.Join(m.dir.Remove(m.temp), syncFolder(m.dir)) // the journal names a file that remains
 		m.left = false
 	}
 }
 
-// release ends what prepare began. It may be called again.
+// release ends the use of the folder that prepare opened. It may be called again.
 func (m *move) release() {
 	m.discard()
 	if m.dir != nil {

@@ -11,17 +11,17 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// The longest path and the longest part of one, in bytes: what common systems can hold.
+// Maximum lengths of a path and of a segment in bytes, as on common systems.
 const (
 	maxPath    = 4096
 	maxSegment = 255
 )
 
-// Path is a place in a workspace: relative, clean, with slashes and without "..". Only [Folder.Parse] makes one; the zero Path is the
-// workspace itself.
+// Path is a path in a workspace: relative, clean, with slashes and without "..". Paths are made by [Folder.Parse]; the
+// zero Path is the workspace itself.
 type Path struct{ name string }
 
-// String is the path as it is shown and recorded; "." is the workspace itself.
+// String returns the path as shown and recorded; "." is the workspace itself.
 func (p Path) String() string {
 	if p.name == "" {
 		return "."
@@ -29,16 +29,16 @@ func (p Path) String() string {
 	return p.name
 }
 
-// MarshalText writes what [Path.String] says.
+// MarshalText returns the result of [Path.String].
 func (p Path) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// IsRoot says that the path is the workspace itself.
+// IsRoot reports whether the path is the workspace itself.
 func (p Path) IsRoot() bool { return p.name == "" }
 
-// Parse turns an argument into a [Path]. An absolute path inside the workspace is made relative. What is refused: nothing at all
-// (INVALID_INPUT_VALUE), a name that no file can have or that is made to deceive (INVALID_PATH), a segment ".."
-// (PATH_TRAVERSAL_BLOCKED), an absolute path elsewhere (OUTSIDE_WORKSPACE). Parse touches no disk: whether the path exists, and where
-// its links lead, is seen when it is used.
+// Parse converts an argument to a [Path]. It makes an absolute path inside the workspace relative. The error is
+// INVALID_INPUT_VALUE for an empty path, INVALID_PATH for a name that is impossible or deceptive, PATH_TRAVERSAL_BLOCKED
+// for a ".." segment, and OUTSIDE_WORKSPACE for an absolute path elsewhere. Parse does not access the disk: existence
+// and links are checked when the path is used.
 func (f *Folder) Parse(name string) (Path, error) {
 	if name == "" {
 		return Path{}, candor.New(kaiza.InvalidInputValue, "The path is empty.", candor.WithDetails(map[string]any{"field": "path"}))
@@ -69,7 +69,7 @@ func (f *Folder) Parse(name string) (Path, error) {
 	return p, nil
 }
 
-// malformed says what is wrong with a name before it is taken apart, or nothing.
+// malformed returns the reason why a name is malformed, or "".
 func malformed(name string) string {
 	switch {
 	case len(name) > maxPath:
@@ -86,12 +86,12 @@ func malformed(name string) string {
 	return ""
 }
 
-// deceptive characters make a path look like another one on a screen where a person approves it.
+// deceptive reports whether a character can make a path look like another one to a person who approves it.
 func deceptive(r rune) bool {
 	return unicode.IsControl(r) || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
-// split cuts a path at its slashes and drops what means "here".
+// split splits a path at its slashes and drops empty and "." segments.
 func split(name string) []string {
 	var segments []string
 	for s := range strings.SplitSeq(name, "/") {
@@ -102,7 +102,7 @@ func split(name string) []string {
 	return segments
 }
 
-// relative cuts the workspace off an absolute path, segment by segment: /w/proj2 does not begin with /w/proj.
+// relative removes the workspace from an absolute path, segment by segment: /w/proj2 does not begin with /w/proj.
 func (f *Folder) relative(segments []string) ([]string, bool) {
 	for _, root := range []string{f.path, f.given} {
 		base := split(filepath.ToSlash(root))
@@ -113,7 +113,7 @@ func (f *Folder) relative(segments []string) ([]string, bool) {
 	return nil, false
 }
 
-// parent and base are the folder of a path and its last part.
+// parent returns the folder of a path.
 func (p Path) parent() Path {
 	dir := path.Dir(p.name)
 	if dir == "." {
@@ -124,5 +124,5 @@ func (p Path) parent() Path {
 
 func (p Path) base() string { return path.Base(p.name) }
 
-// join is the path of a name in the folder p.
+// join returns the path of a name in the folder p.
 func (p Path) join(name string) Path { return Path{path.Join(p.name, name)} }

@@ -108,11 +108,11 @@ func TestAFolderThatWasReplacedIsNoticed(t *testing.T) {
 		t.Errorf("invariant %q", got)
 	}
 	b.must(os.Remove(b.in))
-	b.must(os.Symlink(b.in+".moved", b.in)) // the same folder by another way is not the path that was canonical
+	b.must(os.Symlink(b.in+".moved", b.in)) // another path to the same folder is not the canonical path
 	b.refuses(b.folder.StillThere(), kaiza.InvariantViolation)
 }
 
-// FuzzParse: whatever is accepted is a clean relative path without tricks, and is its own fixed point.
+// FuzzParse checks that an accepted path is clean and relative, and that parsing it again returns it unchanged.
 func FuzzParse(f *testing.F) {
 	dir := f.TempDir()
 	folder, err := Open(dir, Options{})

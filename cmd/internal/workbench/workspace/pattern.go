@@ -10,22 +10,22 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of what one pattern may cost. RE2 takes time that grows with the line times the expression, and nothing interrupts it
-// within a line: so neither may be any size.
+// Limits of the cost of one pattern. The time of RE2 grows with the product of line and expression length, and it cannot
+// be interrupted within a line, so both are limited.
 const (
-	maxSteps = 2_000    // places of an expression, its repetitions written out
-	maxWork  = 32 << 20 // places times bytes of one line; about a second
+	maxSteps = 2_000    // size of an expression with repetitions expanded
+	maxWork  = 32 << 20 // expression size times bytes of one line; about a second
 )
 
-// pattern is what is searched for in lines.
+// pattern is a compiled search pattern.
 type pattern struct {
 	literal []byte // nil for an expression
 	re      *regexp.Regexp
-	ahead   bool // the expression asks what follows, as $ and \b do
-	reach   int  // how much of a line is looked at
+	ahead   bool // the expression depends on the following text, as $ and \b do
+	reach   int  // number of bytes of a line that are searched
 }
 
-// newPattern reads the pattern of a query. The error is INVALID_INPUT_VALUE with the place.
+// newPattern compiles the pattern of a query. The error is INVALID_INPUT_VALUE with the position.
 func newPattern(q Query) (pattern, error) {
 	switch {
 	case q.Pattern == "":
@@ -50,14 +50,14 @@ func newPattern(q Query) (pattern, error) {
 	if err != nil {
 		return pattern{}, err
 	}
-	if parsed.Op == syntax.OpLiteral && parsed.Flags&syntax.FoldCase == 0 { // no expression after all
+	if parsed.Op == syntax.OpLiteral && parsed.Flags&syntax.FoldCase == 0 { // the expression is a plain text
 		return pattern{literal: []byte(string(parsed.Rune)), reach: maxWork}, nil
 	}
 	return pattern{re: re, ahead: looksAhead(parsed), reach: maxWork / size}, nil
 }
 
-// match reports whether a line, as far as it is looked at, has the pattern in it; cut says that there was more of it. What could be a match
-// only because the line was cut is none.
+// match reports whether the searched part of a line matches; cut is true if the line is longer. A match that may exist
+// only because the line was cut does not count.
 func (p pattern) match(line []byte) (found, cut bool) {
 	if cut = len(line) > p.reach; cut {
 		line = line[:p.reach]
@@ -69,10 +69,10 @@ func (p pattern) match(line []byte) (found, cut bool) {
 		return p.re.Match(line), cut
 	}
 	at := p.re.FindIndex(line)
-	return at != nil && at[1] < len(line), cut // what follows the cut is unknown
+	return at != nil && at[1] < len(line), cut // the text after the cut is unknown
 }
 
-// looksAhead reports an expression that may match otherwise if more follows.
+// looksAhead reports whether the match of an expression may depend on the following text.
 func looksAhead(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpEndLine, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
@@ -82,14 +82,14 @@ func looksAhead(re *syntax.Regexp) bool {
 	}
 }
 
-// steps is the size of an expression with its repetitions written out. It stops counting where it is too large anyway.
+// steps returns the size of an expression with its repetitions expanded. It stops counting when the limit is exceeded.
 func steps(re *syntax.Regexp) int {
 	size := 0
 	switch {
 	case re.Op == syntax.OpLiteral:
 		size = len(re.Rune)
 	case len(re.Sub) == 0:
-		size = 1 + len(re.Rune)/64 // a class of many ranges is large in memory
+		size = 1 + len(re.Rune)/64 // a class with many ranges needs much memory
 	}
 	for _, sub := range re.Sub {
 		if size += steps(sub); size > maxSteps {

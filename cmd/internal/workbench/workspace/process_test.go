@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestMain lets the test binary be another process: one that changes a workspace and kills itself at a given step.
+// TestMain runs the test binary in a role if the environment names one: a process that changes a workspace and kills
+// itself at a given step.
 func TestMain(m *testing.M) {
 	if role := os.Getenv("CANDOR_WORKSPACE_ROLE"); role != "" {
 		step, _ := strconv.Atoi(os.Getenv("CANDOR_WORKSPACE_STEP"))
@@ -19,7 +20,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// What the other process can be. The exit code 0 says that it came to its end.
+// roles lists the roles of the test binary. Exit code 0 means that the role completed.
 var roles map[string]func(top string, step int) int
 
 func init() {
@@ -34,7 +35,7 @@ func (b *bench) process(role string, step int) *exec.Cmd {
 	return cmd
 }
 
-// there opens what a bench has in another process, with a hook that kills the process at its step.
+// there opens the workspace and state of a bench in another process, with a hook that kills the process at its step.
 func there(top string, step int) (*Folder, *os.Root) {
 	folder, err := Open(filepath.Join(top, "proj"), Options{})
 	if err != nil {
@@ -58,7 +59,7 @@ func killer(step int) func(string) {
 	}
 }
 
-// everythingThere is bench.everything on files that are there already.
+// everythingThere is like bench.everything, for existing files.
 func everythingThere(f *Folder) []Change {
 	read := func(name string) *File {
 		file, err := f.Read(Path{name})
@@ -91,7 +92,7 @@ func commitRole(top string, step int) int {
 	if err := s.Commit(context.Background()); err != nil {
 		panic(err)
 	}
-	return 0 // without Done: as if killed right after
+	return 0 // without Done, as if killed right after
 }
 
 func undoRole(top string, step int) int {

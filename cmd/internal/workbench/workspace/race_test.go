@@ -16,10 +16,10 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// rounds is how often each worker of a race tries. The swapper goes on until all have finished.
+// rounds is the number of attempts of each worker in a race. The swapper continues until all have finished.
 const rounds = 100
 
-// race lets somebody swap names all the time while others read, list, search and change d/secret.txt through the folder.
+// race swaps names continuously while workers read, list, search and change d/secret.txt through the folder.
 type race struct {
 	*bench
 	reads, writes, refused atomic.Int64
@@ -35,7 +35,7 @@ func (r *race) run(swap func()) {
 				return
 			default:
 				swap()
-				time.Sleep(rand.N(8 * time.Millisecond)) // some tries shall get far, some shall get through
+				time.Sleep(rand.N(8 * time.Millisecond)) // varies how far the attempts get
 			}
 		}
 	})
@@ -86,7 +86,7 @@ func (r *race) writer() {
 	}
 }
 
-// change replaces the file, makes one and takes it away again, all in one set or none.
+// change replaces one file and creates two in one set of changes, and undoes it.
 func (r *race) change(i int) error {
 	now, err := r.folder.Read(Path{"d/secret.txt"})
 	if err != nil {
@@ -101,11 +101,11 @@ func (r *race) change(i int) error {
 	if err != nil {
 		return err
 	}
-	defer s.Done() //nolint:errcheck // what a race left aside is looked at in the end
+	defer s.Done() //nolint:errcheck // the test checks remains at its end
 	if err := s.Commit(context.Background()); err != nil {
 		return err
 	}
-	for range 50 { // the folder is away now and then; it comes back
+	for range 50 { // the folder is missing at times
 		if err = s.Undo(); err == nil {
 			return nil
 		}
@@ -165,7 +165,8 @@ func TestFileSwappedForALinkIsNotFollowed(t *testing.T) {
 	})
 }
 
-// At each step of a commit the folder is moved away and a door put in its place. What was written is taken back where it was written.
+// TestAFolderMovedAtAnyStepOfACommitKeepsItsContent moves the folder away at each step of a commit and puts a link to
+// the outside under its name. The change is undone in the moved folder.
 func TestAFolderMovedAtAnyStepOfACommitKeepsItsContent(t *testing.T) {
 	for _, to := range []string{"away", "../outside", "../moved-out"} {
 		for step := 1; ; step++ {
@@ -212,7 +213,8 @@ func TestAFolderMovedAtAnyStepOfACommitKeepsItsContent(t *testing.T) {
 	}
 }
 
-// swapFolder moves d away and leaves a door to the outside under its name; "../outside" leaves the door and the folder is gone.
+// swapFolder moves d away and puts a link to the outside under its name. For "../outside" it removes d instead of moving
+// it.
 func (b *bench) swapFolder(to string) {
 	d := filepath.Join(b.in, "d")
 	if to == "../outside" {
@@ -223,7 +225,8 @@ func (b *bench) swapFolder(to string) {
 	b.must(os.Symlink("../outside", d))
 }
 
-// Between the look at a name and its opening it becomes a link to something inside, which os.Root would follow.
+// TestANameSwappedBetweenLookAndOpeningIsNotUsed replaces a name between Lstat and open by a link to the inside, which
+// os.Root would follow.
 func TestANameSwappedBetweenLookAndOpeningIsNotUsed(t *testing.T) {
 	for _, swapped := range []string{"d", "secret.txt"} {
 		b := newBench(t, Options{})

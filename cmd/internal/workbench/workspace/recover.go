@@ -10,45 +10,47 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// Verdict says what shall become of a change whose journal was left behind.
+// Verdict is the decision about a change whose journal was left behind.
 type Verdict int
 
-// The verdicts. The zero one is the careful one.
+// Verdicts about a change. The zero value is the cautious one.
 const (
-	Undo    Verdict = iota // put everything back
+	Undo    Verdict = iota // undo the change
 	Keep                   // the change is complete
-	Archive                // the change is complete, and the old contents are kept for a later undo
-	Wait                   // not known now: the journal stays
+	Archive                // the change is complete, and its old contents are kept for a later undo
+	Wait                   // not yet decided; the journal is kept
 )
 
-// State is how a change was left by [Recover].
+// State is the state of a change after [Recover].
 type State string
 
-// The states.
+// States of a recovered change.
 const (
-	NotDone State = "not done" // nothing had been changed
-	Kept    State = "kept"     // it was complete
-	Undone  State = "undone"   // what had been changed is back as it was
-	Unknown State = "unknown"  // something is neither as before nor as after: it was left alone, the rest is back as it was; the journal stays
-	Damaged State = "damaged"  // the journal cannot be understood: it was set aside, and nothing was touched
-	// Superseded is a change that was left Unknown until later changes have replaced the files: nothing of it is left to undo.
+	NotDone State = "not done" // no file had been changed
+	Kept    State = "kept"     // the change was complete
+	Undone  State = "undone"   // all changes were undone
+	Unknown State = "unknown"  // some file matches neither side and was not touched; all others were undone; the journal is kept
+	Damaged State = "damaged"  // the journal is malformed; it was set aside, and no file was touched
+	// Superseded is the state of a change that was Unknown until later changes replaced its files: there is nothing left
+	// to undo.
 	Superseded State = "superseded"
-	Waiting    State = "waiting" // it could not be recovered, see Err; the journal stays
+	Waiting    State = "waiting" // it could not be recovered, see Err; the journal is kept
 )
 
-// Recovered is what became of one journal.
+// Recovered is the result of recovering one journal.
 type Recovered struct {
 	ID      string
 	Journal Journal // empty if Damaged
 	State   State
-	Unknown []string // paths that were left alone
-	Err     error    // why, if Waiting or Damaged
+	Unknown []string // paths that were not touched
+	Err     error    // the reason, if Waiting or Damaged
 }
 
-// Recover recovers the changes that a killed process left in the state folder: afterwards each one is done completely or not at all, and no
-// temporary file is left in the workspace. Open opens the workspace of a journal; Recover closes it. Decide is asked about each
-// change before anything of it is undone: it knows whether the change was declared done. A journal that is damaged or from the future is set aside and reported; it stops nothing.
-// The error says that the state folder itself cannot be read. The caller holds the [Lock], so that no change is under way.
+// Recover recovers the changes that a killed process left in the state folder. Afterwards each change is complete or
+// undone, unless it is reported as Unknown, Damaged or Waiting. open opens the workspace of a journal; Recover closes
+// it. decide is called for each change before it is undone and decides whether it was declared done. A journal that is
+// damaged or has a newer version is set aside and reported, and Recover continues. The error means that the state folder
+// cannot be read. The caller must hold the [Lock], so that no change is in progress.
 func Recover(state *os.Root, open func(root string) (*Folder, error), decide func(Journal) Verdict) ([]Recovered, error) {
 	all, err := state.OpenRoot(changesFolder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -64,7 +66,7 @@ func Recover(state *os.Root, open func(root string) (*Folder, error), decide fun
 	var found []Recovered
 	for _, id := range ids {
 		if !goodID.MatchString(id) {
-			continue // set aside earlier, or not ours
+			continue // set aside earlier, or an unrelated file
 		}
 		if r, ok := recoverOne(state, id, open, decide, false); ok {
 			found = append(found, r)
@@ -73,8 +75,8 @@ func Recover(state *os.Root, open func(root string) (*Folder, error), decide fun
 	return found, nil
 }
 
-// recoverOne puts one change right. There is nothing to report of a vault without a journal. Force replaces files that are neither as before
-// nor as after.
+// recoverOne recovers one change. report is false for a vault without a journal. force replaces files that match neither
+// side.
 func recoverOne(state *os.Root, id string, open func(string) (*Folder, error), decide func(Journal) Verdict, force bool) (r Recovered, report bool) {
 	r = Recovered{ID: id, State: Waiting}
 	all, err := state.OpenRoot(changesFolder)
@@ -104,7 +106,7 @@ func recoverOne(state *os.Root, id string, open func(string) (*Folder, error), d
 		r.Journal, r.Err = j, errors.Join(err, v.close())
 		return r, true
 	}
-	defer f.Close() //nolint:errcheck // what counts was synced
+	defer f.Close() //nolint:errcheck // the changes were synced
 	if err := j.check(f); err != nil {
 		r.State, r.Err = Damaged, errors.Join(err, v.setAside("damaged"))
 		return r, true
@@ -114,15 +116,15 @@ func recoverOne(state *os.Root, id string, open func(string) (*Folder, error), d
 	return r, true
 }
 
-// recovery is the work on one journal that could be read.
+// recovery is the recovery of one readable journal.
 type recovery struct {
 	folder *Folder
 	vault  *vault
 	report *Recovered
 	moves  []move
-	force  bool            // replace what is neither as before nor as after
-	found  bool            // something that was replaced is kept
-	later  map[string]bool // files that later changes have changed
+	force  bool            // replace files that match neither side
+	found  bool            // a replaced content was saved
+	later  map[string]bool // files that later changes have modified
 }
 
 func (c *recovery) run(decide func(Journal) Verdict) {
@@ -161,8 +163,9 @@ func (c *recovery) run(decide func(Journal) Verdict) {
 	c.obey(decide(c.report.Journal), untouched)
 }
 
-// obey does what was decided. The verdict counts whatever the files hold: a person may have edited those of a change that was declared done
-// and whose journal was left behind. Untouched says that all files are as before the change, so that there is nothing to undo.
+// obey applies a verdict. The verdict counts regardless of the contents: a person may have edited the files of a change
+// that was declared done and whose journal was left behind. untouched means that all files have their old content, so
+// there is nothing to undo.
 func (c *recovery) obey(v Verdict, untouched bool) {
 	switch v {
 	case Keep:
@@ -180,8 +183,8 @@ func (c *recovery) obey(v Verdict, untouched bool) {
 	}
 }
 
-// folders counts the folders that stand as before the change and as after it. Folders that were made for new files do not count: those
-// files do.
+// folders counts the folders that are as before the change and as after it. Folders that were created for new files do
+// not count, because the files do.
 func (c *recovery) folders() (before, after int) {
 	count := func(name string, removed bool) {
 		dir, err := c.folder.walk(Path{name})
@@ -218,7 +221,7 @@ func (c *recovery) undo() {
 		if !m.done {
 			continue
 		}
-		if err := c.load(i, m); err != nil { // without its backup a file cannot go back; it is left for a person
+		if err := c.load(i, m); err != nil { // without its backup a file cannot be restored; it is reported as unknown
 			c.report.Unknown = append(c.report.Unknown, m.path.name)
 			continue
 		}
@@ -231,8 +234,8 @@ func (c *recovery) undo() {
 	c.end(Undone)
 }
 
-// end takes away the folders that the change made, and the journal. Where something is unknown the journal stays for the next
-// try, and for a person.
+// end removes the folders that the change created, and the journal. If a file is unknown, end keeps the journal for the
+// next attempt and for a person.
 func (c *recovery) end(state State) {
 	made := make([]Path, 0, len(c.report.Journal.Folders))
 	for _, name := range c.report.Journal.Folders {
@@ -253,7 +256,7 @@ func (c *recovery) end(state State) {
 	c.report.State, c.report.Err = state, c.vault.remove()
 }
 
-// load gives a move the old content.
+// load reads the old content of a move from its backup.
 func (c *recovery) load(i int, m *move) (err error) {
 	if m.from.hash != "" {
 		m.from.bytes, err = c.vault.backup(i, m.from.hash, c.folder.options.MaxFile)
@@ -261,14 +264,14 @@ func (c *recovery) load(i int, m *move) (err error) {
 	return err
 }
 
-// The sides of a move that a file can be on.
+// standing is the side of a move that a file is on.
 type standing int
 
 const (
 	atNeither standing = iota
 	atBefore
 	atAfter
-	atBoth // the change does not change this file
+	atBoth // the move does not change this file
 )
 
 // stands returns which side of the move a file is on.
@@ -282,12 +285,12 @@ func (m *move) stands(f *Folder) standing {
 	return m.standsIn(f, dir)
 }
 
-// standsIn is stands for a target whose folder is open.
+// standsIn is like stands, for a target whose folder is open.
 func (m *move) standsIn(f *Folder, dir *os.Root) standing {
 	return m.standing(f.own().readPlain(dir, m.path, m.path.base()))
 }
 
-// standing compares what is at the target, or the error of reading it, with both sides of the move.
+// standing compares the target, or the error of reading it, with both sides of the move.
 func (m *move) standing(now File, err error) standing {
 	hash, mode := now.Hash, now.Mode.Perm()
 	if err != nil {
@@ -307,7 +310,7 @@ func (m *move) standing(now File, err error) standing {
 	return atNeither
 }
 
-// standsByMode is stands for a move that changes only the mode.
+// standsByMode is like stands, for a move that changes only the mode.
 func (m *move) standsByMode(now fs.FileMode) standing {
 	switch {
 	case !m.changesMode():
@@ -320,14 +323,14 @@ func (m *move) standsByMode(now fs.FileMode) standing {
 	return atNeither
 }
 
-// sweep removes the temporary file that the journal names, whatever the crash left in it.
+// sweep removes the temporary file that the journal names, regardless of its content.
 //
-// BUG: an edit by another process between the last check and the exchange of names has the temporary name for a moment. If this process is
-// killed then, the edit is removed, because it cannot be distinguished from a partly written file.
+// BUG: an edit by another process between the last check and the exchange of names briefly has the temporary name. If this
+// process is killed then, the edit is removed, because it cannot be distinguished from a partly written file.
 func (m *move) sweep(f *Folder) {
 	dir, err := f.walk(m.path.parent())
 	if err != nil {
-		return // no folder, no file
+		return // without the folder the file does not exist
 	}
 	if info, err := dir.Lstat(m.temp); err == nil && info.Mode().IsRegular() {
 		_ = errors.Join(dir.Remove(m.temp), syncFolder(dir))

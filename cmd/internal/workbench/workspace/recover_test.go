@@ -19,18 +19,19 @@ func (b *bench) recover(v Verdict) []Recovered {
 	return found
 }
 
-// Killed at each step of a commit, of an undo and of a recovery, the workspace is all before or all after, and nothing is left behind.
+// TestAKilledProcessLeavesOneSideOrTheOther kills a process at each step of a commit, of an undo and of a recovery. The
+// workspace is then completely before or after the change, without temporary files.
 func TestAKilledProcessLeavesOneSideOrTheOther(t *testing.T) {
 	for _, c := range []struct {
 		role          string
 		first, stride int
-	}{{"commit", 1, 1}, {"undo", 1, 2}, {"recover", 2, 2}} { // an undo and a recovery take the same steps back: each is killed at half of them
+	}{{"commit", 1, 1}, {"undo", 1, 2}, {"recover", 2, 2}} { // undo and recovery take the same steps; each is killed at every second one
 		role, steps, complete := c.role, 0, 0
-		for step := c.first; complete < 2; step += c.stride { // the last two are not killed: of a commit each gets one of the verdicts
+		for step := c.first; complete < 2; step += c.stride { // the last two are not killed: a commit gets each of the verdicts once
 			b := newBench(t, Options{})
 			b.everything()
 			finished := b.process(role, step).Run() == nil
-			verdict := Undo // a change whose process was killed was not declared done
+			verdict := Undo // a change of a killed process was not declared done
 			if role == "commit" && finished {
 				verdict = Verdict(step % 2)
 			}
@@ -91,7 +92,7 @@ func TestUnknownFileIsKeptAndReported(t *testing.T) {
 	if len(again) != 1 || again[0].State != Unknown || !again[0].Journal.Left {
 		t.Errorf("recovered again: %+v", again)
 	}
-	b.put("new", "after") // which is not the change's any more: it was put back
+	b.put("new", "after") // no longer concerns the change, which was undone
 	b.put("old", "after")
 	if again = b.recover(Undo); len(again) != 1 || again[0].State != Undone || b.text("old") != "before" || b.text("new") != "after" {
 		t.Errorf("recovered at last: %+v, %s, %s", again, b.text("old"), b.text("new"))
@@ -100,7 +101,8 @@ func TestUnknownFileIsKeptAndReported(t *testing.T) {
 	b.clean()
 }
 
-// A change that was left does not take a later one with the same content for its own.
+// TestALaterChangeIsNotUndoneForOneThatWasLeft checks that a change that was left does not undo a later one with the
+// same content.
 func TestALaterChangeIsNotUndoneForOneThatWasLeft(t *testing.T) {
 	b := newBench(t, Options{})
 	s := b.stage("one", b.everything()...)
@@ -118,7 +120,7 @@ func TestALaterChangeIsNotUndoneForOneThatWasLeft(t *testing.T) {
 	}
 }
 
-// A person may have a change undone that was left; what stood in its place is kept.
+// TestRestoreReplacesWhatIsThere undoes a change that was left; the replaced content is kept.
 func TestRestoreReplacesWhatIsThere(t *testing.T) {
 	b := newBench(t, Options{})
 	s := b.stage("one", b.everything()...)
@@ -135,7 +137,8 @@ func TestRestoreReplacesWhatIsThere(t *testing.T) {
 	b.noTemps()
 }
 
-// A change that was declared done stands, though a file was edited, put back or removed since and the journal was left.
+// TestAChangeThatWasDeclaredDoneIsKeptWhateverItsFilesHold checks that a change that was declared done is kept, although
+// a file was edited, restored or removed since and the journal was left.
 func TestAChangeThatWasDeclaredDoneIsKeptWhateverItsFilesHold(t *testing.T) {
 	for _, verdict := range []Verdict{Keep, Archive} {
 		for _, content := range []string{"edited since", "before", "after"} {
@@ -223,7 +226,7 @@ func TestAFileWhoseBackupIsDamagedIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A journal may name a place that has become a door meanwhile: recovery does not go through it.
+// TestRecoveryFollowsNoLink recovers a journal with a path that has become a link to the outside.
 func TestRecoveryFollowsNoLink(t *testing.T) {
 	b := newBench(t, Options{})
 	b.put("d/secret.txt", "mine")
@@ -238,7 +241,8 @@ func TestRecoveryFollowsNoLink(t *testing.T) {
 	b.noTemps()
 }
 
-// A process killed while it staged had not touched the workspace: what it left means nothing.
+// TestAChangeThatWasNeverStagedIsSweptAway checks that the remains of a process killed during Stage are removed: it had
+// not modified the workspace.
 func TestAChangeThatWasNeverStagedIsSweptAway(t *testing.T) {
 	b := newBench(t, Options{})
 	b.must(b.state.MkdirAll(changesFolder+"/half", 0o700))

@@ -10,16 +10,16 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// restore gives the target its old content back, whatever has its name now: a link, a pipe, a file that cannot be read. The name
-// is replaced in one step and nothing is written through it. A folder under the name is removed only if it is empty. Folders on the way that are
-// gone are made again.
+// restore gives the target its old content back, even if its name is now a link, a pipe, or a file that cannot be read.
+// It replaces the name atomically and does not write through it. It removes a folder with the name only if that is
+// empty, and creates missing parent folders.
 func (m *move) restore(f *Folder) error {
 	r := m.reversed()
 	defer r.release()
 	dir, err := f.walk(m.path.parent())
 	if candor.CodeOf(err) == kaiza.PathNotFound {
 		if m.from.hash == "" {
-			return nil // no folder, no file
+			return nil // without the folder the file does not exist
 		}
 		dir, err = f.walkMaking(m.path.parent())
 	}
@@ -48,11 +48,11 @@ func (m *move) restore(f *Folder) error {
 	return r.readBack(f)
 }
 
-// clearName removes an empty folder with the name of a file to restore. Anything else is replaced by the rename.
+// clearName removes an empty folder with the name of a file to restore. Other files are replaced by the rename.
 func clearName(dir *os.Root, p Path) error {
 	info, err := dir.Lstat(p.base())
 	if err != nil || !info.IsDir() {
-		return nil //nolint:nilerr // writing it says what is wrong
+		return nil //nolint:nilerr // the write reports the error
 	}
 	if err := removeEmpty(dir, p.base()); err != nil {
 		return fault(kaiza.FileWriteFailed, p, "is a folder by now that is not empty, and a file cannot be put back there.", err)
@@ -69,7 +69,7 @@ func removeFile(dir *os.Root, name string) error {
 	return err
 }
 
-// walkMaking is walk that makes missing folders. A name that is taken by something else is an error.
+// walkMaking is like walk but creates missing folders. It is an error if a name is taken by something else.
 func (f *Folder) walkMaking(p Path) (*os.Root, error) {
 	at := Path{}
 	for _, segment := range split(p.name) {

@@ -15,48 +15,48 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// The bounds of one search.
+// Limits of one search.
 const (
 	maxMatches     = 1000
 	defaultMatches = 100
 	maxFiles       = 200_000
 	maxFolderDepth = 64
 	maxSearched    = 256 << 20 // bytes read
-	maxLine        = 256       // bytes of a line in the answer
+	maxLine        = 256       // bytes of a line in the result
 	maxPattern     = 1000
 	maxGlob        = 256
-	maxBraces      = 4 // each brace multiplies the ways a glob can match
+	maxBraces      = 4 // each brace multiplies the alternatives of a glob
 	maxCommas      = 32
 )
 
-// Query says what to search for.
+// Query describes a search.
 type Query struct {
 	Pattern    string // RE2, matched line by line
 	Literal    bool   // Pattern is a text, not an expression
-	Glob       string // which files, such as src/**/*.go, by their whole path; without a slash by their name, in any folder; empty is all
-	In         Path   // below which folder; the zero Path is the whole workspace
-	MaxMatches int    // 0 is 100, at most 1000
+	Glob       string // selects files by path, such as src/**/*.go; without a slash it matches names in any folder; empty selects all
+	In         Path   // folder to search; the zero Path is the whole workspace
+	MaxMatches int    // at most 1000; 0 means 100
 }
 
-// Match is one line that matches.
+// Match is one matching line.
 type Match struct {
 	Path Path
 	Line int    // from 1
 	Text string // without control characters, at most 256 bytes
 }
 
-// Matches is what a search found, ordered by folder, name and line.
+// Matches is the result of a search, ordered by folder, name and line.
 type Matches struct {
 	Found   []Match
 	Files   int    // files searched
-	Skipped int    // files left out: binary, too large, hard-linked or not readable
-	Cut     int    // lines so long that only their beginnings were searched
-	Stopped string // why it ended early: "matches", "files", "bytes" or "time"; empty if it did not
+	Skipped int    // files skipped: binary, too large, hard-linked or unreadable
+	Cut     int    // long lines of which only the beginning was searched
+	Stopped string // the reason if it ended early: "matches", "files", "bytes" or "time"
 }
 
-// Search looks for a pattern in the files of the workspace, line by line. It follows no link, leaves out .git and binary files, and is
-// bounded in files, bytes and matches. A deadline of ctx ends it with what was found; a cancelled ctx is an error.
-// A pattern or glob that cannot be understood is INVALID_INPUT_VALUE with the place.
+// Search searches the files of the workspace line by line. It does not follow links, skips .git and binary files, and
+// limits files, bytes and matches. If the deadline of ctx expires, Search returns the matches found so far; if ctx is
+// cancelled, it returns an error. A malformed pattern or glob is INVALID_INPUT_VALUE with the position.
 func (f *Folder) Search(ctx context.Context, q Query) (Matches, error) {
 	s, err := newSearch(ctx, f, q)
 	if err != nil {
@@ -66,7 +66,7 @@ func (f *Folder) Search(ctx context.Context, q Query) (Matches, error) {
 	if err != nil {
 		return Matches{}, err
 	}
-	defer dir.Close() //nolint:errcheck // it was only read
+	defer dir.Close() //nolint:errcheck // opened for reading
 	if err := s.folder(dir, q.In, maxFolderDepth); err != nil {
 		return Matches{}, f.access(q.In, err, kaiza.FileReadFailed)
 	}
@@ -76,16 +76,16 @@ func (f *Folder) Search(ctx context.Context, q Query) (Matches, error) {
 	return s.matches, nil
 }
 
-// search is one search under way.
+// search is the state of a search.
 type search struct {
 	ctx     context.Context
 	in      *Folder
 	pattern pattern
 	glob    string
-	base    []string // the folders that every match of the glob lies in
+	base    []string // the folders that all matches of the glob are in
 	limit   int
 	bytes   int64
-	work    int // bytes that were matched since the time was last looked at
+	work    int // bytes matched since the last check of the time
 	matches Matches
 }
 
@@ -105,7 +105,8 @@ func newSearch(ctx context.Context, f *Folder, q Query) (*search, error) {
 	return s, checkGlob(q.Glob)
 }
 
-// anywhere is a glob as people mean it: one without a slash is of names in any folder, and one that ends in a slash is of all below.
+// anywhere normalizes a glob: without a slash it matches names in any folder, and with a trailing slash everything
+// below.
 func anywhere(glob string) string {
 	switch {
 	case glob == "":
@@ -115,7 +116,7 @@ func anywhere(glob string) string {
 	case strings.HasSuffix(glob, "/"):
 		glob += "**"
 	}
-	return strings.TrimPrefix(strings.TrimPrefix(glob, "./"), "/") // ./src and /src are src
+	return strings.TrimPrefix(strings.TrimPrefix(glob, "./"), "/") // ./src and /src mean src
 }
 
 // baseOf returns the folders that a glob begins with.
@@ -124,7 +125,7 @@ func baseOf(glob string) []string {
 	return split(base)
 }
 
-// leads reports a folder that is on the way to what the glob can match, or below it.
+// leads reports whether a folder is above or below the base of the glob.
 func (s *search) leads(at Path) bool {
 	for i, segment := range split(at.name) {
 		if i < len(s.base) && s.base[i] != segment {
@@ -144,7 +145,7 @@ func checkGlob(glob string) error {
 	return nil
 }
 
-// badPlace is the shortest beginning of a glob that nothing could complete, or else all of it: an open bracket.
+// badPlace returns the shortest prefix of a glob that cannot be completed to a valid one, or the whole glob.
 func badPlace(glob string) string {
 	for end := range glob {
 		begin := glob[:end]
@@ -164,7 +165,7 @@ func badQuery(field, message, at string) error {
 	return candor.New(kaiza.InvalidInputValue, message, candor.WithDetails(details))
 }
 
-// done says whether a bound is reached, and notes which.
+// done reports whether a limit is reached, and records which.
 func (s *search) done() bool {
 	switch {
 	case s.matches.Stopped != "":
@@ -180,7 +181,7 @@ func (s *search) done() bool {
 	return s.matches.Stopped != ""
 }
 
-// folder searches a folder and what is below. Only a failure to read the outermost one comes back to the caller.
+// folder searches a folder and its subfolders. It returns an error only if the outermost folder cannot be read.
 func (s *search) folder(dir *os.Root, at Path, depth int) error {
 	names, more, err := readNames(dir)
 	if err != nil {
@@ -192,7 +193,7 @@ func (s *search) folder(dir *os.Root, at Path, depth int) error {
 		}
 		info, err := dir.Lstat(name)
 		if err != nil {
-			continue // it went away meanwhile
+			continue // removed in the meantime
 		}
 		switch kindOf(info) {
 		case KindFile:
@@ -254,7 +255,7 @@ func (s *search) file(dir *os.Root, p Path, name string) {
 	}
 }
 
-// showLine is a line as it may be shown on any terminal.
+// showLine returns a line that is safe to show on a terminal.
 func showLine(line []byte) string {
 	cut := line[:min(len(line), maxLine+utf8.UTFMax)]
 	text := strings.Map(func(r rune) rune {

@@ -116,7 +116,7 @@ func TestASearchEndsWithItsTime(t *testing.T) {
 	b.refuses(err, candor.CodeCancelled)
 }
 
-// TestAnExpressionWithAnchorsIsNotTakenForText: it has a text in it, and more than that.
+// TestAnExpressionWithAnchorsIsNotTakenForText checks that an expression that contains a literal is not reduced to it.
 func TestAnExpressionWithAnchorsIsNotTakenForText(t *testing.T) {
 	b := newBench(t, Options{})
 	b.put("a", "abc\nxabc\nabcx\nABC\na.c\n")
@@ -130,7 +130,7 @@ func TestAnExpressionWithAnchorsIsNotTakenForText(t *testing.T) {
 	}
 }
 
-// TestAGlobMayBeginWithADot: a folder whose name begins so is a folder, and only ./ is none.
+// TestAGlobMayBeginWithADot checks that only a leading ./ is removed from a glob, not the dot of a name.
 func TestAGlobMayBeginWithADot(t *testing.T) {
 	b := newBench(t, Options{})
 	for _, name := range []string{".github/workflows/ci.yml", "github/workflows/ci.yml", ".env", "src/.env", "src/a.yml"} {
@@ -150,7 +150,7 @@ func TestAGlobMayBeginWithADot(t *testing.T) {
 	}
 }
 
-// shortly is a context whose time is up when it has been asked so many times.
+// shortly is a context that expires after a number of checks.
 type shortly struct {
 	context.Context
 	left int
@@ -176,7 +176,7 @@ func TestSearchTimeoutInTheLastFileIsReported(t *testing.T) {
 	}
 }
 
-// TestTheEndOfACutLineIsNotItsEnd: a line that is too long for the pattern is searched in part, and nobody knows what follows there.
+// TestTheEndOfACutLineIsNotItsEnd checks that the cut of a long line does not match as its end.
 func TestTheEndOfACutLineIsNotItsEnd(t *testing.T) {
 	b := newBench(t, Options{})
 	b.put("a", "x "+strings.Repeat("x", 1<<20)+"END")
@@ -186,7 +186,7 @@ func TestTheEndOfACutLineIsNotItsEnd(t *testing.T) {
 		`xx\b|y{900}`:       0,
 		`(x(x\z|q)|y{900})`: 0,
 		`^x\b|y{900}`:       1,
-		`^x x+|y{900}`:      1, // what is found without looking ahead is there, whatever follows
+		`^x x+|y{900}`:      1, // a match that does not depend on the following text
 	} {
 		if got, m := b.search(Query{Pattern: pattern}); len(got) != want || m.Cut != 1 {
 			t.Errorf("%s finds %d lines, %d of them cut", pattern, len(got), m.Cut)

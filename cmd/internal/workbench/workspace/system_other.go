@@ -14,18 +14,18 @@ const (
 	notFolder = syscall.ENOTDIR
 )
 
-// links is not known here; hard links are not refused.
+// links always returns 1, so hard links are not refused on this system.
 func links(fs.FileInfo) uint64 { return 1 }
 
 func ownerOf(fs.FileInfo) owner { return owner{-1, -1} }
 
-// syncFolder does nothing: a folder cannot be opened for it.
+// syncFolder does nothing, because a folder cannot be opened for syncing.
 func syncFolder(*os.Root) error { return nil }
 
-// tryLock refuses: without a lock two processes could undo each other's changes.
+// tryLock returns an error: without a lock two processes could undo each other's changes.
 func tryLock(*os.File) error { return errors.ErrUnsupported }
 
-// removeEmpty removes an empty folder, as good as a look and a removal can be.
+// removeEmpty removes an empty folder. The check and the removal are not atomic.
 func removeEmpty(dir *os.Root, name string) error {
 	if info, err := dir.Lstat(name); err != nil || !info.IsDir() {
 		return errors.Join(err, errors.New("not a folder"))

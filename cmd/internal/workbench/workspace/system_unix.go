@@ -12,12 +12,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nonBlock keeps the opening of a FIFO from waiting for its other end.
+// nonBlock keeps open from blocking on a FIFO.
 const nonBlock = syscall.O_NONBLOCK
 
 const notFolder = syscall.ENOTDIR
 
-// links is how many names a file has.
+// links returns the number of hard links of a file.
 func links(info fs.FileInfo) uint64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(s.Nlink)
@@ -25,7 +25,7 @@ func links(info fs.FileInfo) uint64 {
 	return 1
 }
 
-// ownerOf is whom a file belongs to.
+// ownerOf returns the owner of a file.
 func ownerOf(info fs.FileInfo) owner {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return owner{UID: int(s.Uid), GID: int(s.Gid)}
@@ -42,7 +42,7 @@ func syncFolder(dir *os.Root) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// tryLock takes the lock of an open file, or says errBusy. The lock ends when the file is closed, also by the death of the process.
+// tryLock locks an open file, or returns errBusy. The lock is released when the file is closed or the process exits.
 func tryLock(file *os.File) error {
 	for {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -65,7 +65,7 @@ func removeEmpty(dir *os.Root, name string) error {
 	return nil
 }
 
-// inFolder makes a system call with the descriptor of a folder, so that no path is walked which could be swapped meanwhile.
+// inFolder makes a system call with the descriptor of a folder, so that there is no path that could be swapped.
 func inFolder(dir *os.Root, call func(fd int) error) error {
 	d, err := dir.Open(".")
 	if err != nil {

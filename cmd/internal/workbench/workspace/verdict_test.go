@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A change of which nobody can tell whether it was declared done stays as it is until somebody can.
+// TestAVerdictThatWaitsTouchesNothing checks that a change with the verdict Wait is not touched until another verdict is
+// given.
 func TestAVerdictThatWaitsTouchesNothing(t *testing.T) {
 	for _, then := range []Verdict{Keep, Undo} {
 		b := newBench(t, Options{})
