@@ -13,13 +13,13 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/token"
 )
 
-// Admin is the state of the server for the person who runs it. It may be used while servers use the same state.
+// Admin gives the operator access to the state of the server. It may be used while servers use the same state.
 type Admin struct {
 	s   *System
 	now func() time.Time
 }
 
-// OpenAdmin opens the state that o names. It does not need the keys of tokens, so that it works when they are damaged.
+// OpenAdmin opens the state of o. It does not read the token keys, so that it works when they are damaged.
 func OpenAdmin(o Options, now func() time.Time) (*Admin, error) {
 	s := &System{o: o, library: library{o.Workflows}}
 	sessions, err := s.folder("sessions")
@@ -43,15 +43,16 @@ func (a *Admin) Close() error { return a.s.Close() }
 // IDs returns the ids of all sessions, sorted.
 func (a *Admin) IDs() ([]string, error) { return a.s.sessions.IDs() }
 
-// AmbiguousError says that several sessions have ids with the same beginning.
+// AmbiguousError is the error for a prefix that several session ids share.
 type AmbiguousError struct{ IDs []string }
 
-// Error names some of them.
+// Error lists some of the ids.
 func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%d sessions have ids that begin so: %s", len(e.IDs), strings.Join(e.IDs[:min(len(e.IDs), 5)], ", "))
 }
 
-// Find returns the id of the session whose id begins with a text. The error is [session.ErrNotFound] or an [*AmbiguousError].
+// Find returns the id of the session whose id begins with prefix. The error is [session.ErrNotFound] or an
+// [*AmbiguousError].
 func (a *Admin) Find(prefix string) (string, error) {
 	ids, err := a.IDs()
 	if err != nil {
@@ -67,7 +68,7 @@ func (a *Admin) Find(prefix string) (string, error) {
 	return ids[0], nil
 }
 
-// Progress is called before each of n things is looked at. It may be nil.
+// Progress is called before item i of n is examined. It may be nil.
 type Progress func(i, n int)
 
 func (p Progress) at(i, n int) {
@@ -76,7 +77,8 @@ func (p Progress) at(i, n int) {
 	}
 }
 
-// Sessions describes all sessions, those that were changed last first. One that cannot be read is listed with the problem.
+// Sessions describes all sessions, most recently changed first. A session that cannot be read is listed with its
+// problem.
 func (a *Admin) Sessions(ctx context.Context, progress Progress) ([]Info, error) {
 	ids, err := a.IDs()
 	if err != nil {
@@ -98,7 +100,7 @@ func (a *Admin) Sessions(ctx context.Context, progress Progress) ([]Info, error)
 	return all, nil
 }
 
-// RotateKeys makes a key that signs tokens from now on, and returns all keys. Keys that do not exist are made.
+// RotateKeys creates a new signing key and returns all keys. It creates the keyring if it does not exist.
 func (a *Admin) RotateKeys() ([]token.KeyInfo, error) {
 	keys, err := token.Open(a.s.o.State.Root(), a.now())
 	if err != nil {
@@ -108,7 +110,7 @@ func (a *Admin) RotateKeys() ([]token.KeyInfo, error) {
 	return keys.Keys(), err
 }
 
-// RetireKeys forgets all keys but the one that signs, and returns those that are left.
+// RetireKeys removes all keys except the signing key. It returns the remaining keys and the number of removed ones.
 func (a *Admin) RetireKeys() (left []token.KeyInfo, retired int, err error) {
 	keys, err := token.Open(a.s.o.State.Root(), a.now())
 	if err != nil {
@@ -118,7 +120,7 @@ func (a *Admin) RetireKeys() (left []token.KeyInfo, retired int, err error) {
 	return keys.Keys(), retired, err
 }
 
-// Keys returns the keys. The error is [fs.ErrNotExist] if no server has made one yet.
+// Keys returns the keys. The error is [fs.ErrNotExist] if no server has created one yet.
 func (a *Admin) Keys() ([]token.KeyInfo, error) {
 	if _, err := a.s.o.State.Root().Lstat(token.File); errors.Is(err, fs.ErrNotExist) {
 		return nil, fs.ErrNotExist

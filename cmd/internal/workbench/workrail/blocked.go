@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// blocker is one thing that keeps a step from being completed.
+// blocker is one reason why a step cannot be completed.
 type blocker struct {
 	Code         string  `json:"code"`
 	Pointer      pointer `json:"pointer"`
@@ -16,27 +16,27 @@ type blocker struct {
 	SuggestedFix string  `json:"suggestedFix"`
 }
 
-// pointer says what a blocker is about.
+// pointer names the subject of a blocker.
 type pointer struct {
 	Kind string `json:"kind"` // workflow_step, context_key, output, capability or session
 	Step string `json:"stepId,omitempty"`
 	Name string `json:"name,omitempty"`
-	// Names is set instead of Name if there are too many for a blocker each.
+	// Names replaces Name if there are too many subjects for one blocker each.
 	Names []string `json:"names,omitempty"`
 }
 
-// The budget of a report. A report that does not fit is a defect of the server, and is never cut.
+// The budget of a report. A report is never truncated; one that does not fit is a bug in the server.
 const (
 	maxBlockers     = 10
 	maxMessageBytes = 512
 	maxFixBytes     = 1024
 )
 
-// maxSingle is how many keys, or capabilities, get a blocker each. More share one, so that a report has at most 10: notes, output, the
-// user's answer and the size of the context, and three each of these.
+// maxSingle is the number of keys or capabilities that get one blocker each. More share a blocker, so that a report has
+// at most 10: notes, output, the user's answer, the size of the context, and three each for keys and capabilities.
 const maxSingle = 3
 
-// toDo counts the things that blockers ask for.
+// toDo counts the items that the blockers ask for.
 func toDo(all []blocker) int {
 	n := 0
 	for _, b := range all {
@@ -45,7 +45,7 @@ func toDo(all []blocker) int {
 	return n
 }
 
-// joined joins names to at most about limit bytes, and says how many more there are.
+// joined joins names up to about limit bytes and adds the number of omitted names.
 func joined(names []string, limit int) string {
 	text := names[0]
 	for i, name := range names[1:] {
@@ -57,7 +57,7 @@ func joined(names []string, limit int) string {
 	return text
 }
 
-// newBlocker returns a blocker. The fix is completed with the way to try again.
+// newBlocker returns a blocker. It appends [withRetryToken] to the fix.
 func newBlocker(code candor.Code, at pointer, message, fix string) blocker {
 	return blocker{Code: code.Symbol(), Pointer: at, Message: oneLine(message),
 		SuggestedFix: fix + withRetryToken}

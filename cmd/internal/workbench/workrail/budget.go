@@ -101,7 +101,7 @@ func tooLarge(v any, path string) (string, bool) {
 	return "", false
 }
 
-// cutPath keeps the beginning of a path, which is enough to find the place.
+// cutPath truncates a path; its beginning is enough to find the value.
 func cutPath(path string) string {
 	return candor.Public(path, 200)
 }

@@ -26,7 +26,7 @@ type continueArgs struct {
 	Context json.RawMessage `json:"context"`
 }
 
-// maxAttempts bounds the attempts at one step.
+// maxAttempts is the maximum number of attempts at one step.
 const maxAttempts = 1000
 
 func (s *System) continueWorkflow() workbench.Tool {
@@ -150,7 +150,7 @@ func (s *standing) find(t token.Token) (*outcome, error) {
 	}
 }
 
-// decide returns the outcome of an attempt: the next step, or a report of what is missing.
+// decide returns the records for an attempt: the next step, or a report of missing items.
 func (s *System) decide(v *standing, try *attempt) ([]session.Record, error) {
 	w, blockers, err := s.pinned(v)
 	if err != nil {
@@ -182,7 +182,7 @@ func (s *System) decide(v *standing, try *attempt) ([]session.Record, error) {
 	}}}, nil
 }
 
-// pinned returns the workflow of a session. A damaged snapshot is a blocker: it can be restored.
+// pinned returns the workflow of a session. A damaged snapshot is a blocker, because it can be restored.
 func (s *System) pinned(v *standing) (*workflow.Workflow, []blocker, error) {
 	w, err := s.snapshots.load(v.start.Hash)
 	switch {
@@ -214,7 +214,8 @@ func (s *System) block(v *standing, try *attempt, blockers []blocker) ([]session
 	}}}, nil
 }
 
-// blockedTooOften is the error for a further attempt that lacks something. It holds no new token, so the fixes are shown without theirs.
+// blockedTooOften is the error for one more incomplete attempt. It has no new token, so the fixes are shown without the
+// retry advice.
 func blockedTooOften(attempts int, blockers []blocker) *candor.Error {
 	var codes []string
 	shown := slices.Clone(blockers)

@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/internal/durable"
 )
 
-// FindingKind is what is wrong with a state.
+// FindingKind classifies a finding.
 type FindingKind string
 
 // The kinds of findings.
@@ -34,15 +34,15 @@ const (
 	FindingUnattested       FindingKind = "unattested_segment"
 )
 
-// Finding is one thing that is wrong, or left over.
+// Finding is one defect of the state, or a leftover file.
 type Finding struct {
 	Kind     FindingKind     `json:"kind"`
 	Sessions []string        `json:"sessionIds,omitempty"`
 	Workflow string          `json:"workflowId,omitempty"`
 	Health   *session.Health `json:"health,omitempty"`
 	Message  string          `json:"message"`
-	Repair   string          `json:"repair,omitempty"` // what [Admin.Repair] does about it; empty if nothing
-	Advice   string          `json:"advice,omitempty"` // what a person can do
+	Repair   string          `json:"repair,omitempty"` // the action of [Admin.Repair]; empty if there is none
+	Advice   string          `json:"advice,omitempty"` // advice for the operator
 	Harmless bool            `json:"harmless,omitempty"`
 	Repaired bool            `json:"repaired,omitempty"`
 
@@ -54,15 +54,15 @@ type Finding struct {
 
 // Diagnosis is the result of [Admin.Diagnose].
 type Diagnosis struct {
-	Sessions int       `json:"sessions"` // how many were read
+	Sessions int       `json:"sessions"` // number of sessions read
 	Healthy  int       `json:"healthy"`
 	Findings []Finding `json:"findings"`
 }
 
-// leftoverAge is how long a file must have been left alone to count as left over: creating a session takes milliseconds.
+// leftoverAge is the age from which an unfinished file counts as left over. Creating a session takes milliseconds.
 const leftoverAge = 10 * time.Minute
 
-// Diagnose reads every session, or only those that are named, and everything that they need. It changes nothing.
+// Diagnose reads the named sessions, or all if ids is empty, and everything that they need. It changes nothing.
 func (a *Admin) Diagnose(ctx context.Context, ids []string, progress Progress) (*Diagnosis, error) {
 	d := &Diagnosis{Findings: []Finding{}}
 	whole := len(ids) == 0
@@ -181,7 +181,7 @@ func (a *Admin) examinePositions(ctx context.Context, d *Diagnosis, w *workflow.
 	return nil
 }
 
-// fits returns an error if a session is not at a step of its workflow, or shows another one.
+// fits returns an error if the session is not at a step of its workflow, or shows another step.
 func (s *standing) fits(w *workflow.Workflow) error {
 	next, err := viewOf(w, s.position, s.context)
 	if err != nil {
@@ -200,7 +200,7 @@ func (s *standing) fits(w *workflow.Workflow) error {
 	return nil
 }
 
-// firstLine returns an error without the lines of a file that it shows.
+// firstLine returns the text of an error without the source lines that follow it.
 func firstLine(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	return text
@@ -217,7 +217,7 @@ func snapshotKind(err error) FindingKind {
 	}
 }
 
-// sources returns the workflows that a snapshot can be restored from, by their hash.
+// sources returns the workflows that snapshots can be restored from, by hash.
 func (a *Admin) sources(ctx context.Context) (map[string]*workflow.Workflow, error) {
 	found := map[string]*workflow.Workflow{}
 	for _, name := range workflow.Examples() {
@@ -288,7 +288,7 @@ func (a *Admin) examineLeftovers(d *Diagnosis, ids []string, whole bool) error {
 	return a.examineTemporary(d)
 }
 
-// examineTemporary looks for workflows that were being stored when a server died.
+// examineTemporary looks for workflows that were being stored when a server crashed.
 func (a *Admin) examineTemporary(d *Diagnosis) error {
 	entries, err := fs.ReadDir(a.s.snapshots.root.FS(), ".")
 	if err != nil {
@@ -306,7 +306,7 @@ func (a *Admin) examineTemporary(d *Diagnosis) error {
 	return nil
 }
 
-// Repair does what a finding says in Repair. It never changes the events of a session.
+// Repair performs the action in f.Repair. It never changes the events of a session.
 func (a *Admin) Repair(ctx context.Context, f *Finding) error {
 	var err error
 	switch f.Kind {

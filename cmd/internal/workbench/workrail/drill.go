@@ -43,7 +43,7 @@ var drills = map[string]func(s *System, ctx context.Context) error{
 	},
 }
 
-// blockedBy makes a report about no session; only its budget is checked.
+// blockedBy returns a report that belongs to no session; only its budget is checked.
 func (s *System) blockedBy(all []blocker) error {
 	_, err := s.block(&standing{next: &stepView{}}, &attempt{}, all)
 	return err

@@ -15,17 +15,17 @@ import (
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
-// The budget of what resume_session shows of earlier steps, in bytes. export_session has everything.
+// The budget of the earlier steps in resume_session, in bytes. export_session returns everything.
 const (
 	maxEarlierBytes   = 6 << 10
 	maxEarlierContext = 2 << 10
 	maxEarlierNotes   = 2 << 10 // of one step
 	maxEarlierOutput  = 512     // of one step
 	maxEarlierValue   = 200     // of one key of the context
-	maxEarlierSteps   = 50      // each is read from the disk
+	maxEarlierSteps   = 50      // each is read from disk
 )
 
-// earlier is what an agent that resumes a session needs to know of the steps before.
+// earlier summarizes the earlier steps of a session for an agent that resumes it.
 type earlier struct {
 	Steps       []earlierStep  `json:"steps,omitempty"` // the latest, in order
 	LeftOut     int            `json:"stepsLeftOut,omitempty"`
@@ -88,7 +88,7 @@ func (e *earlier) addContext(values map[string]any) {
 	}
 }
 
-// shortened cuts a text to about limit bytes and says so.
+// shortened truncates a text to about limit bytes and marks the cut.
 func shortened(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -107,7 +107,7 @@ func (s earlierStep) text() string {
 	return text + "\n"
 }
 
-// plainKey is a key that cannot be taken for something else.
+// plainKey matches keys that need no quotes.
 var plainKey = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
 func (v earlierValue) text() string {
@@ -118,12 +118,12 @@ func (v earlierValue) text() string {
 	return "- " + oneLine(key) + " = " + oneLine(v.Value) + "\n"
 }
 
-// quotedLines returns notes, of which all lines but the first are marked, so that none looks like a line of the server.
+// quotedLines marks all lines of the notes except the first, so that none looks like a line of the server.
 func quotedLines(text string) string {
 	return strings.ReplaceAll(strings.TrimSpace(redact.Chars(text)), "\n", "\n  | ")
 }
 
-// text is what a model reads; "" if there is nothing to say.
+// text returns the summary for a model, "" if it is empty.
 func (e *earlier) text() string {
 	var b strings.Builder
 	if len(e.Steps)+e.LeftOut > 0 {

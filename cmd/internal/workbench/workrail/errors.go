@@ -14,7 +14,8 @@ import (
 	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 )
 
-// continueKind is why a step could not be recorded. The set is closed: every kind has a case in [continueError.public].
+// continueKind is the reason why a step could not be recorded. The set is closed: every kind has a case in
+// [continueError.public].
 type continueKind string
 
 const (
@@ -33,7 +34,7 @@ func continueKinds() []continueKind {
 		sessionStoreError, snapshotStoreError}
 }
 
-// continueError is a step that could not be recorded.
+// continueError is the error for a step that could not be recorded.
 type continueError struct {
 	kind continueKind
 	err  error // may be nil
@@ -50,7 +51,7 @@ func (e *continueError) Error() string {
 // Unwrap returns the cause.
 func (e *continueError) Unwrap() error { return e.err }
 
-// afterInternal is the advice after an unexpected error, which never leaves half a step behind.
+// afterInternal is the advice after an unexpected error. A step is then recorded completely or not at all.
 const afterInternal = "Report it with the reference. Then call resume_session to see where the session stands; no step is half recorded."
 
 // failure returns the error of a tool: code, message, suggestion and details.
@@ -95,7 +96,7 @@ func (e *continueError) public() *candor.Error {
 	return failure(workrailcode.InternalError, "", "", details, e)
 }
 
-// publicRun returns the error to send for an error of the state machine. The suggestion ends with how to continue.
+// publicRun returns the error to send for an error of the state machine. goOn is appended to the suggestion.
 func publicRun(err error, goOn string, details map[string]any) *candor.Error {
 	var e run.Error
 	if !errors.As(err, &e) {
@@ -146,7 +147,7 @@ func publicToken(err error) *candor.Error {
 	return failure(code, "", tokenAdvice[e.Problem], map[string]any{"tokenErrorCode": code.Symbol(), "reason": e.Reason, "expected": e.Expected}, nil)
 }
 
-// tokenAdvice suggests how to get a valid token. Only resume_session without arguments needs none.
+// tokenAdvice suggests how to get a valid token. Only resume_session without arguments works without one.
 var tokenAdvice = map[token.Problem]string{
 	token.InvalidFormat:      "Copy the token exactly as the last answer has it. If it is lost, call resume_session without arguments, which lists the open sessions.",
 	token.UnsupportedVersion: "Call resume_session without arguments: it lists the open sessions, with tokens of this server.",
@@ -154,7 +155,8 @@ var tokenAdvice = map[token.Problem]string{
 	token.ScopeMismatch:      "continue_workflow takes the continueToken or retryContinueToken of the last answer, all other tools take its resumeToken.",
 }
 
-// lockedFor is how long to wait for another process. A step takes some milliseconds, so that a second is more than enough.
+// lockedFor is the retry delay while another process holds a session. A step takes some milliseconds, so a second is
+// enough.
 const lockedFor = time.Second
 
 // publicStore returns the error to send for an error of the session store.

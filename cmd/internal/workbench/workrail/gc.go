@@ -15,24 +15,24 @@ import (
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// Retention says which sessions are kept.
+// Retention selects the sessions to keep.
 type Retention struct {
-	// Before is the time before which a session must have been changed last to be removed.
+	// Before limits removal to sessions that were last changed before this time.
 	Before time.Time
-	// Completed keeps sessions that are not completed.
+	// Completed limits removal to completed sessions.
 	Completed bool
-	// IDs names the sessions to remove, whatever their state and age. Without them damaged sessions are kept.
+	// IDs lists sessions to remove regardless of state and age. Damaged sessions are removed only if they are listed.
 	IDs []string
 }
 
-// Garbage is what a retention does not keep.
+// Garbage lists the sessions and snapshots that a retention does not keep.
 type Garbage struct {
 	Sessions  []Info   `json:"sessions"`
 	Snapshots []string `json:"snapshots"` // hashes of workflows that no remaining session uses
-	Kept      int      `json:"kept"`      // sessions that stay
+	Kept      int      `json:"kept"`      // number of sessions kept
 }
 
-// Garbage returns what a retention does not keep. It changes nothing.
+// Garbage returns the sessions and snapshots that a retention does not keep. It changes nothing.
 func (a *Admin) Garbage(ctx context.Context, r Retention, progress Progress) (*Garbage, error) {
 	all, err := a.Sessions(ctx, progress)
 	if err != nil {
@@ -83,10 +83,10 @@ func (a *Admin) unused(used map[string]bool) ([]string, error) {
 	return hashes, nil
 }
 
-// ErrChanged says that a session was not removed because it was continued meanwhile.
+// ErrChanged is the error for a session that was not removed because it was continued meanwhile.
 var ErrChanged = errors.New("the session was continued meanwhile")
 
-// RemoveSession removes a session that is as it was when it was described.
+// RemoveSession removes a session if it has not changed since i was read.
 func (a *Admin) RemoveSession(ctx context.Context, i *Info) error {
 	if i.State == StateDamaged {
 		return a.s.sessions.Remove(ctx, i.ID)
@@ -103,11 +103,11 @@ func (a *Admin) RemoveSession(ctx context.Context, i *Info) error {
 	return err
 }
 
-// RemoveSnapshots removes those of the stored workflows that no session uses now. It returns how many were removed. No session is started
-// between the check and the removal, see [snapshots.keepWhile].
+// RemoveSnapshots removes those of the stored workflows that no session uses now, and returns the number removed. No
+// session is started between the check and the removal, see [snapshots.keepWhile].
 func (a *Admin) RemoveSnapshots(ctx context.Context, hashes []string) (removed int, err error) {
 	known := map[string]string{}
-	if _, err := a.used(ctx, known); err != nil { // read most sessions without holding up the servers
+	if _, err := a.used(ctx, known); err != nil { // read most sessions without blocking the servers
 		return 0, err
 	}
 	for _, hash := range hashes {
@@ -138,7 +138,8 @@ func (a *Admin) removeUnused(ctx context.Context, hash string, known map[string]
 	return err == nil, errors.Join(err, release())
 }
 
-// used returns the workflows that sessions use, nil if one of them is unknown. known holds those of sessions that were read before.
+// used returns the workflows that sessions use, nil if one of them is unknown. known caches the workflows of sessions
+// that were read before.
 func (a *Admin) used(ctx context.Context, known map[string]string) (map[string]bool, error) {
 	ids, err := a.IDs()
 	if err != nil {

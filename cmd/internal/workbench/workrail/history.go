@@ -16,23 +16,23 @@ type State string
 const (
 	StateOpen      State = "open"      // a step is pending
 	StateBlocked   State = "blocked"   // a step is pending, and the last attempt at it was blocked
-	StateCompleted State = "completed" // all steps are done
+	StateCompleted State = "completed" // all steps are completed
 	StateDamaged   State = "damaged"   // it is not healthy, or cannot be read
 )
 
-// Info describes a session. For a damaged one it is based on the sound events.
+// Info describes a session. For a damaged session it is based on the sound events.
 type Info struct {
 	Summary
 	State    State           `json:"state"`
 	Title    string          `json:"stepTitle,omitempty"`
-	Attempts int             `json:"blockedAttempts,omitempty"` // at the pending step, in a row
-	Blockers []Blocker       `json:"blockers,omitempty"`        // of the last of them
+	Attempts int             `json:"blockedAttempts,omitempty"` // consecutive blocked attempts at the pending step
+	Blockers []Blocker       `json:"blockers,omitempty"`        // of the last blocked attempt
 	Reason   *session.Reason `json:"reason,omitempty"`          // why it is damaged
 	Problem  string          `json:"problem,omitempty"`         // why it could not be read
 	Hash     string          `json:"workflowHash,omitempty"`
 }
 
-// Blocker is one thing that keeps a step from being completed.
+// Blocker is one reason why a step cannot be completed.
 type Blocker = blocker
 
 // Session describes one session.
@@ -63,7 +63,7 @@ func (a *Admin) Session(ctx context.Context, id string) (Info, error) {
 	return info, nil
 }
 
-// foldAll folds events until one is not valid, and returns how many were.
+// foldAll folds events up to the first invalid one, and returns the number of valid events.
 func foldAll(events []session.Event) (*standing, int) {
 	v := &standing{}
 	for i, e := range events {
@@ -90,14 +90,14 @@ func infoOf(id string, v *standing) Info {
 	return info
 }
 
-// History is all that happened in a session, for a reader.
+// History is the readable history of a session.
 type History struct {
 	Info
 	Name     string           `json:"workflowName,omitempty"`
 	Context  map[string]any   `json:"context,omitempty"`
 	Steps    []PastStep       `json:"steps"`
 	Pending  *StepView        `json:"pending,omitempty"`
-	Tries    []BlockedAttempt `json:"attempts,omitempty"` // blocked ones at the pending step
+	Tries    []BlockedAttempt `json:"attempts,omitempty"` // blocked attempts at the pending step
 	Doubtful int              `json:"doubtfulEvents,omitempty"`
 }
 
@@ -133,7 +133,7 @@ func (a *Admin) History(ctx context.Context, id string) (*History, error) {
 		if info.Problem == "" {
 			return nil, err
 		}
-		return h, nil // the problem says why there is no more
+		return h, nil // the problem explains why the history ends here
 	}
 	h.Doubtful = len(left.Doubtful) + left.Omitted
 	v, sound := foldAll(left.Sound)
@@ -148,7 +148,7 @@ func (a *Admin) History(ctx context.Context, id string) (*History, error) {
 	return h, nil
 }
 
-// add adds an event that was folded before, and returns the title of the step that is pending then.
+// add adds an event that was folded before, and returns the title of the step that is pending after it.
 func (h *History) add(e session.Event, title string) string {
 	switch e.Kind {
 	case eventBlocked:
@@ -167,13 +167,13 @@ func (h *History) add(e session.Event, title string) string {
 	return title
 }
 
-// Export is everything that is stored of a session.
+// Export holds all stored data of a session.
 type Export struct {
 	Format   int             `json:"format"` // 1
 	ID       string          `json:"sessionId"`
 	Exported time.Time       `json:"exported"`
 	Info     Info            `json:"session"`
-	Workflow json.RawMessage `json:"workflow,omitempty"` // as it was when the session was started
+	Workflow json.RawMessage `json:"workflow,omitempty"` // as of the start of the session
 	Snapshot string          `json:"workflowProblem,omitempty"`
 	session.Salvage
 	Leftovers []session.Leftover `json:"leftovers,omitempty"` // files that crashes left in the session's folder
@@ -190,7 +190,7 @@ func (a *Admin) Export(ctx context.Context, id string) (*Export, error) {
 		return nil, err
 	}
 	e := &Export{Format: 1, ID: id, Exported: a.now().UTC(), Info: info, Salvage: *left}
-	if h := info.Reason; h != nil { // it knows of events that are well formed and mean nothing
+	if h := info.Reason; h != nil { // it also detects well-formed events with invalid content
 		e.Health.Kind, e.Health.Reason = info.Health, h
 	}
 	e.Leftovers = a.s.sessions.LeftoversOf(id)

@@ -105,7 +105,7 @@ func (s *System) inspectWorkflow() workbench.Tool {
 	}
 }
 
-// writeContextKeys lists the required keys, which start_workflow must be given, before those that are set along the way.
+// writeContextKeys lists the keys that start_workflow requires, then those that are set later.
 func writeContextKeys(b *strings.Builder, keys []workflow.ContextKey) {
 	for _, k := range keys {
 		if k.Required {
@@ -184,7 +184,7 @@ func (s *System) validate(ctx context.Context, _ *workbench.Call, in validateArg
 	return validated(w, problems), nil
 }
 
-// validated reports the problems of a workflow, which is nil if it cannot be used.
+// validated reports the problems of a workflow. w is nil if the workflow cannot be used.
 func validated(w *workflow.Workflow, problems []workflow.Problem) workbench.Reply {
 	var b strings.Builder
 	if w != nil {
@@ -242,10 +242,10 @@ func (s *System) exportSession() workbench.Tool {
 	}
 }
 
-// maxExported bounds the text of an export; the command line exports everything.
+// maxExported is the maximum size of an exported text; the command line exports everything.
 const maxExported = 512 << 10
 
-// exportReply shows the events from the first on, as many as fit, in the text and for programs.
+// exportReply returns as many events as fit, starting with the first, as text and as structured content.
 func exportReply(id string, left *session.Salvage) workbench.Reply {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Session %s, %s: %s, %d more can be read and may be wrong.\n", id, left.Health.Kind, soundEvents(uint64(len(left.Sound))), len(left.Doubtful))

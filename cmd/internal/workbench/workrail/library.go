@@ -18,15 +18,16 @@ import (
 	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 )
 
-// library finds workflows: those that come with the server, and files in a folder, which replace the former by id.
+// library finds workflows: the built-in ones, and files in a directory, which replace built-in workflows with the same
+// id.
 type library struct {
 	dir string // "" for none
 }
 
-// listed is a workflow, or a file that is not one.
+// listed is a workflow, or a file that could not be parsed.
 type listed struct {
 	workflow *workflow.Workflow // nil if the file has errors
-	file     string             // below the folder; "" if it comes with the server
+	file     string             // relative to dir; "" for a built-in workflow
 	err      error
 }
 
@@ -35,7 +36,7 @@ const (
 	loadTimeout = 5 * time.Second
 )
 
-// all returns every workflow, sorted by id, then the files that cannot be used.
+// all returns every workflow, sorted by id, followed by the unusable files.
 func (l library) all(ctx context.Context) ([]listed, error) {
 	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
@@ -44,7 +45,7 @@ func (l library) all(ctx context.Context) ([]listed, error) {
 		err error
 	}
 	done := make(chan result, 1)
-	go func() { // a file system that hangs must not hold the call
+	go func() { // a file system that hangs must not block the call
 		all, err := l.read(ctx)
 		done <- result{all, err}
 	}()
@@ -93,7 +94,7 @@ func (l library) read(ctx context.Context) ([]listed, error) {
 	return append(all, unusable...), nil
 }
 
-// files reads the workflow files of the folder, in the order of their names.
+// files reads the workflow files of the directory, sorted by name.
 func (l library) files(ctx context.Context) ([]listed, error) {
 	root, err := os.OpenRoot(l.dir)
 	if err != nil {
@@ -145,7 +146,7 @@ func readBounded(root *os.Root, name string) ([]byte, error) {
 	return data, errors.Join(err, file.Close())
 }
 
-// tellLibrary returns an error of the workflow folder as it leaves.
+// tellLibrary returns the error to send for an error of the workflow directory.
 func tellLibrary(err error) *candor.Error {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return publicStore(err)
@@ -155,7 +156,7 @@ func tellLibrary(err error) *candor.Error {
 		map[string]any{"kind": "workflow_folder_error"}, err)
 }
 
-// find returns the workflow with an id; nil if there is none, with the ids that there are and the files that have errors.
+// find returns the workflow with an id. If there is none, it returns nil, the existing ids and the files with errors.
 func (l library) find(ctx context.Context, id string) (found *workflow.Workflow, ids, unusable []string, err error) {
 	all, err := l.all(ctx)
 	if err != nil {
@@ -176,7 +177,7 @@ func (l library) find(ctx context.Context, id string) (found *workflow.Workflow,
 
 var errNotRegular = errors.New(workflow.NotRegular)
 
-// taken returns the file that has the id of a workflow and comes before another file, "" if there is none.
+// taken returns the earlier file that has the id of a workflow, "" if there is none.
 func (l library) taken(ctx context.Context, id, file string) (string, error) {
 	all, err := l.all(ctx)
 	if err != nil {
@@ -190,7 +191,7 @@ func (l library) taken(ctx context.Context, id, file string) (string, error) {
 	return "", nil
 }
 
-// file reads one file of the folder.
+// file reads one file of the directory.
 func (l library) file(_ context.Context, name string) (string, []byte, error) {
 	if l.dir == "" {
 		return "", nil, fs.ErrNotExist

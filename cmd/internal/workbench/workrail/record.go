@@ -22,14 +22,14 @@ const (
 type runStarted struct {
 	Workflow string         `json:"workflow"`
 	Name     string         `json:"name"`
-	Hash     string         `json:"hash"` // of the workflow, which is kept as a snapshot
+	Hash     string         `json:"hash"` // of the workflow, which is stored as a snapshot
 	Goal     string         `json:"goal,omitempty"`
 	Context  map[string]any `json:"context"`
 	Position run.Position   `json:"position"`
-	Next     *stepView      `json:"next,omitempty"` // nil if there is nothing to do
+	Next     *stepView      `json:"next,omitempty"` // nil if there are no steps to do
 }
 
-// stepAdvanced says that a step was completed.
+// stepAdvanced records that a step was completed.
 type stepAdvanced struct {
 	Node     uint32          `json:"node"`
 	Attempt  uint16          `json:"attempt"`
@@ -42,7 +42,7 @@ type stepAdvanced struct {
 	Next     *stepView       `json:"next,omitempty"` // nil if the run is completed
 }
 
-// stepBlocked says that an attempt to complete a step was not accepted.
+// stepBlocked records that an attempt to complete a step was not accepted.
 type stepBlocked struct {
 	Node     uint32    `json:"node"`
 	Attempt  uint16    `json:"attempt"`
@@ -51,19 +51,19 @@ type stepBlocked struct {
 	Blockers []blocker `json:"blockers"`
 }
 
-// outcome is where the answer to one attempt is recorded.
+// outcome locates the recorded answer to one attempt.
 type outcome struct {
 	event  uint64
 	digest string
 }
 
-// node is a point between two steps: the attempts that were blocked there, and the one that led on.
+// node is a point between two steps: the attempts that were blocked there, and the attempt that completed the step.
 type node struct {
 	blocked []outcome
 	done    outcome
 }
 
-// standing is what the server knows of a session. It grows by some bytes a step.
+// standing is the state of a session, folded from its events. It grows by a few bytes per step.
 type standing struct {
 	start   runStarted
 	began   time.Time
@@ -72,18 +72,18 @@ type standing struct {
 	context  map[string]any
 	position run.Position
 	next     *stepView
-	nodes    []node    // those that were left
-	blocked  []outcome // the attempts at the current one
-	blockers []blocker // of the last of these
+	nodes    []node    // completed nodes
+	blocked  []outcome // blocked attempts at the current node
+	blockers []blocker // of the last blocked attempt
 }
 
 // node returns the number of the current node.
 func (s *standing) node() uint32 { return uint32(len(s.nodes)) } //nolint:gosec // far below
 
-// completed reports whether all steps are done.
+// completed reports whether all steps are completed.
 func (s *standing) completed() bool { return s.next == nil }
 
-// fold adds an event.
+// fold applies an event.
 func fold(s *standing, e session.Event) error {
 	if (e.Index == 1) != (e.Kind == eventStarted) {
 		return fmt.Errorf("%s is not expected here", e.Kind)
@@ -135,7 +135,7 @@ func (s *standing) foldBlocked(e session.Event) error {
 	return nil
 }
 
-// decode reads JSON and keeps numbers as they were written.
+// decode decodes JSON and keeps numbers unchanged.
 func decode(data []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()

@@ -17,7 +17,7 @@ const (
 	kindCompleted = "completed"
 )
 
-// answer is what start_workflow, continue_workflow and resume_session return, for programs.
+// answer is the structured content of start_workflow, continue_workflow and resume_session.
 type answer struct {
 	Kind      string `json:"kind"`
 	SessionID string `json:"sessionId"`
@@ -35,7 +35,7 @@ type answer struct {
 	Resume string  `json:"resumeToken"`
 	Replay *replay `json:"replay,omitempty"`
 
-	// Of resume_session only.
+	// Only for resume_session.
 	Guidance []string `json:"guidance,omitempty"`
 	Earlier  *earlier `json:"earlier,omitempty"`
 
@@ -52,16 +52,17 @@ type report struct {
 	Blockers []blocker `json:"blockers"`
 }
 
-// replay says that a token was used before.
+// replay marks the answer to a token that was used before.
 type replay struct {
 	Recorded bool `json:"recorded"`
-	// Differs is set if the call has other notes, output or context than the one that was recorded. They were not used.
+	// Differs is set if the notes, output or context of the call differ from the recorded ones. The new ones were not
+	// used.
 	Differs bool `json:"differs"`
-	// Stale is set if the session has moved on since.
+	// Stale is set if the session has advanced since.
 	Stale bool `json:"stale,omitempty"`
 }
 
-// reply renders an answer for a model and for programs.
+// reply renders an answer as text and as structured content.
 func (a *answer) reply() workbench.Reply {
 	var b strings.Builder
 	if r := a.Replay; r != nil {
@@ -98,7 +99,7 @@ func (a *answer) writeBlocked(b *strings.Builder) {
 	fmt.Fprintf(b, "\nretryContinueToken: %s\n", a.Retry)
 }
 
-// begin fills in what every answer about a session has.
+// begin returns an answer with the fields that all answers about a session have.
 func (s *System) begin(id token.SessionID, v *standing) *answer {
 	return &answer{SessionID: id.String(), Workflow: v.start.Workflow, Completed: len(v.nodes),
 		Resume: s.keys.Mint(token.Token{Kind: token.Resume, Session: id})}
@@ -120,7 +121,7 @@ func (s *System) current(id token.SessionID, v *standing) *answer {
 	return a
 }
 
-// recorded answers as an earlier attempt was answered.
+// recorded returns the answer that was recorded for an earlier attempt.
 func (s *System) recorded(ctx context.Context, id token.SessionID, v *standing, t token.Token, o outcome, digest string) (*answer, error) {
 	e, err := s.sessions.Event(ctx, id.String(), o.event)
 	if err != nil {

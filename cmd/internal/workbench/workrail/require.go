@@ -13,7 +13,7 @@ import (
 	blockerscode "github.com/candor-mcp/candor/codes/blockers"
 )
 
-// capabilitiesKey is the key of the context that says which capabilities there are: an object of names with true or false.
+// capabilitiesKey is the context key for the available capabilities: an object that maps names to true or false.
 const capabilitiesKey = "capabilities"
 
 func digestOf(text []byte) string {
@@ -21,7 +21,7 @@ func digestOf(text []byte) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// blockers returns what an attempt lacks to complete the pending step.
+// blockers returns the reasons why an attempt does not complete the pending step.
 func (s *System) blockers(w *workflow.Workflow, v *standing, try *attempt, after map[string]any) ([]blocker, error) {
 	pending, ok, err := v.position.Pending(w, after)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *System) blockers(w *workflow.Workflow, v *standing, try *attempt, after
 	return all, nil
 }
 
-// keyBlockers asks for the keys of the context that a step requires.
+// keyBlockers asks for the context keys that a step requires.
 func keyBlockers(step *workflow.Step, keys []string) (all []blocker) {
 	if len(keys) > maxSingle {
 		return []blocker{newBlocker(blockerscode.MissingContextKey, pointer{Kind: "context_key", Step: step.ID, Names: keys},
@@ -105,7 +105,7 @@ func (s *System) outputBlocker(step *workflow.Step, try *attempt) (blocker, bool
 		"Correct the output; its JSON Schema is in the step."), true
 }
 
-// capabilityBlockers asks for the capabilities of a step. The context says which there are.
+// capabilityBlockers asks for the capabilities that a step requires and the context does not list as available.
 func capabilityBlockers(step *workflow.Step, context map[string]any) (all []blocker) {
 	known, _ := context[capabilitiesKey].(map[string]any)
 	var unavailable, unknown []string
@@ -134,7 +134,7 @@ func capabilityBlockers(step *workflow.Step, context map[string]any) (all []bloc
 	return all
 }
 
-// sharedCapabilities is a blocker for all capabilities that are not available, and one for all that are not known.
+// sharedCapabilities returns one blocker for all unavailable capabilities and one for all unknown ones.
 func sharedCapabilities(step *workflow.Step, unavailable, unknown []string) (all []blocker) {
 	if len(unavailable) > 0 {
 		all = append(all, newBlocker(blockerscode.RequiredCapabilityUnavailable, pointer{Kind: "capability", Step: step.ID, Names: unavailable},
@@ -149,7 +149,7 @@ func sharedCapabilities(step *workflow.Step, unavailable, unknown []string) (all
 	return all
 }
 
-// budgetBlocker measures the context that the session would have.
+// budgetBlocker checks the size of the context that the session would have.
 func budgetBlocker(step *workflow.Step, after map[string]any) (blocker, bool) {
 	text, err := jsonvalue.Append(nil, after)
 	if err == nil && len(text) <= maxContextBytes {

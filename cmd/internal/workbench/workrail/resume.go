@@ -62,7 +62,7 @@ func (s *System) resume(ctx context.Context, _ *workbench.Call, in nameArgs) (wo
 	return s.resumed(a, &v), nil
 }
 
-// resumed renders an answer for an agent that knows nothing of the session.
+// resumed renders an answer for an agent that does not know the session.
 func (s *System) resumed(a *answer, v *standing) workbench.Reply {
 	a.resumed = true
 	if a.Kind == kindBlocked {
@@ -106,7 +106,7 @@ func (s *System) named(in nameArgs) (token.SessionID, error) {
 	return t.Session, nil
 }
 
-// tellNamed distinguishes an id that is not known from a token whose session is gone.
+// tellNamed distinguishes an unknown id from a token whose session no longer exists.
 func (s *System) tellNamed(in nameArgs, err error) *candor.Error {
 	e := publicStore(err)
 	if e.Code() == workrailcode.TokenUnknownNode && in.Token == "" {
@@ -129,7 +129,7 @@ type Summary struct {
 	Resume    string             `json:"resumeToken,omitempty"`
 }
 
-// blockedText says in a list that the last attempt at the pending step was blocked.
+// blockedText returns the note in a list that the last attempt at the pending step was blocked.
 func (m *Summary) blockedText() string {
 	if len(m.Blocked) == 0 {
 		return ""
@@ -137,7 +137,7 @@ func (m *Summary) blockedText() string {
 	return ", blocked by " + strings.Join(slices.Compact(slices.Clone(m.Blocked)), " and ")
 }
 
-// unreadable is the health of a session in a list whose files cannot be read.
+// unreadable is the health, in a list, of a session whose files cannot be read.
 const unreadable session.HealthKind = "unreadable"
 
 func (s *System) summary(ctx context.Context, id string) (Summary, error) {
@@ -159,13 +159,14 @@ func (s *System) summary(ctx context.Context, id string) (Summary, error) {
 	return m, err
 }
 
-// The list of open sessions is short, and few sessions are read for it: there may be thousands.
+// The limits of the list of open sessions, because there may be thousands.
 const (
 	maxListed = 20
 	maxRead   = 500
 )
 
-// open returns the sessions that were changed last and are not completed, and how many older ones were not looked at.
+// open returns the most recently changed sessions that are not completed, and the number of older sessions that were
+// not examined.
 func (s *System) open(ctx context.Context) (found []Summary, older int, err error) {
 	ids, err := s.sessions.Recent()
 	if err != nil {

@@ -15,27 +15,27 @@ import (
 	"github.com/candor-mcp/candor/internal/filelock"
 )
 
-// snapshots keeps workflows as they were when a session was started, by their hash. Sessions of one workflow share one.
+// snapshots stores workflows as of the start of a session, by hash. Sessions of the same workflow share a snapshot.
 type snapshots struct {
 	root *os.Root
-	turn sync.Mutex // held with the lock of the folder: only one goroutine has to poll for that
+	turn sync.Mutex // held with the lock of the directory, so that only one goroutine polls for it
 
-	mu     sync.Mutex // guards the one below
+	mu     sync.Mutex // guards the field below
 	parsed map[string]parsedSnapshot
 }
 
-// parsedSnapshot is a workflow that was read, and the digest of its file.
+// parsedSnapshot is a parsed workflow and the digest of its file.
 type parsedSnapshot struct {
 	workflow *workflow.Workflow
 	sum      [sha256.Size]byte
 }
 
-// maxParsed bounds the workflows that are kept in memory.
+// maxParsed is the maximum number of workflows in memory.
 const maxParsed = 64
 
 func snapshotName(hash string) string { return hash + ".json" }
 
-// keep makes a workflow durable. A stored copy that is damaged is replaced, so that a session can be started after that.
+// keep stores a workflow durably. It replaces a damaged copy, so that sessions can be started again.
 func (s *snapshots) keep(w *workflow.Workflow) error {
 	if _, err := s.load(w.Hash()); err == nil {
 		return nil
@@ -47,10 +47,11 @@ func (s *snapshots) keep(w *workflow.Workflow) error {
 	return durable.WriteFile(s.root, snapshotName(w.Hash()), text, 0o600)
 }
 
-// lockWait bounds the wait for another process that starts a session or removes workflows, which takes milliseconds.
+// lockWait is the maximum wait for another process that starts a session or removes workflows, which takes
+// milliseconds.
 const lockWait = 5 * time.Second
 
-// hold keeps others, in this process too, from starting sessions and from removing workflows until release is called.
+// hold prevents other goroutines and processes from starting sessions and removing workflows until release is called.
 func (s *snapshots) hold(ctx context.Context) (release func() error, err error) {
 	s.turn.Lock()
 	defer func() {
@@ -75,8 +76,8 @@ func (s *snapshots) hold(ctx context.Context) (release func() error, err error) 
 	}
 }
 
-// keepWhile makes a workflow durable and calls create, which makes a session that uses it. No other process removes the workflow before
-// the session exists.
+// keepWhile stores a workflow durably and calls create, which creates a session that uses it. No other process removes
+// the workflow before the session exists.
 func (s *snapshots) keepWhile(ctx context.Context, w *workflow.Workflow, create func() error) error {
 	release, err := s.hold(ctx)
 	if err == nil {
@@ -91,14 +92,14 @@ func (s *snapshots) keepWhile(ctx context.Context, w *workflow.Workflow, create 
 	return &continueError{snapshotStoreError, err}
 }
 
-// Errors of a snapshot, besides those of the disk.
+// Errors of a snapshot, besides I/O errors.
 var (
 	errSnapshotMissing = errors.New("the workflow that the session was started with is missing")
 	errSnapshotDamaged = errors.New("the workflow that the session was started with is damaged")
 	errSnapshotOther   = errors.New("the stored workflow is not the one that the session was started with")
 )
 
-// load returns the workflow with a hash. The file is read each time, so that damage is noticed, and parsed once.
+// load returns the workflow with a hash. It reads the file each time, to detect damage, and parses it once.
 func (s *snapshots) load(hash string) (*workflow.Workflow, error) {
 	info, err := s.root.Lstat(snapshotName(hash))
 	switch {

@@ -64,7 +64,7 @@ func (s *System) start(ctx context.Context, _ *workbench.Call, in startArgs) (wo
 		return workbench.Reply{}, publicStore(err)
 	}
 	var a *answer
-	// The session exists: a caller that is late must not be asked to start another one.
+	// The session exists now: an expired deadline must not make the caller start another one.
 	err = s.sessions.View(context.WithoutCancel(ctx), id.String(), func(v *standing) error {
 		a = s.current(id, v)
 		return nil
@@ -79,7 +79,7 @@ func (s *System) start(ctx context.Context, _ *workbench.Call, in startArgs) (wo
 	return reply, nil
 }
 
-// guidanceText is the guidance that holds for all steps.
+// guidanceText returns the guidance for all steps.
 func guidanceText(w *workflow.Workflow) string {
 	text := "For every step of " + oneLine(w.Name) + ":"
 	for _, g := range w.Guidance {
@@ -88,7 +88,7 @@ func guidanceText(w *workflow.Workflow) string {
 	return text
 }
 
-// workflow finds a workflow, or says which ones have a similar id.
+// workflow returns a workflow, or an error that lists similar ids.
 func (s *System) workflow(ctx context.Context, id string) (*workflow.Workflow, error) {
 	w, ids, unusable, err := s.library.find(ctx, id)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
-// Text of others is shown to models next to lines of this server, so it must not look like one of them: it holds no characters that hide
-// or steer, and has its own lines only where the server indents them.
+// Third-party text is shown to models next to lines of this server and must not look like one of them: it has no
+// invisible or control characters, and its line breaks are kept only where the server indents the lines.
 
-// oneLine returns a text on one line, without characters that hide or steer.
+// oneLine returns a text on one line, without invisible and control characters.
 func oneLine(text string) string {
 	text = redact.Chars(text)
 	if !strings.ContainsAny(text, "\n\t") {
@@ -21,12 +21,12 @@ func oneLine(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// indented returns a text that may have several lines, of which all but the first are indented.
+// indented returns a text with all lines except the first indented.
 func indented(text string) string {
 	return strings.ReplaceAll(strings.TrimSpace(redact.Chars(text)), "\n", "\n  ")
 }
 
-// soundEvents says how many events are sound.
+// soundEvents formats a number of sound events.
 func soundEvents(n uint64) string {
 	if n == 1 {
 		return "1 event is sound"
@@ -34,7 +34,7 @@ func soundEvents(n uint64) string {
 	return fmt.Sprintf("%d events are sound", n)
 }
 
-// fileName returns the name of a file for a text, quoted if it has characters that cannot be seen.
+// fileName returns the name of a file for messages, quoted if it has invisible characters.
 func fileName(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(name)

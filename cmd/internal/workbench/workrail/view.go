@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
-// stepView is a step as it is shown to an agent. It is recorded with the event that led to it, so that it never changes.
+// stepView is a step as shown to an agent. It is recorded with the event that led to it, so that it never changes.
 type stepView struct {
 	ID        string        `json:"id"`
 	Path      string        `json:"path"` // with the iterations of the loops around it
@@ -22,14 +22,14 @@ type stepView struct {
 	Needs     *requirements `json:"needs,omitempty"`
 }
 
-// requirements says what continue_workflow must give to complete a step.
+// requirements lists what continue_workflow must provide to complete a step.
 type requirements struct {
 	Notes        string          `json:"notes,omitempty"` // required, or optional; empty is none
 	Output       json.RawMessage `json:"output,omitempty"`
 	OutputAbout  string          `json:"outputDescription,omitempty"`
 	Optional     bool            `json:"outputOptional,omitempty"`
 	Context      []string        `json:"contextKeys,omitempty"`  // keys that are not set yet
-	Capabilities []string        `json:"capabilities,omitempty"` // that must be known to be there
+	Capabilities []string        `json:"capabilities,omitempty"` // must be available
 	Question     string          `json:"askUser,omitempty"`
 	AnswerKey    string          `json:"answerKey,omitempty"`
 }
@@ -55,7 +55,7 @@ func viewOf(w *workflow.Workflow, p run.Position, context map[string]any) (*step
 	return v, nil
 }
 
-// text is the step as a model reads it.
+// text returns the step as text for a model.
 func (v *stepView) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Step %s", v.Path)
@@ -83,7 +83,7 @@ func (n *requirements) text() string {
 	return "\nTo complete it, continue_workflow needs:\n- " + strings.Join(lines, "\n- ") + "\n"
 }
 
-// Lines says what continue_workflow must give, one thing a line.
+// Lines returns the requirements, one per line.
 func (n *requirements) Lines() []string {
 	var lines []string
 	if n.Notes != "" {

@@ -17,22 +17,22 @@ import (
 	"github.com/candor-mcp/candor/internal/schema"
 )
 
-// Domain is the domain of the codes.
+// Domain is the domain of the error codes.
 const Domain = "workrail"
 
-// Options says how the system works.
+// Options configures the system.
 type Options struct {
-	// State is the folder of sessions, snapshots and keys.
+	// State is the directory of sessions, snapshots and keys.
 	State *workbench.State
-	// Workflows is a folder of workflow files; "" for only those that come with the server.
+	// Workflows is a directory of workflow files; "" for only the built-in ones.
 	Workflows string
-	// MaxSessions bounds how many sessions there are; 0 is 10,000.
+	// MaxSessions is the maximum number of sessions; 0 is 10,000.
 	MaxSessions int
 	// BlockedAttempts is how often a step may be blocked in a row before a further attempt is refused; 0 is 3.
 	BlockedAttempts int
-	// LockWait bounds the wait for another process; 0 is 250 ms.
+	// LockWait is the maximum wait for another process; 0 is 250 ms.
 	LockWait time.Duration
-	// Drill adds a tool that fails on request, to try what a client makes of it.
+	// Drill adds a tool that fails on request, to test how a client reacts.
 	Drill bool
 }
 
@@ -47,7 +47,7 @@ type System struct {
 	folders   []*os.Root
 }
 
-// New returns the system. [System.Close] gives its folders back.
+// New returns the system. The caller must call [System.Close].
 func New(o Options) (*System, error) {
 	if o.BlockedAttempts <= 0 {
 		o.BlockedAttempts = 3
@@ -67,7 +67,7 @@ func New(o Options) (*System, error) {
 	return s, nil
 }
 
-// folder opens a folder of the state, which is made if it does not exist.
+// folder opens a directory of the state and creates it if it does not exist.
 func (s *System) folder(name string) (*os.Root, error) {
 	root := s.o.State.Root()
 	if err := root.MkdirAll(name, 0o700); err != nil {
@@ -81,7 +81,7 @@ func (s *System) folder(name string) (*os.Root, error) {
 	return inner, nil
 }
 
-// Close gives the folders back.
+// Close closes the directories.
 func (s *System) Close() error {
 	var err error
 	for _, f := range s.folders {
@@ -97,7 +97,7 @@ const instructions = `Workflows: procedures of several steps that you follow one
 4. After an interruption call resume_session, with the resumeToken if you have it, and go on from there.
 Tokens are opaque: copy them exactly. Every error has a code, says whether to retry, and says what to do.`
 
-// Describe returns what the workbench runs.
+// Describe returns the description of the system for the workbench.
 func (s *System) Describe() workbench.System {
 	return workbench.System{
 		Name: "workrail", Title: "Durable workflows", Instructions: instructions, Dialect: "tool-error", Domain: Domain,
@@ -119,7 +119,7 @@ func (s *System) tools() []workbench.Tool {
 	return tools
 }
 
-// refine gives failures of the boundary the codes of this system.
+// refine replaces the codes of boundary failures by codes of this system.
 func refine(_ *workbench.Call, e *candor.Error) *candor.Error {
 	switch e.Code() {
 	case candor.CodeInvalidArguments:
@@ -139,10 +139,10 @@ func newSessionID() token.SessionID {
 	return id
 }
 
-// abandonedAfter is far longer than a session takes to be made.
+// abandonedAfter is far longer than it takes to create a session.
 const abandonedAfter = time.Hour
 
-// Start removes sessions that a crash left half made.
+// Start removes sessions whose creation was interrupted by a crash.
 func (s *System) Start(_ context.Context, b *workbench.Bench) {
 	if err := s.sessions.RemoveAbandoned(abandonedAfter); err != nil {
 		b.Logger().Warn("removing sessions that were never finished", slog.Any("error", err))

@@ -36,8 +36,8 @@ func Kinds() []Kind {
 	}
 }
 
-// InvalidLoop is a loop that cannot run with this context: what it repeats over is not a list or not a number, or the list
-// has changed since the loop was entered.
+// InvalidLoop is the error for a loop that cannot run with this context: the value that it repeats over is not a list
+// or not a number, or the list has changed since the loop was entered.
 type InvalidLoop struct {
 	Step   string // ID of the step that has the loop
 	Path   string // such as "units[2].files"
@@ -45,35 +45,35 @@ type InvalidLoop struct {
 	Reason string // such as "want a list, got a string"
 }
 
-// MissingContext is a context without keys that are required: at the start of the run if Step is empty, else to enter a
-// loop.
+// MissingContext is the error for a context without required keys: at the start of the run if Step is empty, else to
+// enter a loop.
 type MissingContext struct {
 	Step string
 	Path string
 	Keys []string // in the order of the workflow
 }
 
-// ConditionEvalFailed is a condition that makes no sense with this context.
+// ConditionEvalFailed is the error for a condition that cannot be evaluated with this context.
 type ConditionEvalFailed struct {
 	Step string // the step whose condition it is
 	Path string
 	Err  *workflow.EvalError // names the key and what it must be
 }
 
-// MaxIterationsExceeded is a loop that has reached its limit and would go on.
+// MaxIterationsExceeded is the error for a loop that has reached its limit and would continue.
 type MaxIterationsExceeded struct {
 	Step   string
 	Path   string
 	Limit  int
-	Wanted int // iterations that a list or number asks for; 0 if a condition decides
+	Wanted int // iterations that the list or number requires; 0 if a condition decides
 }
 
-// InvalidPosition is a position that does not belong to the workflow.
+// InvalidPosition is the error for a position that does not belong to the workflow.
 type InvalidPosition struct {
 	Reason string
 }
 
-// NoPendingStep is a step forward in a run that is completed.
+// NoPendingStep is the error for advancing a run that is completed.
 type NoPendingStep struct{}
 
 func (e *InvalidLoop) Error() string {

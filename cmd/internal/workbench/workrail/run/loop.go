@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
 )
 
-// checkLoop reports a loop that no file could have.
+// checkLoop returns an error for a loop that [workflow.Parse] would not accept.
 func (k *walker) checkLoop(step *workflow.Step) error {
 	l := step.Loop
 	condition := l.Kind == workflow.LoopWhile || l.Kind == workflow.LoopUntil
@@ -135,7 +135,7 @@ func (k *walker) times(step *workflow.Step) (int, error) {
 	return k.limit(step, int(n), len(k.levels))
 }
 
-// limit returns a number of iterations if the loop allows so many.
+// limit returns n if the loop allows that many iterations.
 func (k *walker) limit(step *workflow.Step, n, levels int) (int, error) {
 	l := step.Loop
 	if n <= l.MaxIterations {
@@ -147,7 +147,7 @@ func (k *walker) limit(step *workflow.Step, n, levels int) (int, error) {
 	return 0, &MaxIterationsExceeded{Step: step.ID, Path: k.path(step, levels), Limit: l.MaxIterations, Wanted: n}
 }
 
-// items returns the list of a loop with each, as the first levels see it.
+// items returns the list of a loop with each, looked up in the first levels.
 func (k *walker) items(step *workflow.Step, levels int) ([]any, error) {
 	v, _ := k.lookup(step.Loop.Each, levels)
 	switch v := v.(type) {
@@ -160,8 +160,8 @@ func (k *walker) items(step *workflow.Step, levels int) ([]any, error) {
 	}
 }
 
-// sameItems returns the list of a loop that was entered before. Items may be added at its end while the loop runs; other
-// changes would make the loop skip items or do them twice.
+// sameItems returns the list of a loop that was entered before. Items may be added at its end while the loop runs;
+// other changes would make the loop skip items or repeat them.
 func (k *walker) sameItems(step *workflow.Step, state Loop) ([]any, error) {
 	list, err := k.items(step, len(k.levels))
 	if err != nil {
@@ -180,7 +180,7 @@ func (k *walker) sameItems(step *workflow.Step, state Loop) ([]any, error) {
 	return list, nil
 }
 
-// seal notes the digest of the list of a level in its state.
+// seal stores the digest of the list of a level in its state.
 func (k *walker) seal(i int) (err error) {
 	l := &k.levels[i]
 	if l.owner.Loop.Kind == workflow.LoopEach && l.state.Items == "" {
@@ -206,7 +206,7 @@ func (k *walker) missing(step *workflow.Step, keys ...string) error {
 	return &MissingContext{Step: step.ID, Path: k.path(step, k.depth(step)), Keys: keys}
 }
 
-// depth returns the number of levels around a loop, which may be entered already.
+// depth returns the number of levels around a loop, which may already be entered.
 func (k *walker) depth(step *workflow.Step) int {
 	for i := range k.levels {
 		if k.levels[i].owner == step {

@@ -22,7 +22,7 @@ type Pending struct {
 	Step         *workflow.Step // belongs to the workflow; do not change it
 	Path         string         // as [Position.Path]
 	Iteration    int            // of the innermost loop, from 1; 0 outside of loops
-	Total        int            // iterations of that loop in all; 0 if that is not known
+	Total        int            // total iterations of that loop; 0 if unknown
 	Prompt       string         // with the values of the context filled in
 	Question     string         // the question for the user, filled in; "" if the step asks nothing
 	AwaitingUser bool           // the context does not have the answer yet
@@ -54,9 +54,10 @@ func (p Position) Pending(w *workflow.Workflow, context map[string]any) (pending
 	return pending, true, nil
 }
 
-// fill replaces the placeholders of a text with values of the context. Keys that are not set stay as they are.
+// fill replaces the placeholders of a text with values of the context. Placeholders of keys that are not set are kept.
 //
-// Values come from the agent, and lines that they begin are marked, so that none of them looks like a line of the server.
+// Values come from the agent. Lines that begin inside a value are marked, so that none of them looks like a line of the
+// server.
 func (k *walker) fill(text string) string {
 	if !strings.Contains(text, "{{") {
 		return text
@@ -72,8 +73,8 @@ func (k *walker) fill(text string) string {
 // valueMark begins lines of a value.
 const valueMark = "  | "
 
-// marked returns a line of a text with its values filled in. Further lines of the values are marked, and so is the first one if it begins
-// like a line of the server only because of a value.
+// marked returns a line of a text with its values filled in. It marks further lines of the values, and the first line
+// if it looks like a line of the server only because of a value.
 func marked(line, filled string) string {
 	if filled == line {
 		return line
@@ -92,7 +93,7 @@ func looksLikeOurs(line string) bool {
 		func(start string) bool { return strings.HasPrefix(line, start) })
 }
 
-// expander returns a function that fills values into the lines of one text, which have one budget.
+// expander returns a function that fills values into the lines of one text, which share one budget.
 func (k *walker) expander() func(string) string {
 	remaining := MaxValuesBytes
 	texts := map[string]string{} // a prompt may name a large value many times
@@ -113,8 +114,8 @@ func (k *walker) expander() func(string) string {
 	return func(text string) string { return workflow.Expand(text, value) }
 }
 
-// valueText returns a string as it is and any other value as JSON, without characters that hide or steer. It returns little more than
-// MaxValueBytes of a long text.
+// valueText returns a string unchanged and any other value as JSON, without invisible and control characters. It
+// returns little more than MaxValueBytes of a long text.
 func valueText(v any) string {
 	text, ok := v.(string)
 	if !ok {
@@ -128,8 +129,8 @@ func valueText(v any) string {
 	return redact.Chars(text)
 }
 
-// shorten cuts a text to at most limit bytes, at the border of a character. It leaves at least an ellipsis, which is shorter
-// than any placeholder.
+// shorten truncates a text to at most limit bytes, at a character boundary. It keeps at least an ellipsis, which is
+// shorter than any placeholder.
 func shorten(text string, limit int) string {
 	const mark = " … (shortened)"
 	if len(text) > limit && limit < len(mark) {

@@ -23,7 +23,7 @@ type Loop struct {
 	Step      string `json:"step"`            // ID of the step that has the loop
 	Iteration int    `json:"iteration"`       // from 1
 	Total     int    `json:"total,omitempty"` // iterations in all; 0 if a condition decides
-	Items     string `json:"items,omitempty"` // digest of the first Total items of a list, to notice that they changed
+	Items     string `json:"items,omitempty"` // digest of the first Total items of a list, to detect changes
 }
 
 // Completed reports whether no step is pending.

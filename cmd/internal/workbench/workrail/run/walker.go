@@ -10,11 +10,11 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
 )
 
-// maxWork bounds the work of one call, in steps looked at and costs of conditions. Loops inside loops whose steps are all
+// maxWork limits the work of one call, in visited steps and costs of conditions. Nested loops whose steps are all
 // skipped would otherwise take very long.
 const maxWork = 1_000_000
 
-// walker looks for the next pending step. It lives for one call.
+// walker finds the next pending step. It is used for one call.
 type walker struct {
 	context map[string]any
 	levels  []level // the workflow, then the loops around the current step
@@ -104,7 +104,7 @@ func (k *walker) reenter(state Loop) error {
 	return nil
 }
 
-// seek moves to the first step from the current one on that is to be done, or to the end of the workflow.
+// seek moves to the next step to do, starting with the current one, or to the end of the workflow.
 func (k *walker) seek() error {
 	for {
 		if err := k.spend(1); err != nil {
@@ -150,7 +150,7 @@ func (k *walker) visit(step *workflow.Step) (found bool, err error) {
 	return false, err
 }
 
-// spend counts work and ends a walk that finds nothing to do for too long.
+// spend adds work and returns an error if a call exceeds maxWork.
 func (k *walker) spend(work int) error {
 	if k.work += work; k.work <= maxWork {
 		return nil
@@ -162,7 +162,7 @@ func (k *walker) spend(work int) error {
 	return e
 }
 
-// eval evaluates a condition of a step as the first levels see the context.
+// eval evaluates a condition of a step with the names of the first levels.
 func (k *walker) eval(step *workflow.Step, c *workflow.Condition, levels int) (bool, error) {
 	holds, cost, err := c.Eval(func(key string) (any, bool) { return k.lookup(key, levels) })
 	if failure, ok := errors.AsType[*workflow.EvalError](err); ok {
@@ -174,8 +174,8 @@ func (k *walker) eval(step *workflow.Step, c *workflow.Condition, levels int) (b
 	return holds, nil
 }
 
-// lookup returns the value of a key as the steps of a level see it: names of inner loops hide those of outer ones and of
-// the context.
+// lookup returns the value of a key for the steps of a level: names of inner loops hide those of outer loops and of the
+// context.
 func (k *walker) lookup(key string, levels int) (any, bool) {
 	name, rest, more := strings.Cut(key, ".")
 	for i := levels - 1; i > 0; i-- {

@@ -9,8 +9,8 @@ import (
 	"github.com/candor-mcp/candor/internal/durable"
 )
 
-// add makes records durable behind the events of m, and returns them as events. After an error nothing was added, as far as the disk
-// allows to take it back; the session is to be read again.
+// add makes records durable after the events of m, and returns them as events. After an error nothing was added, unless
+// the disk did not allow undoing it; the caller must then read the session again.
 func (f *folder) add(m *manifest, records []Record, now time.Time) ([]Event, error) {
 	segment, events, err := encodeEvents(records, m.last(), now)
 	if err != nil {
@@ -32,7 +32,7 @@ func (f *folder) add(m *manifest, records []Record, now time.Time) ([]Event, err
 	return events, nil
 }
 
-// moveAside moves a segment without a line out of the way of its successor.
+// moveAside moves a segment that is not in the manifest to the orphans, so that the next segment can have its name.
 func (f *folder) moveAside(name string) error {
 	if _, err := f.root.Lstat(name); err != nil {
 		return ignoreMissing(err)
@@ -50,7 +50,7 @@ func (f *folder) addLine(m *manifest, line []byte) error {
 		return err
 	}
 	err = writeAt(file, line, m.size)
-	if err != nil { // a sync that failed is not tried again on the same bytes
+	if err != nil { // a failed sync is not repeated for the same bytes
 		err = errors.Join(err, file.Truncate(m.size))
 	}
 	if err = errors.Join(err, file.Close()); err != nil {
@@ -62,7 +62,8 @@ func (f *folder) addLine(m *manifest, line []byte) error {
 	return nil
 }
 
-// writeAt replaces all from an offset on, which is empty or the beginning of a line whose writer died.
+// writeAt replaces everything from an offset on. The replaced bytes are the beginning of a line whose writer crashed,
+// or empty.
 func writeAt(file *os.File, line []byte, offset int64) error {
 	if err := file.Truncate(offset); err != nil {
 		return err

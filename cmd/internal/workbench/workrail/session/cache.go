@@ -7,19 +7,19 @@ import (
 	"sync/atomic"
 )
 
-// entry is a session in memory.
+// entry is a cached session.
 type entry[S any] struct {
 	id    string
 	turn  chan struct{} // holds one value while the entry is free
-	users atomic.Int32  // callers that have it or wait for it; grows only under the store's mutex
+	users atomic.Int32  // callers that hold it or wait for it; incremented only with the store's mutex held
 
-	// The rest belongs to the holder of the turn.
+	// The fields below belong to the holder of the turn.
 	folder   *folder
-	state    *S // nil if nothing is known
+	state    *S // nil if the session was not read yet
 	manifest manifest
 	seen     stamp   // of the manifest
 	segments []stamp // of all segments, in order
-	next     int     // the segment to look at next among the older ones
+	next     int     // the next of the older segments to check
 }
 
 // lock waits for the turn. After an error the entry must not be used.
@@ -38,12 +38,12 @@ func (e *entry[S]) unlock() {
 	e.users.Add(-1)
 }
 
-// forget makes the next use read everything.
+// forget makes the next use read the whole session.
 func (e *entry[S]) forget() {
 	e.state, e.segments = nil, nil
 }
 
-// entry returns the entry of a session, which the caller must lock, and lets go of those that were not used for longest.
+// entry returns the entry of a session, which the caller must lock, and evicts the least recently used ones.
 func (s *Store[S]) entry(id string) (*entry[S], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *Store[S]) entry(id string) (*entry[S], error) {
 	return e, nil
 }
 
-// shrink lets go of sessions that are not in use. It needs the lock.
+// shrink evicts sessions that are not in use. The caller holds the mutex.
 func (s *Store[S]) shrink() {
 	for at := s.recent.Back(); at != s.recent.Front() && s.recent.Len() > s.options.MaxOpen; {
 		before := at.Prev()
@@ -85,14 +85,14 @@ func (s *Store[S]) drop(id string) {
 	}
 }
 
-// Older segments are looked at in turn, so that the cost of a call does not grow with the session: a damaged one is found after some
-// calls at the latest, and at once in a session of fewer segments.
+// Older segments are checked in turn, so that the cost of a call does not grow with the session. Damage is found within
+// a few calls, and at once in a session with fewer segments.
 const (
 	newestChecked = 16
 	olderChecked  = 48
 )
 
-// refresh makes an entry agree with the disk.
+// refresh updates an entry from disk.
 func (s *Store[S]) refresh(e *entry[S]) error {
 	var err error
 	if e.state != nil && s.unchanged(e) {
@@ -106,9 +106,9 @@ func (s *Store[S]) refresh(e *entry[S]) error {
 	return err
 }
 
-// unchanged reports whether the files that were read are as they were. The manifest may have grown.
+// unchanged reports whether the files that were read are unchanged. The manifest may have grown.
 func (s *Store[S]) unchanged(e *entry[S]) bool {
-	now, err := stampIn(s.root, e.id+"/"+manifestName) // by its path: the folder may have been moved
+	now, err := stampIn(s.root, e.id+"/"+manifestName) // by its path: the directory may have been moved
 	if err != nil || !sameFile(&e.seen, &now) || now.size < e.manifest.size {
 		return false
 	}
@@ -136,12 +136,12 @@ func (e *entry[S]) sameSegment(i int) bool {
 	return err == nil && e.segments[i].same(&now)
 }
 
-// catchUp reads what another process has added.
+// catchUp reads the events that another process has added.
 func (s *Store[S]) catchUp(e *entry[S]) error {
 	known := len(e.manifest.lines)
 	reason, err := e.folder.readManifest(&e.manifest)
 	if err != nil || reason != nil {
-		return s.load(e) // reports what is wrong
+		return s.load(e) // reports the damage
 	}
 	for i := known; i < len(e.manifest.lines); i++ {
 		events, reason, err := e.folder.readSegment(&e.manifest.lines[i])
@@ -155,7 +155,7 @@ func (s *Store[S]) catchUp(e *entry[S]) error {
 	return e.stamp()
 }
 
-// load reads everything.
+// load reads the whole session.
 func (s *Store[S]) load(e *entry[S]) error {
 	e.forget()
 	if e.folder != nil {
@@ -184,7 +184,7 @@ func (s *Store[S]) load(e *entry[S]) error {
 	return e.stamp()
 }
 
-// stamp remembers how the files look that were read.
+// stamp records the identities of the files that were read.
 func (e *entry[S]) stamp() error {
 	for i := len(e.segments); i < len(e.manifest.lines); i++ {
 		l := &e.manifest.lines[i]
@@ -204,7 +204,7 @@ func (e *entry[S]) stamp() error {
 	return nil
 }
 
-// foldError is an event that is well formed and means nothing.
+// foldError is the error for a well-formed event with invalid content.
 type foldError struct {
 	index uint64
 	err   error

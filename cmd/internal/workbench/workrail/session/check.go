@@ -2,10 +2,10 @@ package session
 
 import "fmt"
 
-// scan reads a whole session and hands its events to visit, in order, until something is wrong.
+// scan reads a whole session and passes its events to visit, in order, up to the first defect.
 func (f *folder) scan(visit func(Event) error) (manifest, Health, error) {
 	m := newManifest(f.id)
-	present, err := f.segments() // before the manifest: what another process adds meanwhile has its line there, or is the one in work
+	present, err := f.segments() // before the manifest: segments that another process adds meanwhile are in the manifest, or are being written
 	if err != nil {
 		return m, Health{}, err
 	}
@@ -33,7 +33,7 @@ func (f *folder) scan(visit func(Event) error) (manifest, Health, error) {
 		return m, healthOf(wrong, sound), nil
 	}
 	left := m.unattested(present)
-	if len(left) > 1 { // a crash leaves one
+	if len(left) > 1 { // a crash leaves at most one
 		wrong = &Reason{NonContiguous, fmt.Sprintf("%d segments from %s on have no line in the manifest", len(left), left[0])}
 	}
 	h := healthOf(wrong, sound)

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// schemaVersion is what this program writes and reads.
+// schemaVersion is the version that this program writes and reads.
 const schemaVersion = 1
 
-// Limits that hold for every session.
+// Limits of every session.
 const (
 	maxEvents    = 100_000
 	maxSegment   = 4 << 20 // the notes, output, context and next step of one call, with escapes
@@ -22,7 +22,7 @@ const (
 	orphansName  = "orphans"
 )
 
-// Event is something that happened in a session.
+// Event is one event of a session.
 type Event struct {
 	Version int             `json:"v"`
 	Index   uint64          `json:"index"` // from 1, without gaps
@@ -31,13 +31,13 @@ type Event struct {
 	Data    json.RawMessage `json:"data"`
 }
 
-// Record is an event that is to be added.
+// Record is an event to add.
 type Record struct {
 	Kind string
 	Data any
 }
 
-// encodeEvents returns the segment that holds records behind the event last, and the events in it.
+// encodeEvents returns the segment with the records that follow event last, and the events in it.
 func encodeEvents(records []Record, last uint64, now time.Time) ([]byte, []Event, error) {
 	var b bytes.Buffer
 	events := make([]Event, len(records))
@@ -60,7 +60,7 @@ func encodeEvents(records []Record, last uint64, now time.Time) ([]byte, []Event
 	return b.Bytes(), events, nil
 }
 
-// encodeJSON returns a value on one line. Characters of HTML stay as they are: escaped they would take six times the space.
+// encodeJSON returns a value on one line. It does not escape HTML characters, which would take six times the space.
 func encodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -69,7 +69,7 @@ func encodeJSON(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// decodeEvents reads a whole segment. The reason names the first thing that is wrong.
+// decodeEvents decodes a whole segment. The reason describes the first defect.
 func decodeEvents(data []byte, first, last uint64) ([]Event, *Reason) {
 	var events []Event
 	next := first
@@ -93,7 +93,7 @@ func decodeEvents(data []byte, first, last uint64) ([]Event, *Reason) {
 	return events, nil
 }
 
-// decodeEvent reads one line. The version comes first: what else a line of a later version holds is not known.
+// decodeEvent decodes one line. It checks the version first, because later versions may have other fields.
 func decodeEvent(line []byte, e *Event) *Reason {
 	if reason := knownVersion(line); reason != nil {
 		return reason
@@ -109,7 +109,7 @@ func decodeEvent(line []byte, e *Event) *Reason {
 	return nil
 }
 
-// knownVersion returns a reason if a line says that it has another version.
+// knownVersion returns a reason if a line has another version.
 func knownVersion(line []byte) *Reason {
 	var head struct {
 		Version *int `json:"v"`

@@ -2,7 +2,7 @@ package session
 
 import "fmt"
 
-// HealthKind is how sound a session is.
+// HealthKind classifies the damage of a session.
 type HealthKind string
 
 // The kinds of health.
@@ -10,10 +10,10 @@ const (
 	Healthy        HealthKind = "healthy"
 	CorruptTail    HealthKind = "corrupt_tail"    // the first events are sound, later ones are not
 	CorruptHead    HealthKind = "corrupt_head"    // not even the first events are sound
-	VersionUnknown HealthKind = "unknown_version" // a later program wrote it
+	VersionUnknown HealthKind = "unknown_version" // a later version of the program wrote it
 )
 
-// ReasonCode is what is wrong.
+// ReasonCode classifies a defect.
 type ReasonCode string
 
 // The reasons.
@@ -25,7 +25,7 @@ const (
 	SchemaValidation ReasonCode = "schema_validation_failed"
 )
 
-// Reason is why a session is not healthy. The message names files below the session's folder only.
+// Reason is why a session is not healthy. The message names only files below the session's directory.
 type Reason struct {
 	Code    ReasonCode `json:"code"`
 	Message string     `json:"message"`
@@ -35,17 +35,17 @@ func invalid(format string, args ...any) *Reason {
 	return &Reason{SchemaValidation, fmt.Sprintf(format, args...)}
 }
 
-// Health is the result of reading all of a session.
+// Health is the result of reading a whole session.
 type Health struct {
 	Kind   HealthKind `json:"kind"`
 	Reason *Reason    `json:"reason,omitempty"`
-	// Events is how many are sound, from the first on.
+	// Events is the number of sound events at the beginning.
 	Events uint64 `json:"events"`
-	// Unattested is how many segments a crash left without their line in the manifest: 0 or 1.
+	// Unattested is the number of segments without a manifest line, left by a crash: 0 or 1.
 	Unattested int `json:"unattested,omitempty"`
 }
 
-// healthOf classifies a reason by how many events are sound before it.
+// healthOf classifies a reason by the number of sound events before it.
 func healthOf(reason *Reason, events uint64) Health {
 	h := Health{Kind: Healthy, Reason: reason, Events: events}
 	switch {
@@ -60,7 +60,7 @@ func healthOf(reason *Reason, events uint64) Health {
 	return h
 }
 
-// UnhealthyError says that a session cannot be changed.
+// UnhealthyError is the error for changing a damaged session.
 type UnhealthyError struct{ Health Health }
 
 // Error returns the reason.

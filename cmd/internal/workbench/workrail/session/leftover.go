@@ -13,24 +13,25 @@ import (
 	"github.com/candor-mcp/candor/internal/durable"
 )
 
-// LeftoverKind says where a [Leftover] comes from.
+// LeftoverKind is the origin of a [Leftover].
 type LeftoverKind string
 
 // The kinds of leftovers.
 const (
 	LeftoverFolder  LeftoverKind = "unfinished_folder" // a session that was being created or removed
-	LeftoverSegment LeftoverKind = "orphan_segment"    // a segment that was moved aside, because it was never part of its session
+	LeftoverSegment LeftoverKind = "orphan_segment"    // a segment that was moved aside because it was never part of its session
 	LeftoverFile    LeftoverKind = "temporary_file"
 )
 
-// Leftover is a file or folder that a crash left behind. No session uses it.
+// Leftover is a file or directory left by a crash. No session uses it.
 type Leftover struct {
 	Kind    LeftoverKind `json:"kind"`
-	Session string       `json:"sessionId,omitempty"` // "" if it lies beside the sessions
-	Name    string       `json:"name"`                // below the folder of the store
+	Session string       `json:"sessionId,omitempty"` // "" if it is beside the sessions
+	Name    string       `json:"name"`                // relative to the directory of the store
 }
 
-// Leftovers returns what crashes left behind before a time. A time some minutes ago leaves out what is being written now.
+// Leftovers returns the leftovers that were last changed before a time. A time some minutes ago excludes files that are
+// being written now.
 func (s *Store[S]) Leftovers(before time.Time) ([]Leftover, error) {
 	entries, err := fs.ReadDir(s.root.FS(), ".")
 	if err != nil {
@@ -51,7 +52,7 @@ func (s *Store[S]) Leftovers(before time.Time) ([]Leftover, error) {
 	return found, nil
 }
 
-// LeftoversOf returns the leftovers in the folder of one session, also those that may be in use.
+// LeftoversOf returns the leftovers in the directory of one session, including those that may be in use.
 func (s *Store[S]) LeftoversOf(id string) []Leftover {
 	if !isID(id) {
 		return nil
@@ -59,7 +60,7 @@ func (s *Store[S]) LeftoversOf(id string) []Leftover {
 	return s.leftoversIn(id, s.options.Now().Add(time.Hour))
 }
 
-// olderThan reports whether an entry was last changed before a time. One that is gone by now was not left behind.
+// olderThan reports whether an entry was last changed before a time. It is false for an entry that no longer exists.
 func olderThan(e fs.DirEntry, before time.Time) bool {
 	info, err := e.Info()
 	return err == nil && info.ModTime().Before(before)
@@ -81,7 +82,7 @@ func (s *Store[S]) leftoversIn(id string, before time.Time) (found []Leftover) {
 	return found
 }
 
-// kindOf classifies a file in a session's folder, "" if it is not a leftover.
+// kindOf classifies a file in a session's directory, "" if it is not a leftover.
 func kindOf(dir string, e fs.DirEntry) LeftoverKind {
 	switch {
 	case !e.Type().IsRegular():
@@ -107,7 +108,7 @@ func (s *Store[S]) RemoveLeftover(ctx context.Context, l Leftover) error {
 	if err != nil {
 		return err
 	}
-	if slices.Contains(s.LeftoversOf(l.Session), l) { // else it is gone
+	if slices.Contains(s.LeftoversOf(l.Session), l) { // otherwise it no longer exists
 		err = s.removeSynced(l.Name)
 	}
 	return errors.Join(err, held.release())
@@ -120,7 +121,7 @@ func (s *Store[S]) removeSynced(name string) error {
 	return durable.SyncDir(s.root, path.Dir(name))
 }
 
-// RemoveIf removes a session that no process is changing, if check accepts what is known of it.
+// RemoveIf removes a session that no process is changing, if check accepts its state.
 func (s *Store[S]) RemoveIf(ctx context.Context, id string, check func(*S) error) error {
 	e, err := s.entry(id)
 	if err != nil {
@@ -143,7 +144,8 @@ func (s *Store[S]) RemoveIf(ctx context.Context, id string, check func(*S) error
 	return s.removeHeld(id, held)
 }
 
-// removeHeld removes a session and releases it. It disappears at once: a crash leaves a folder that IDs does not list.
+// removeHeld removes a session and releases its lock. The session is renamed first, so that a crash leaves a directory
+// that IDs does not list.
 func (s *Store[S]) removeHeld(id string, held *held) error {
 	s.drop(id)
 	gone := temporaryPrefix + id
@@ -157,7 +159,7 @@ func (s *Store[S]) removeHeld(id string, held *held) error {
 	return s.root.RemoveAll(gone)
 }
 
-// removed reports whether a session is gone. One that is removed while it is read looks damaged.
+// removed reports whether a session no longer exists. A session that is removed while it is read looks damaged.
 func (s *Store[S]) removed(id string) bool {
 	_, err := s.root.Lstat(id)
 	return errors.Is(err, fs.ErrNotExist)

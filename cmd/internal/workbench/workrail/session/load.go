@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// folder is the open folder of one session.
+// folder is the open directory of one session.
 type folder struct {
 	id   string
 	root *os.Root
 }
 
-// stamp identifies a file that was read, to notice a change.
+// stamp identifies a file that was read, to detect changes.
 type stamp struct {
 	info fs.FileInfo
 	size int64
@@ -41,7 +41,8 @@ func (s *stamp) same(now *stamp) bool {
 	return sameFile(s, now) && s.size == now.size && s.time.Equal(now.time)
 }
 
-// readRegular reads at most limit bytes of a file from offset on. A pipe in its place would keep the reader waiting.
+// readRegular reads at most limit bytes of a regular file from offset on. It refuses other files, because reading a
+// pipe would block.
 func (f *folder) readRegular(name string, offset, limit int64) ([]byte, error) {
 	info, err := f.root.Lstat(name)
 	if err != nil {
@@ -78,18 +79,18 @@ func (f *folder) readManifest(m *manifest) (*Reason, error) {
 	if reason := m.read(data); reason != nil {
 		return reason, nil
 	}
-	if len(m.lines) == 0 { // a session appears under its name with its first line
+	if len(m.lines) == 0 { // a session is renamed to its id after its first line is written
 		return invalid("the manifest is empty"), nil
 	}
 	return nil, nil //nolint:nilnil // the manifest is sound
 }
 
-// readSegment reads the events of one line of the manifest.
+// readSegment reads the events of the segment in a manifest line.
 func (f *folder) readSegment(l *manifestLine) ([]Event, *Reason, error) {
 	name := segmentName(l.First, l.Last)
 	data, err := f.readRegular(name, 0, maxSegment)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // the latter if a file has taken the place of the folder
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR): // the latter if the directory was replaced by a file
 		return nil, &Reason{MissingSegment, name + " is missing"}, nil
 	case errors.Is(err, errNotRegular), errors.Is(err, ErrTooLarge):
 		return nil, &Reason{DigestMismatch, name + " is not the file that was written"}, nil
@@ -118,7 +119,7 @@ func (f *folder) segments() ([]string, error) {
 	names, err := dir.Readdirnames(-1)
 	err = errors.Join(err, dir.Close())
 	if errors.Is(err, syscall.ENOTDIR) {
-		return nil, nil // the segments are missing, which readSegment says
+		return nil, nil // the segments are missing, which readSegment reports
 	}
 	if err != nil {
 		return nil, err

@@ -13,15 +13,15 @@ import (
 	"github.com/candor-mcp/candor/internal/filelock"
 )
 
-// Owner is the process that holds a session.
+// Owner is the process that holds the lock of a session.
 type Owner struct {
 	PID   int       `json:"pid"`
 	Since time.Time `json:"since"`
 }
 
-// LockedError says that another process is changing a session.
+// LockedError is the error for a session that another process is changing.
 type LockedError struct {
-	Owner Owner // zero if it is not known
+	Owner Owner // zero if unknown
 }
 
 // Error names the process.
@@ -32,12 +32,12 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("process %d is changing the session", e.Owner.PID)
 }
 
-// held is a session that is locked.
+// held is the lock of a session.
 type held struct{ file *os.File }
 
 func (h *held) release() error { return h.file.Close() }
 
-// hold locks a session against other processes. The system releases the lock of a process that dies, and never that of one that lives.
+// hold locks a session against other processes. The system releases the lock when its process ends, and not before.
 func (s *Store[S]) hold(ctx context.Context, id string) (*held, error) {
 	name := id + "/" + lockName
 	end := time.Now().Add(s.options.LockWait)
@@ -62,7 +62,7 @@ func (s *Store[S]) hold(ctx context.Context, id string) (*held, error) {
 	}
 }
 
-// sign writes the owner of the lock for processes that wait.
+// sign writes the owner into the lock file, for processes that wait.
 func (h *held) sign() error {
 	text, err := json.Marshal(Owner{PID: os.Getpid(), Since: time.Now().UTC()})
 	if err == nil {

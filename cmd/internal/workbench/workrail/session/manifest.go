@@ -16,7 +16,7 @@ type manifestLine struct {
 	Last    uint64 `json:"last"`
 	Bytes   int    `json:"bytes"`
 	SHA256  string `json:"sha256"`
-	Before  string `json:"before"` // hash of the line before; of the session's id for the first one
+	Before  string `json:"before"` // hash of the line before; for the first line, of the session's id
 }
 
 func hashOf(data []byte) string {
@@ -24,16 +24,16 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// segmentName is where the events first to last are, below the session's folder.
+// segmentName returns the file name of the segment with events first to last, relative to the session's directory.
 func segmentName(first, last uint64) string {
 	return fmt.Sprintf("%s/%08d-%08d.jsonl", eventsName, first, last)
 }
 
-// manifest is what was read of a manifest.
+// manifest is the part of a manifest that was read.
 type manifest struct {
 	lines []manifestLine
-	size  int64  // bytes of the whole lines
-	hash  string // of the last one
+	size  int64  // size of the complete lines in bytes
+	hash  string // of the last line
 }
 
 func newManifest(id string) manifest { return manifest{hash: hashOf([]byte(id))} }
@@ -45,8 +45,8 @@ func (m *manifest) last() uint64 {
 	return m.lines[len(m.lines)-1].Last
 }
 
-// read takes over the whole lines of data, which follow those that were read before. A line without its end was being written when the
-// writer died, and does not count.
+// read adds the complete lines of data, which follow the lines that were read before. A line without its newline was
+// being written when the writer crashed, and is ignored.
 func (m *manifest) read(data []byte) *Reason {
 	for line := range bytes.Lines(data) {
 		if line[len(line)-1] != '\n' {
@@ -59,7 +59,7 @@ func (m *manifest) read(data []byte) *Reason {
 	return nil
 }
 
-// unfinished looks at a line without its end. A crash leaves the beginning of a line, never more than a whole one.
+// unfinished checks a line without its newline. A crash leaves the beginning of a line, never more than a whole line.
 func unfinished(rest []byte, number int) *Reason {
 	d := json.NewDecoder(bytes.NewReader(rest))
 	var l manifestLine
@@ -100,14 +100,14 @@ func (l *manifestLine) encode() []byte {
 	return append(b, '\n')
 }
 
-// next returns the line for a segment behind the last one.
+// next returns the line for the segment after the last one.
 func (m *manifest) next(segment []byte, events int) manifestLine {
 	first := m.last() + 1
 	last := first + uint64(events) - 1 //nolint:gosec // a length
 	return manifestLine{Version: schemaVersion, First: first, Last: last, Bytes: len(segment), SHA256: hashOf(segment), Before: m.hash}
 }
 
-// unattested returns the segments that no line names.
+// unattested returns the segments that are not in the manifest.
 func (m *manifest) unattested(segments []string) []string {
 	known := make(map[string]bool, len(m.lines))
 	for _, l := range m.lines {

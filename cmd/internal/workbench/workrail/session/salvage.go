@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Salvage is what can be read of a session, whatever its health.
+// Salvage has the readable events of a session, regardless of its health.
 type Salvage struct {
 	Health Health `json:"health"`
-	// Sound holds the events that are as they were written, from the first on.
+	// Sound has the events at the beginning that are unchanged.
 	Sound []Event `json:"sound"`
-	// Doubtful holds events that can be read and that nothing vouches for.
+	// Doubtful has events that can be read but not verified.
 	Doubtful []Doubtful `json:"doubtful,omitempty"`
-	// Omitted is how many doubtful events are not in the list, because there are too many.
+	// Omitted is the number of doubtful events beyond the limit of the list.
 	Omitted int `json:"omitted,omitempty"`
 }
 
@@ -24,10 +24,10 @@ type Doubtful struct {
 	Event   Event  `json:"event"`
 }
 
-// maxSalvaged bounds what is returned of a damaged session.
+// maxSalvaged limits the number of doubtful events that are returned.
 const maxSalvaged = 10_000
 
-// Salvage reads what is left of a session. It changes nothing.
+// Salvage reads the readable events of a session. It changes nothing.
 func (s *Store[S]) Salvage(id string) (*Salvage, error) {
 	f, err := s.openFolder(id)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *Store[S]) Salvage(id string) (*Salvage, error) {
 	return out, err
 }
 
-// doubtful returns the readable events behind the sound ones, of all files that look like segments.
+// doubtful returns the readable events after the sound ones, from all files that look like segments.
 func (f *folder) doubtful(sound uint64) (found []Doubtful, omitted int, err error) {
 	entries, err := fs.ReadDir(f.root.FS(), eventsName)
 	if err != nil {

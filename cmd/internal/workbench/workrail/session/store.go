@@ -16,35 +16,35 @@ import (
 	"github.com/candor-mcp/candor/internal/durable"
 )
 
-// Errors of a store, besides [*UnhealthyError], [*LockedError] and those of the disk.
+// Errors of a store, besides [*UnhealthyError], [*LockedError] and I/O errors.
 var (
 	ErrNotFound = errors.New("no session has this id")
 	ErrTooLarge = errors.New("too large")
 	ErrTooMany  = errors.New("too many sessions")
 )
 
-// Options says how a store works.
+// Options configures a store.
 type Options struct {
-	LockWait    time.Duration // how long another process may hold a session; 0 is 250 ms
+	LockWait    time.Duration // maximum wait for another process that holds a session; 0 is 250 ms
 	MaxSessions int           // 0 is 10,000
 	MaxOpen     int           // sessions kept in memory; 0 is 64
 	Now         func() time.Time
 }
 
-// Store is a folder of sessions. S is what its user knows of a session: the events, folded one by one. It is safe for concurrent use,
-// and several processes may use one folder.
+// Store is a directory of sessions. S is the state of a session, folded from its events. A Store is safe for concurrent
+// use, and several processes may use one directory.
 type Store[S any] struct {
 	root    *os.Root
 	options Options
 	fold    func(*S, Event) error
 
-	mu     sync.Mutex // guards the two below
+	mu     sync.Mutex // guards the two fields below
 	open   map[string]*list.Element
-	recent *list.List // of *entry, the latest first
+	recent *list.List // of *entry, most recently used first
 }
 
-// NewStore returns a store in a folder, which stays the caller's. Fold adds an event to what is known; its error means that the event
-// is not valid.
+// NewStore returns a store in a directory. The caller closes root. fold applies an event to a state; it returns an
+// error if the event is not valid.
 func NewStore[S any](root *os.Root, o Options, fold func(*S, Event) error) *Store[S] {
 	if o.LockWait <= 0 {
 		o.LockWait = 250 * time.Millisecond
@@ -61,7 +61,7 @@ func NewStore[S any](root *os.Root, o Options, fold func(*S, Event) error) *Stor
 	return &Store[S]{root: root, options: o, fold: fold, open: map[string]*list.Element{}, recent: list.New()}
 }
 
-// Create makes a session with its first events. The id must be new.
+// Create creates a session with its first events. The id must be new.
 func (s *Store[S]) Create(id string, records ...Record) error {
 	ids, err := s.IDs()
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Store[S]) Create(id string, records ...Record) error {
 	if err := s.fill(temporary, id, records); err != nil {
 		return errors.Join(err, s.root.RemoveAll(temporary))
 	}
-	// A session appears under its name when it is complete.
+	// A session gets its final name when it is complete.
 	if err := s.root.Rename(temporary, id); err != nil {
 		return errors.Join(err, s.root.RemoveAll(temporary))
 	}
@@ -100,7 +100,7 @@ func (s *Store[S]) fill(temporary, id string, records []Record) error {
 	return errors.Join(err, root.Close())
 }
 
-// IDs returns the sessions that there are, sorted.
+// IDs returns the ids of all sessions, sorted.
 func (s *Store[S]) IDs() ([]string, error) {
 	entries, err := fs.ReadDir(s.root.FS(), ".")
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *Store[S]) IDs() ([]string, error) {
 	return ids, nil
 }
 
-// Recent returns the sessions that there are, those that were changed last first. It looks at the files and reads none.
+// Recent returns the ids of all sessions, most recently changed first. It does not read the sessions.
 func (s *Store[S]) Recent() ([]string, error) {
 	ids, err := s.IDs()
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Store[S]) Recent() ([]string, error) {
 	}
 	changed := make(map[string]time.Time, len(ids))
 	for _, id := range ids {
-		if info, err := s.root.Lstat(id + "/" + manifestName); err == nil { // without a manifest it comes last
+		if info, err := s.root.Lstat(id + "/" + manifestName); err == nil { // a session without a manifest comes last
 			changed[id] = info.ModTime()
 		}
 	}
@@ -144,7 +144,7 @@ func isID(name string) bool {
 	return true
 }
 
-// View calls read with what is known of a session. The session may be in use by others.
+// View calls read with the state of a session. Other callers may use the session at the same time.
 func (s *Store[S]) View(ctx context.Context, id string, read func(*S) error) error {
 	e, err := s.entry(id)
 	if err != nil {
@@ -160,8 +160,9 @@ func (s *Store[S]) View(ctx context.Context, id string, read func(*S) error) err
 	return read(e.state)
 }
 
-// Update holds a session against all others while decide looks at it. The records that decide returns are made durable and folded; then
-// done is called, which may be nil. After an error of decide, or without records, nothing is added.
+// Update locks a session, in all processes, and calls decide with its state. The records that decide returns are made
+// durable and folded; then done is called, unless it is nil. If decide returns an error or no records, nothing is
+// added.
 func (s *Store[S]) Update(ctx context.Context, id string, decide func(*S) ([]Record, error), done func(*S)) error {
 	e, err := s.entry(id)
 	if err != nil {
@@ -198,7 +199,7 @@ func (s *Store[S]) change(e *entry[S], decide func(*S) ([]Record, error)) error 
 	return s.take(e, events)
 }
 
-// take folds events that are on the disk.
+// take folds events that are durable.
 func (s *Store[S]) take(e *entry[S], events []Event) error {
 	for _, event := range events {
 		if err := s.fold(e.state, event); err != nil {
@@ -209,7 +210,7 @@ func (s *Store[S]) take(e *entry[S], events []Event) error {
 	return e.stamp()
 }
 
-// Health reads all of a session.
+// Health reads a whole session and reports its health.
 func (s *Store[S]) Health(id string) (Health, error) {
 	f, err := s.openFolder(id)
 	if err != nil {
@@ -236,7 +237,7 @@ func (s *Store[S]) Remove(ctx context.Context, id string) error {
 	return s.removeHeld(id, held)
 }
 
-// RemoveAbandoned removes what a crash of Create or Remove left behind longer ago than age.
+// RemoveAbandoned removes directories that a crash of Create or Remove left more than age ago.
 func (s *Store[S]) RemoveAbandoned(age time.Duration) error {
 	entries, err := fs.ReadDir(s.root.FS(), ".")
 	if err != nil {
@@ -265,7 +266,7 @@ func (s *Store[S]) openFolder(id string) (*folder, error) {
 	return &folder{id: id, root: root}, nil
 }
 
-// Event returns one event of a session, which is read from the disk and checked against the manifest.
+// Event returns one event of a session. It reads the event from disk and checks it against the manifest.
 func (s *Store[S]) Event(ctx context.Context, id string, index uint64) (Event, error) {
 	e, err := s.entry(id)
 	if err != nil {

@@ -24,14 +24,14 @@ const (
 	maxKeyFile = 64 << 10
 )
 
-// Keyring holds the keys that sign tokens: one that signs, and earlier ones whose tokens are still accepted. It is safe for concurrent
-// use, and takes over what another process changed when it makes or reads a token.
+// Keyring holds the keys for tokens: one that signs, and earlier ones whose tokens are still accepted. It is safe for
+// concurrent use, and reloads keys that another process changed when it makes or reads a token.
 type Keyring struct {
 	root *os.Root
 
 	mu   sync.RWMutex
 	keys []key       // the last one signs
-	seen fs.FileInfo // the file that they were read from
+	seen fs.FileInfo // the file that the keys were read from
 }
 
 type key struct {
@@ -52,8 +52,8 @@ type storedKey struct {
 	Made   time.Time `json:"made"`
 }
 
-// Open reads the keyring in a folder, and makes one with a new key if there is none. Of several processes that open a new folder at the
-// same time, one makes the key.
+// Open reads the keyring in a directory, and creates one with a new key if there is none. If several processes open a
+// new directory at the same time, one of them creates the key.
 func Open(root *os.Root, now time.Time) (*Keyring, error) {
 	r := &Keyring{root: root}
 	err := r.Reload()
@@ -63,10 +63,10 @@ func Open(root *os.Root, now time.Time) (*Keyring, error) {
 	return r, err
 }
 
-// lockWait bounds the wait for another process that changes the keys.
+// lockWait is the maximum wait for another process that changes the keys.
 const lockWait = 5 * time.Second
 
-// change calls f with the keys as they are on the disk, while no other process changes them.
+// change calls f with the keys on disk, while no other process changes them.
 func (r *Keyring) change(f func() error) error {
 	for end := time.Now().Add(lockWait); ; time.Sleep(5 * time.Millisecond) {
 		lock, err := filelock.Open(r.root, lockFile)
@@ -83,7 +83,7 @@ func (r *Keyring) change(f func() error) error {
 	}
 }
 
-// create makes the first key, unless another process has made it.
+// create creates the first key, unless another process has created it.
 func (r *Keyring) create(now time.Time) error {
 	return r.change(func() error {
 		if len(r.keys) > 0 {
@@ -93,7 +93,7 @@ func (r *Keyring) create(now time.Time) error {
 	})
 }
 
-// refresh reads the file again if it is another one. A file that cannot be read leaves the keys as they are.
+// refresh reads the file again if it was replaced. If the file cannot be read, the keys stay unchanged.
 func (r *Keyring) refresh() {
 	info, err := r.root.Lstat(keyFile)
 	r.mu.RLock()
@@ -148,12 +148,12 @@ func parseKeys(data []byte) ([]key, error) {
 	return keys, nil
 }
 
-// Rotate makes a new key, which signs from now on. Tokens of earlier keys stay valid until [Keyring.Retire].
+// Rotate creates a new key and signs with it from now on. Tokens of earlier keys stay valid until [Keyring.Retire].
 func (r *Keyring) Rotate(now time.Time) error {
 	return r.change(func() error { return r.add(now) })
 }
 
-// add makes a new key.
+// add creates a new key.
 func (r *Keyring) add(now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -169,7 +169,8 @@ func (r *Keyring) add(now time.Time) error {
 	return r.save(append(slices.Clone(r.keys), key{next, secret, now.UTC()}))
 }
 
-// Retire forgets all keys but the one that signs: tokens of the others are not accepted any more. It returns how many there were.
+// Retire removes all keys except the signing key; tokens of the others are no longer accepted. It returns the number of
+// removed keys.
 func (r *Keyring) Retire() (old int, err error) {
 	err = r.change(func() error {
 		r.mu.Lock()
@@ -182,7 +183,7 @@ func (r *Keyring) Retire() (old int, err error) {
 	return old, err
 }
 
-// save makes keys durable, then uses them. It needs the lock.
+// save makes keys durable, then uses them. The caller holds the mutex.
 func (r *Keyring) save(keys []key) error {
 	stored := storedKeys{Version: keyVersion}
 	for _, k := range keys {
@@ -219,10 +220,10 @@ func (r *Keyring) find(id uint8) (*key, bool) {
 type KeyInfo struct {
 	ID      uint8     `json:"id"`
 	Made    time.Time `json:"made"`
-	Signing bool      `json:"signing"` // it signs new tokens; the others only verify
+	Signing bool      `json:"signing"` // signs new tokens; the others only verify
 }
 
-// Keys returns the keys, the one that signs last.
+// Keys returns the keys, the signing key last.
 func (r *Keyring) Keys() []KeyInfo {
 	r.mu.RLock()
 	defer r.mu.RUnlock()

@@ -1,12 +1,13 @@
-// Package token makes and reads the tokens of workflow sessions: short texts that a model copies from one answer into its next call.
+// Package token makes and reads the tokens of workflow sessions: short texts that a model copies from one answer into
+// its next call.
 //
-// A token names a session, a node of it and an attempt, and is good for one kind of use. It is signed, so that it can be neither made up
-// nor changed, and needs no table: all that it says is in the token itself.
+// A token names a session, a node and an attempt, and is valid for one kind of use. It is signed, so that it cannot be
+// forged or changed, and it is self-contained, so that the server needs no table of tokens.
 //
 //	ct_ + 40 characters of base32: version, key, session, node, attempt, signature
 //
-// The alphabet has lower-case letters and digits only, without those that are easily confused. One spelling of a token is valid, so every
-// character that is changed, added or removed is noticed.
+// The alphabet has lower-case letters and digits only, without those that are easily confused. A token has exactly one
+// valid spelling, so every character that is changed, added or removed is detected.
 package token
 
 import (
@@ -18,7 +19,7 @@ import (
 	"strings"
 )
 
-// Kind is what a token is good for.
+// Kind is the purpose of a token.
 type Kind string
 
 // Each kind is the prefix of its tokens.
@@ -47,7 +48,7 @@ type SessionID [8]byte
 // String returns the id in hexadecimal.
 func (s SessionID) String() string { return hex.EncodeToString(s[:]) }
 
-// ParseSessionID reads the form that [SessionID.String] writes.
+// ParseSessionID parses the form that [SessionID.String] writes.
 func ParseSessionID(text string) (id SessionID, ok bool) {
 	if len(text) != hex.EncodedLen(len(id)) || text != strings.ToLower(text) {
 		return id, false
@@ -56,12 +57,12 @@ func ParseSessionID(text string) (id SessionID, ok bool) {
 	return id, err == nil
 }
 
-// Token is the meaning of a token.
+// Token is the content of a token.
 type Token struct {
 	Kind    Kind
 	Session SessionID
-	Node    uint32 // how many steps were completed when it was made
-	Attempt uint16 // how many attempts of the node were blocked before
+	Node    uint32 // number of steps completed when it was made
+	Attempt uint16 // number of earlier blocked attempts at the node
 }
 
 const (
@@ -71,10 +72,10 @@ const (
 	size      = payload + signature
 )
 
-// encoding has no padding to get wrong: 25 bytes are 40 characters exactly.
+// encoding needs no padding: 25 bytes are exactly 40 characters.
 var encoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
-// length is how long a token is.
+// length is the length of a token.
 var length = len(Continue) + encoding.EncodedLen(size)
 
 // Mint returns the text of a token, signed with the current key.
@@ -90,7 +91,7 @@ func (r *Keyring) Mint(t Token) string {
 	return string(t.Kind) + encoding.EncodeToString(b)
 }
 
-// Parse reads a token that must be of the kind want. The error is an [*Error].
+// Parse parses a token of the kind want. The error is an [*Error].
 func (r *Keyring) Parse(text string, want Kind) (Token, error) {
 	t := Token{Kind: want}
 	kind, b, err := decode(text, want)
@@ -149,10 +150,10 @@ func (k *key) sign(kind Kind, payload []byte) []byte {
 	return mac.Sum(nil)[:signature]
 }
 
-// Problem is why a token is not accepted.
+// Problem is the reason why a token is not accepted.
 type Problem int
 
-// Each problem has a code of its own on the wire.
+// Each problem has a separate code on the wire.
 const (
 	InvalidFormat Problem = iota + 1
 	UnsupportedVersion
@@ -160,7 +161,7 @@ const (
 	ScopeMismatch
 )
 
-// Error describes a token that is not accepted. It never holds the token.
+// Error is the error for a token that is not accepted. It never contains the token.
 type Error struct {
 	Problem  Problem
 	Reason   string // a stable word, such as too_short

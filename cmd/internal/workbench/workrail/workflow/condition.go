@@ -56,7 +56,7 @@ func (c Condition) MarshalJSON() ([]byte, error) {
 		return json.Marshal(map[Operator][]Condition{c.Op: c.Of})
 	case OpNot:
 		if len(c.Of) != 1 {
-			return json.Marshal(map[Operator][]Condition{c.Op: c.Of}) // not readable, but not lost either
+			return json.Marshal(map[Operator][]Condition{c.Op: c.Of}) // not parseable, but nothing is lost
 		}
 		return json.Marshal(map[Operator]Condition{c.Op: c.Of[0]})
 	default:

@@ -10,15 +10,15 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/jsonvalue"
 )
 
-// MaxMatchBytes is the longest text that matches looks at.
+// MaxMatchBytes is the length of the longest text that matches examines.
 const MaxMatchBytes = 64 << 10
 
-// EvalError is a comparison that makes no sense, such as a number with a list.
+// EvalError is the error for an invalid comparison, such as of a number with a list.
 type EvalError struct {
 	Key  string
 	Op   Operator
-	Want string // what the value must be, such as "a number"
-	Got  string // its JSON type, or what is wrong with it
+	Want string // the required type, such as "a number"
+	Got  string // its JSON type, or the problem with it
 }
 
 // Error returns a sentence that does not repeat the value.
@@ -27,11 +27,11 @@ func (e *EvalError) Error() string {
 }
 
 // Eval reports whether the condition holds. lookup returns the value of a key; numbers are compared as
-// [jsonvalue.Compare] does. cost grows with the work that was done, at least 1, so that a caller who evaluates many
-// conditions can bound their sum.
+// [jsonvalue.Compare] does. cost grows with the work done and is at least 1, so that a caller that evaluates many
+// conditions can limit their sum.
 //
-// The error is an [*EvalError]. Conditions that do not decide are not evaluated: all stops at the first that does not
-// hold, any at the first that does.
+// The error is an [*EvalError]. Evaluation stops when the result is known: all stops at the first condition that does
+// not hold, any at the first that does.
 func (c *Condition) Eval(lookup func(key string) (any, bool)) (holds bool, cost int, err error) {
 	e := evaluation{lookup: lookup}
 	holds, err = e.eval(c, 0)
@@ -114,13 +114,13 @@ func order(c *Condition, v any) (bool, error) {
 	}
 }
 
-// equal compares a value with an operand. The work is at most that of looking at the whole operand.
+// equal compares a value with an operand. The work is at most that of reading the whole operand.
 func (e *evaluation) equal(v, operand any) bool {
 	e.cost += weight(operand)
 	return jsonvalue.Equal(v, operand)
 }
 
-// weight is roughly the work of comparing something with a value.
+// weight estimates the work of comparing a value.
 func weight(v any) int {
 	n := 1
 	switch v := v.(type) {

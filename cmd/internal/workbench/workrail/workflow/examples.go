@@ -9,7 +9,7 @@ import (
 //go:embed examples/*.yaml
 var examples embed.FS
 
-// Examples returns the names of the workflows that come with the server, sorted.
+// Examples returns the names of the built-in workflows, sorted.
 func Examples() []string {
 	entries, err := examples.ReadDir("examples")
 	if err != nil {

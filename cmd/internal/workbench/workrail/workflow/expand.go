@@ -9,8 +9,8 @@ import (
 // placeholder is a context key between double braces.
 var placeholder = lazyregexp.New(`\{\{[ \t]*([A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z_][A-Za-z0-9_-]*)*)[ \t]*\}\}`)
 
-// Expand replaces every {{key}} of a text with the value that the function returns for the key. A placeholder whose value
-// is not ok stays as it is, and values are not expanded again.
+// Expand replaces every {{key}} of a text with the value that the function returns for the key. Placeholders without a
+// value are kept, and values are not expanded again.
 func Expand(text string, value func(key string) (replacement string, ok bool)) string {
 	if !strings.Contains(text, "{{") {
 		return text

@@ -10,10 +10,10 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/jsonvalue"
 )
 
-// JSON returns the canonical text of the workflow: what it means, without how its file was formatted. Defaults are
+// JSON returns the canonical text of the workflow, which does not depend on the formatting of its file. Defaults are
 // written out. [Parse] reads the text back to an equal workflow.
 //
-// The error is for workflows that were not made by [Parse] and hold a value that is not JSON.
+// The error is for workflows that were not made by [Parse] and contain a value that is not JSON.
 func (w *Workflow) JSON() ([]byte, error) {
 	text, err := json.Marshal(w)
 	if err != nil {
@@ -33,8 +33,8 @@ func canonical(text []byte) ([]byte, error) {
 	return jsonvalue.Append(nil, v)
 }
 
-// Hash returns the SHA-256 of [Workflow.JSON] in hexadecimal, or "" if there is an error. Two files have the same hash if
-// and only if they mean the same workflow.
+// Hash returns the SHA-256 of [Workflow.JSON] in hexadecimal, or "" if there is an error. Two files have the same hash
+// if and only if they define the same workflow.
 func (w *Workflow) Hash() string {
 	text, err := w.JSON()
 	if err != nil {

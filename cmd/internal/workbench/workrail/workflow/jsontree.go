@@ -10,14 +10,14 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// jsonBuilder makes the tree of a JSON file. JSON is not left to the YAML parser, because YAML reads some texts of JSON
+// jsonBuilder builds the tree of a JSON file. The YAML parser is not used for JSON, because YAML reads some JSON texts
 // differently and limits the length of a line.
 type jsonBuilder struct {
 	builder
 	data    []byte
 	decoder *json.Decoder
 
-	offset, line, column int // how far positions were counted; the line and column are those of offset
+	offset, line, column int // position counted so far; line and column belong to offset
 }
 
 // parseJSON returns the root of a file that [json.Valid] accepts; nil if there are problems.
@@ -31,7 +31,7 @@ func (r *reader) parseJSON(data []byte) *node {
 	return b.build(t, at, 0)
 }
 
-// syntaxError reports where a file stops being JSON.
+// syntaxError reports the position of a JSON syntax error.
 func (r *reader) syntaxError(data []byte) {
 	var v any
 	err := json.Unmarshal(data, &v)

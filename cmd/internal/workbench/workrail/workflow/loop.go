@@ -15,7 +15,7 @@ type Loop struct {
 	Steps         []Step
 }
 
-// LoopKind says when a loop goes on.
+// LoopKind is the kind of condition under which a loop continues.
 type LoopKind string
 
 // The kinds of loops.
@@ -29,13 +29,13 @@ const (
 // LoopKinds returns all kinds.
 func LoopKinds() []LoopKind { return []LoopKind{LoopWhile, LoopUntil, LoopTimes, LoopEach} }
 
-// OnLimit says what happens when a loop has used up its MaxIterations and would go on.
+// OnLimit is the behaviour of a loop that has used up its MaxIterations and would continue.
 type OnLimit string
 
-// The values of [OnLimit]. A file that does not say means fail.
+// The values of [OnLimit]. The default is fail.
 const (
-	LimitFails  OnLimit = "fail"  // the run cannot go on
-	LimitLeaves OnLimit = "leave" // the run goes on with the step after the loop
+	LimitFails  OnLimit = "fail"  // the run cannot continue
+	LimitLeaves OnLimit = "leave" // the run continues with the step after the loop
 )
 
 // Count is a number of times: N, or the value of a context key if Key is not empty.

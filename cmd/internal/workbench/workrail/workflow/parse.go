@@ -80,16 +80,16 @@ const (
 	MaxConditionParts = 64  // of one condition
 	MaxPatternBytes   = 256 // of one regular expression
 	MaxKeyBytes       = 128
-	MaxProblems       = 100 // errors, and as many warnings; a last one says how many more there are
+	MaxProblems       = 100 // errors, and as many warnings; a last problem counts the omitted ones
 )
 
-// Smaller limits that no serious file reaches. They keep what is shown to an agent short.
+// Smaller limits that no serious file reaches. They keep the texts for an agent short.
 const (
 	maxIDBytes      = 64
 	maxTitle        = 200
 	maxText         = 4 << 10 // of a description or one piece of guidance
 	maxListItems    = 100     // of any list but the steps
 	maxPatternSteps = 500     // of the program of one regular expression
-	maxNodes        = 100_000 // values of the file, those behind an alias counted each time
+	maxNodes        = 100_000 // values of the file; those behind an alias count each time
 	maxTreeDepth    = 64      // values inside values
 )

@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/yamlfile"
 )
 
-// Severity says whether a workflow with a problem can be used.
+// Severity is error or warning.
 type Severity string
 
 // The severities. A workflow with an error cannot be used; one with warnings can.
@@ -22,17 +22,17 @@ const (
 	SeverityWarning Severity = "warning"
 )
 
-// NotRegular says why a file in a folder of workflows is not read.
+// NotRegular is the reason why a file in a workflow directory is not read.
 const NotRegular = "not a regular file, such as a symbolic link or a pipe, which is never read"
 
-// Problem is one thing that is wrong with a file.
+// Problem is one error or warning about a file.
 type Problem struct {
 	File     string   `json:"file"`
 	Line     int      `json:"line,omitempty"` // from 1; 0 means the whole file
 	Column   int      `json:"column,omitempty"`
 	Severity Severity `json:"severity"`
-	Message  string   `json:"message"`          // what is wrong, and what is expected
-	Hint     string   `json:"hint,omitempty"`   // what to do about it
+	Message  string   `json:"message"`          // the error, and the expected value
+	Hint     string   `json:"hint,omitempty"`   // how to fix it
 	Source   string   `json:"source,omitempty"` // the line, without secrets and control characters
 }
 
@@ -45,7 +45,7 @@ func (p Problem) String() string {
 	return yamlfile.Problem{File: printable(p.File), Line: p.Line, Column: p.Column, Source: p.Source, Text: text, Hint: p.Hint}.String()
 }
 
-// printable quotes the name of a file that has characters that cannot be seen, or would begin a new line.
+// printable quotes the name of a file that has invisible characters or line breaks.
 func printable(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(name)
@@ -53,8 +53,8 @@ func printable(name string) string {
 	return name
 }
 
-// Error is the error of [Parse]: a file that cannot be used. It lists at most [MaxProblems] problems in the order of the
-// file, and then how many more there are, and no warnings.
+// Error is the error of [Parse] for a file that cannot be used. It lists at most [MaxProblems] problems in the order of
+// the file, then the number of omitted ones, and no warnings.
 type Error struct{ Problems []Problem }
 
 // Error returns all problems, each as [Problem.String] does.
@@ -76,7 +76,7 @@ func (r *reader) warn(at *token.Token, hint, format string, args ...any) {
 	r.warnings.At(at, yamlfile.NewMistake(hint, format, args...))
 }
 
-// problems returns what was recorded, in the order of the file.
+// problems returns the recorded problems in the order of the file.
 func problems(report *yamlfile.Report, severity Severity) []Problem {
 	err := report.Err()
 	if err == nil {

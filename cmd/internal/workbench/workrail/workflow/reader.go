@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/internal/near"
 )
 
-// reader turns the tree of one file into a [Workflow] and records what is wrong.
+// reader converts the tree of one file to a [Workflow] and records the problems.
 type reader struct {
 	errors   *yamlfile.Report
 	warnings *yamlfile.Report
@@ -28,7 +28,7 @@ type reader struct {
 	uses         []use
 }
 
-// scope is the names that a loop adds to the context of its steps.
+// scope has the names that a loop adds to the context of its steps.
 type scope struct {
 	outer *scope
 	names []string
@@ -44,7 +44,7 @@ func (s *scope) has(name string) bool {
 	return false
 }
 
-// use is one place where a context key is used.
+// use is one use of a context key.
 type use struct {
 	key   string
 	at    *token.Token
@@ -63,7 +63,7 @@ func newReader(file string, data []byte) *reader {
 // field is a key that a mapping may have, and how its value is read.
 type field struct {
 	name    string
-	example string // what to add if the key is missing; "" if it may be
+	example string // example for the hint if the key is missing; "" if the key is optional
 	read    func(n *node)
 }
 
@@ -170,7 +170,7 @@ func (r *reader) name(into *string, what string) func(*node) {
 	return r.word(into, what, namePattern, MaxKeyBytes, "use letters, digits, - and _, beginning with a letter, as in testCommand")
 }
 
-// key reads a context key that is used, and remembers where.
+// key reads a context key and records its use.
 func (r *reader) key(into *string, what string) func(*node) {
 	read := r.word(into, what, keyPattern, MaxKeyBytes, "use a key such as testCommand, or unit.path for a member of unit")
 	return func(n *node) {
@@ -254,7 +254,7 @@ func (r *reader) texts(into *[]string, what string, limit int) func(*node) {
 	}
 }
 
-// unique appends a name to a list, or reports that it is there already.
+// unique appends a name to a list, or reports that the list already has it.
 func (r *reader) unique(list *[]string, name string, at *token.Token, what string) {
 	switch {
 	case name == "":

@@ -86,13 +86,13 @@ func (n *node) value() any {
 // raw returns the node as canonical JSON.
 func (n *node) raw() (json.RawMessage, error) { return jsonvalue.Append(nil, n.value()) }
 
-// builder makes the tree of one file. It counts nodes, because a few aliases can stand for very many.
+// builder builds the tree of one file. It counts nodes, because a few aliases can expand to very many.
 type builder struct {
 	*reader
 	nodes int
 }
 
-// count reports whether one more node is allowed at that depth. The first that is not is a problem.
+// count reports whether one more node is allowed at that depth. It reports a problem for the first that is not.
 func (b *builder) count(at *token.Token, depth int) bool {
 	b.nodes++
 	switch {
@@ -116,7 +116,7 @@ func (b *builder) number(out *node, text string) *node {
 	return out
 }
 
-// add appends a pair to a mapping, unless its name is there already.
+// add appends a pair to a mapping, unless the mapping already has its name.
 func (b *builder) add(n *node, seen map[string]bool, p pair) {
 	if seen[p.name] {
 		b.fail(p.at, "keep one of them", "key %s appears twice", quote(p.name))

@@ -34,9 +34,9 @@ type ContextKey struct {
 type Step struct {
 	ID           string     `json:"id"` // unique in the workflow
 	Title        string     `json:"title,omitempty"`
-	Prompt       string     `json:"prompt,omitempty"` // may hold {{key}}, which stands for a value of the context
+	Prompt       string     `json:"prompt,omitempty"` // may contain {{key}}, which is replaced by a value of the context
 	Guidance     []string   `json:"guidance,omitempty"`
-	Requires     []string   `json:"requires,omitempty"` // keys that must be set before the step is begun
+	Requires     []string   `json:"requires,omitempty"` // keys that must be set before the step begins
 	When         *Condition `json:"when,omitempty"`     // the step is skipped unless it holds
 	Notes        Notes      `json:"notes,omitempty"`
 	Output       *Output    `json:"output,omitempty"`
@@ -53,10 +53,10 @@ func (s *Step) Label() string {
 	return s.ID
 }
 
-// Notes says whether a step is finished with notes on what was done.
+// Notes specifies whether a step is completed with notes on the work done.
 type Notes string
 
-// The values of [Notes]. A file that does not say means required.
+// The values of [Notes]. The default is required.
 const (
 	NotesRequired Notes = "required"
 	NotesOptional Notes = "optional"
@@ -70,10 +70,10 @@ type Output struct {
 	Optional    bool            `json:"optional,omitempty"`
 }
 
-// Question is one that only a person can answer. The step waits until the context has the answer.
+// Question is a question that only a person can answer. The step waits until the context has the answer.
 type Question struct {
 	Question string `json:"question"`
-	Key      string `json:"key"` // where the answer is put
+	Key      string `json:"key"` // context key of the answer
 }
 
 // All calls yield for every step of the workflow, those in loops included, in the order of the file. It stops when yield

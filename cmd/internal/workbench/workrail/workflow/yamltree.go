@@ -71,7 +71,8 @@ func (b *yamlBuilder) build(n ast.Node, depth int) *node {
 	return out
 }
 
-// yamlNumber keeps the digits of the file where JSON can, and uses what YAML makes of them otherwise, as in 0x10.
+// yamlNumber keeps the digits of the file if they are a JSON number, and otherwise uses the value that YAML gives them,
+// as for 0x10.
 func (b *yamlBuilder) yamlNumber(out *node, value string) *node {
 	if jsonvalue.IsNumber(json.Number(out.at.Value)) {
 		value = out.at.Value
