@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// plainError is what a server without Candor would write: no redaction, no bounds, no promises.
+// plainError is the error of a server without Candor: without redaction and limits.
 type plainError struct {
 	Code       string         `json:"code"`
 	Class      string         `json:"class"`

@@ -11,8 +11,8 @@ import (
 	"github.com/candor-mcp/candor/internal/truncate"
 )
 
-// Bounds of an error, in bytes of UTF-8. Longer text is cut on a rune border and ends in "…",
-// which counts. A whole envelope of one error stays below 32 KiB in every dialect.
+// Limits of an error, in bytes of UTF-8. Longer text is cut at a rune boundary and ends in "…", which counts. A whole envelope of
+// one error is below 32 KiB in every dialect.
 const (
 	MaxMessage    = 1024
 	MaxSuggestion = 512
@@ -23,25 +23,25 @@ const (
 	MaxText       = 1024 // one string in details
 	MaxKey        = 128  // one member name in details
 	MaxCallInfo   = 256  // tool, role, session and the like
-	MaxStack      = 8192 // as it stands in JSON, where a line end takes two bytes
+	MaxStack      = 8192 // encoded JSON, in which a newline takes two bytes
 )
 
-// cutMark ends a text that was cut. The same mark in user data is data.
+// cutMark ends a text that was cut. The same character in user data has no special meaning.
 const cutMark = "…"
 
-// maxScan bounds the work on one text: a peer may send megabytes. A secret that is cut here is still recognised.
+// maxScan limits the work on one text, because a peer may send megabytes. A secret that is cut at this limit is still recognised.
 const maxScan = 64 << 10
 
-// Public returns text as an error would hold it: redacted, and at most limit bytes of UTF-8, cut on a rune border with "…" inside
-// the bound. Passing the result again changes nothing.
+// Public returns text as an error would hold it: redacted, and at most limit bytes of UTF-8, cut at a rune boundary with "…"
+// inside the limit. Passing the result again changes nothing.
 func Public(text string, limit int) string { return publicText(text, limit) }
 
-// publicText redacts and bounds a text. All text that enters an error goes through it, and a second pass changes nothing. A cut
-// can split a redaction mark, or uncover something new to redact (a name that lost its harmless ending); such an end is moved to
-// the left until a second pass would keep it.
+// publicText redacts and bounds a text. All text that enters an error passes through it, and a second pass changes nothing. A cut
+// can split a redaction mark or expose something new to redact, such as a name that lost its harmless ending; publicText then
+// shortens the text until a second pass would not change it.
 func publicText(s string, limit int) string { return cleanText(s, limit, redact.Policy{}) }
 
-// cleanText is [publicText] under a policy.
+// cleanText is [publicText] with a redaction policy.
 func cleanText(s string, limit int, policy redact.Policy) string {
 	s = policy.Text(cutText(s, maxScan))
 	if len(s) <= limit {
@@ -78,14 +78,14 @@ func fitClean(s string, limit, size int, policy redact.Policy) string {
 		if over <= 0 {
 			return s
 		}
-		// An escaped character takes two bytes, so at least half of the excess has to go.
+		// An escaped character takes at least two bytes, so at least half of the excess has to be removed.
 		limit = max(len(cutMark), min(limit, len(s))-max(1, over/2))
 		s = cleanText(s, limit, policy)
 	}
 }
 
-// label cleans a short identifier of one line: it removes control characters, line ends and secrets with a known shape. It
-// does not look for names and paths, and keeps ids and digests.
+// label cleans a short one-line identifier: it removes control characters, newlines and secrets with a known shape. It does not
+// look for names and paths, and keeps ids and digests.
 func label(s string) string {
 	s = redact.Chars(cutText(s, maxScan))
 	if strings.ContainsAny(s, "\n\t") {
@@ -96,7 +96,7 @@ func label(s string) string {
 
 var oneLine = strings.NewReplacer("\n", "", "\t", "")
 
-// cutText bounds s to limit bytes on a rune border.
+// cutText limits s to limit bytes, cut at a rune boundary.
 func cutText(s string, limit int) string {
 	return truncate.WithMark(s, limit, cutMark)
 }
@@ -114,8 +114,8 @@ const (
 	derivedRefSize   = 6 // bytes
 )
 
-// WireRef returns the ref to write: [Error.Ref] if it is set, else "c-" and twelve hex digits derived from code, message,
-// details, tool and time. So an error that is written twice has one ref. Two equal failures at the same time, or without a time,
+// WireRef returns the ref to write: [Error.Ref] if it is set, else "c-" and twelve hex digits derived from code, message, details,
+// tool and time. An error that is written twice therefore has one ref. Two equal failures at the same time, or without a time,
 // share it; use [WithRef] to set a unique one.
 func (e *Error) WireRef() string {
 	e = e.orZero()
@@ -126,9 +126,9 @@ func (e *Error) WireRef() string {
 	return string(e.appendDerivedRef(space[:0]))
 }
 
-// appendDerivedRef appends the derived ref. Parts are separated by zero bytes, which no text in an error holds.
+// appendDerivedRef appends the derived ref. Parts are separated by zero bytes, which cannot occur in the text of an error.
 func (e *Error) appendDerivedRef(dst []byte) []byte {
-	var space [2 * MaxMessage]byte // enough for most, and not on the heap
+	var space [2 * MaxMessage]byte // enough for most errors, and not on the heap
 	code := e.wireCode()
 	text := append(space[:0], code.Domain()...)
 	text = append(append(text, '/'), code.Symbol()...)

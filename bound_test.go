@@ -12,8 +12,8 @@ import (
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
-// TestW6BoundsAreInBytesAndCutOnRuneBorders: every text keeps to its bound in bytes, is valid UTF-8, and where it was
-// cut it is a prefix of what it was, with the mark inside the bound.
+// TestW6BoundsAreInBytesAndCutOnRuneBorders checks that every text is within its limit in bytes and valid UTF-8, and that a text
+// that was cut is a prefix of the original followed by the mark, inside the limit.
 func TestW6BoundsAreInBytesAndCutOnRuneBorders(t *testing.T) {
 	bounds := map[string]struct {
 		limit int
@@ -101,10 +101,10 @@ func checkCut(t *testing.T, where, in, got string, limit int) {
 	}
 }
 
-// worst are texts that grow when they are written.
+// worst are texts that grow when they are encoded.
 var worst = []string{"\"", "\\", "\n", "é\"", "\xff", "\u2028", "\x00", "a", "😀\\"}
 
-// TestEnvelopesStayBelow32KiB fills every field with texts that grow when they are written.
+// TestEnvelopesStayBelow32KiB fills every field with texts that grow when they are encoded.
 func TestEnvelopesStayBelow32KiB(t *testing.T) {
 	for _, unit := range worst {
 		s := strings.Repeat(unit, 20000)
@@ -125,7 +125,7 @@ func TestEnvelopesStayBelow32KiB(t *testing.T) {
 	}
 }
 
-// checkPublic holds one text to what publicText promises.
+// checkPublic checks the guarantees of publicText for one text.
 func checkPublic(t testing.TB, in string, limit int) {
 	t.Helper()
 	out := candor.PublicText(in, limit)
@@ -146,7 +146,8 @@ func checkPublic(t testing.TB, in string, limit int) {
 	}
 }
 
-// Redacting makes texts longer and cutting splits what redaction wrote: both must be true of the result at once.
+// TestCuttingAndRedactionAgree checks that a result is both redacted and within its limit, although redaction lengthens texts and
+// cutting splits redaction marks.
 func TestCuttingAndRedactionAgree(t *testing.T) {
 	for _, secret := range []string{
 		"password=hunter2hunter2 rest", "token " + fakeToken + " rest", "open /home/ann/src/app/main.go rest", "https://ann:hunter2@example.com/x rest",
@@ -173,7 +174,7 @@ func TestRandomTextsArePublic(t *testing.T) {
 	}
 }
 
-// The work on a text is bounded, and a secret on that edge is still found.
+// TestHugeTextsAreCutBeforeTheyAreRead checks that the work on a text is limited, and that a secret at the limit is still found.
 func TestHugeTextsAreCutBeforeTheyAreRead(t *testing.T) {
 	for _, unit := range []string{"password=hunter2hunter2 ", "é", "/home/ann/x.txt "} {
 		checkPublic(t, strings.Repeat(unit, 1<<22/len(unit)), candor.MaxMessage)
@@ -184,7 +185,7 @@ func TestHugeTextsAreCutBeforeTheyAreRead(t *testing.T) {
 	}
 }
 
-// FuzzErrorText sends arbitrary text through every field of an error.
+// FuzzErrorText puts arbitrary text in every field of an error.
 func FuzzErrorText(f *testing.F) {
 	for _, p := range pieces {
 		f.Add(p, strings.Repeat("x", 120)+p)

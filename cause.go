@@ -74,8 +74,8 @@ func causeOfValue(v any, t thrown) Cause {
 	return NewCause(firstText(DetailsOf(v).String(), "null"), "", kindName(reflect.TypeOf(v)))
 }
 
-// textOf is err.Error() that survives a nil receiver and a panicking method, as fmt does, and also a panic value that panics
-// when printed, which fmt passes on.
+// textOf returns err.Error(). Like fmt, it survives a nil receiver and a panicking method; unlike fmt, it also survives a panic
+// value that panics when printed.
 func textOf(err error) (text string) {
 	if !guard(func() { text = fmt.Sprint(err) }) {
 		return unencodable
@@ -83,8 +83,8 @@ func textOf(err error) (text string) {
 	return text
 }
 
-// withoutFolders shortens the absolute paths in the text of file system errors. Their fields say where a path ends; [redact.Text]
-// sees only the text and stops at a blank or a bracket.
+// withoutFolders shortens the absolute paths in the text of file system errors. Their fields show where a path ends; [redact.Text]
+// sees only the text and stops at a space or a bracket.
 func withoutFolders(err error, text string) string {
 	for _, e := range chain(err) {
 		switch e := any(e).(type) {
@@ -97,7 +97,7 @@ func withoutFolders(err error, text string) string {
 	return text
 }
 
-// withoutFolder shortens one path, of this system or of Windows.
+// withoutFolder shortens one Unix or Windows path.
 func withoutFolder(text, name string) string {
 	name = strings.TrimRight(name, `/\`)
 	last := strings.LastIndexAny(name, `/\`)
@@ -107,7 +107,7 @@ func withoutFolder(text, name string) string {
 	return strings.ReplaceAll(text, name, "…/"+name[last+1:])
 }
 
-// codeTextOf returns the first code that anything in the chain carries, or "".
+// codeTextOf returns the first code that an error in the chain carries, or "".
 func codeTextOf(err error) string {
 	for _, e := range chain(err) {
 		if code := ownCodeText(e); code != "" {
@@ -135,7 +135,7 @@ func nameOf(err error) string {
 // plainName is the name of an error made by errors.New or fmt.Errorf.
 const plainName = "Error"
 
-// kindName is the name of a type, without its package and the pointers around it.
+// kindName returns the name of a type, without its package and pointers.
 func kindName(t reflect.Type) string {
 	if t == nil {
 		return ""
@@ -185,17 +185,17 @@ var errnos = []struct {
 	{syscall.ENOTCONN, "ENOTCONN"}, {syscall.ENOMEM, "ENOMEM"},
 }
 
-// maxChain is how many errors of one chain are visited: an error may unwrap to itself.
+// maxChain is the maximum number of errors of one chain that are visited, because an error may unwrap to itself.
 const maxChain = 256
 
-// walker visits an error and then all that it wraps. Unlike errors.Is and errors.As it skips nil pointers and stops on endless
+// walker visits an error and all errors that it wraps. Unlike errors.Is and errors.As it skips nil pointers and stops on endless
 // chains.
 type walker struct {
 	left  int
 	sound bool // errors.Is and errors.As are safe on this chain
 }
 
-// chain yields err and all that it wraps, with their depth.
+// chain yields err and all errors that it wraps, with their depth.
 func chain(err error) iter.Seq2[int, error] {
 	return func(yield func(int, error) bool) {
 		w := walker{left: maxChain}
@@ -250,7 +250,8 @@ func (w *walker) visit(depth int, err error, yield func(int, error) bool) bool {
 	return true
 }
 
-// matchReturns reports whether the Is and As methods of one error return. It calls them with a target that nothing matches.
+// matchReturns reports whether the Is and As methods of one error return without a panic. It calls them with a target that nothing
+// matches.
 func matchReturns(err error) bool {
 	ok := true
 	if v, has := any(err).(interface{ Is(error) bool }); has {
@@ -296,7 +297,7 @@ func ours(err error) *Error {
 			return found
 		}
 	}
-	// An error of another kind may still say that it is one of ours.
+	// Another type may have an As method that returns an *Error.
 	var found *Error
 	if !sound(err) || !guard(func() { _ = errors.As(err, &found) }) {
 		return nil

@@ -60,7 +60,7 @@ func pointers(n int) any {
 	return v
 }
 
-// hostile are values that break naive encoders. Each call builds them anew.
+// hostile returns new values that break naive encoders.
 func hostile() map[string]any {
 	type pointer *pointer
 	var p pointer
@@ -90,7 +90,7 @@ func hugeMap(n int) map[string]int {
 	return m
 }
 
-// TestK7CausesAreNormalisedAndSafe: an error becomes message, code and name, and whatever else is thrown becomes short, valid text.
+// TestK7CausesAreNormalisedAndSafe checks that an error becomes message, code and name, and any other value short, valid text.
 func TestK7CausesAreNormalisedAndSafe(t *testing.T) {
 	t.Run("errors", func(t *testing.T) {
 		missing := &fs.PathError{Op: "open", Path: "a.txt", Err: syscall.ENOENT}
@@ -180,7 +180,7 @@ func checkCause(t *testing.T, name string, c candor.Cause) {
 	}
 }
 
-// The caller's value is read, never written, whatever becomes of it.
+// TestThrownValuesAreNotChanged checks that the caller's value is only read.
 func TestThrownValuesAreNotChanged(t *testing.T) {
 	value := func() map[string]any {
 		return map[string]any{
@@ -197,7 +197,7 @@ func TestThrownValuesAreNotChanged(t *testing.T) {
 	}
 }
 
-// TestACauseThatIsTheMessageIsCleanedAlike holds that a cause may share the message's redaction: both are the same text then.
+// TestACauseThatIsTheMessageIsCleanedAlike checks that a cause may share the message's redaction if both are the same text.
 func TestACauseThatIsTheMessageIsCleanedAlike(t *testing.T) {
 	texts := []string{
 		"disk on fire", "", "password=hunter2hunter2", "see /home/mira/notes.md", "Bearer abcdefghijklmnopqrstuvwxyz0123456789", "a\x1b[31mb", "[redacted]",

@@ -16,7 +16,7 @@ import (
 //
 // Codes are comparable and may be used as map keys and in switch statements.
 type Code struct {
-	i uint16 // index into the generated catalogue; 0 is no code
+	i uint16 // index into the generated catalogue; 0 means no code
 }
 
 // CodeAt returns the code in a row of the generated catalogue. It is for the generated packages below codes: a Row cannot be
@@ -100,7 +100,7 @@ func (c Code) Retry() Retry { return c.info().retry }
 // Sentence returns the public sentence. It is fixed and safe for any peer.
 func (c Code) Sentence() string { return c.info().message }
 
-// Action returns what to do next, in words.
+// Action returns a sentence that says what to do next.
 func (c Code) Action() string { return c.info().action }
 
 // Since returns the release that introduced the code.
@@ -112,7 +112,7 @@ func (c Code) Status() Status { return c.info().status }
 // Successor returns the code that replaces a deprecated one, else the zero Code.
 func (c Code) Successor() Code { return Code{c.info().successor} }
 
-// Aliases returns other spellings met on the wire. The caller owns the slice.
+// Aliases returns other spellings in use on the wire. The caller owns the slice.
 func (c Code) Aliases() []string { return append([]string(nil), c.info().aliases...) }
 
 // String returns "domain/SYMBOL", the full identity.
@@ -153,8 +153,7 @@ func Domains() []Domain {
 	return out
 }
 
-// LookupCode finds a code by its domain and symbol; ok is false if nothing is registered there.
-// Aliases count.
+// LookupCode finds a code by its domain and its symbol or alias. It returns false if there is no such code.
 func LookupCode(domain, symbol string) (c Code, ok bool) {
 	for _, i := range index().bySymbol[symbol] {
 		if catalogue[i].domain == domain {
@@ -215,8 +214,8 @@ func ParseCode(text string) (Code, error) {
 	return Code{}, fmt.Errorf("code %q: not registered", text)
 }
 
-// spelling returns the registered symbol or alias that equals typed but for the case of its letters, else typed.
-// Not all aliases are in capitals.
+// spelling returns the registered symbol or alias that equals typed except for the case of its letters, else typed. Not all
+// aliases are in capitals.
 func spelling(typed string) string {
 	for known := range index().bySymbol {
 		if strings.EqualFold(known, typed) {
@@ -226,7 +225,7 @@ func spelling(typed string) string {
 	return typed
 }
 
-// codeIndex is built once, on first use: most programs look up few codes or none.
+// codeIndex is built on first use, because most programs look up few codes or none.
 type codeIndex struct {
 	byNumber []uint16
 	bySymbol map[string][]uint16 // in the order of numbers; symbols first, then aliases
@@ -251,8 +250,8 @@ var index = sync.OnceValue(func() codeIndex {
 	return ix
 })
 
-// Class says what a caller should do about a failure. It is a closed set: a client that
-// knows these thirteen words can act on any error, including one whose code it has never seen.
+// Class is the action that a caller should take on a failure. It is a closed set: a client that knows these thirteen words can act
+// on any error, including one whose code it has never seen.
 type Class string
 
 // The classes, each with the action it asks for.

@@ -18,8 +18,8 @@ import (
 	"github.com/candor-mcp/candor/internal/catalogue"
 )
 
-// TestK3UnregisteredCodesCannotBeConstructed: outside the package a Code is a generated variable, the result of a
-// lookup, or the zero Code; and the zero Code never passes for another one.
+// TestK3UnregisteredCodesCannotBeConstructed checks that outside the package a Code is a generated variable, the result of a
+// lookup, or the zero Code, and that the zero Code never equals another one.
 func TestK3UnregisteredCodesCannotBeConstructed(t *testing.T) {
 	t.Run("the zero code says so everywhere", func(t *testing.T) {
 		for name, e := range map[string]*candor.Error{
@@ -144,7 +144,7 @@ func TestLookupSymbolPrefersTheReadersDomain(t *testing.T) {
 	}
 }
 
-// A variadic call hands over the caller's own slice: it is read, never written.
+// TestLookupSymbolLeavesTheCallersSliceAlone checks that the caller's slice in a variadic call is only read.
 func TestLookupSymbolLeavesTheCallersSliceAlone(t *testing.T) {
 	list := []string{"kaiza", "workrail"}
 	candor.LookupSymbol("INTERNAL_ERROR", list[:1]...)
@@ -165,7 +165,7 @@ func TestCallersOwnWhatTheyAreGiven(t *testing.T) {
 	}
 }
 
-// TestH3CatalogueEqualsTable: the table compiled into the package says exactly what spec/catalogue.json says.
+// TestH3CatalogueEqualsTable checks that the table compiled into the package equals spec/catalogue.json.
 func TestH3CatalogueEqualsTable(t *testing.T) {
 	spec, err := catalogue.Load("spec/catalogue.json")
 	if err != nil {
@@ -232,7 +232,7 @@ func checkDomains(t *testing.T, spec *catalogue.Catalogue) {
 	}
 }
 
-// asSpec writes a compiled code the way the file does.
+// asSpec returns a compiled code in the form of the file.
 func asSpec(c candor.Code) catalogue.Code {
 	out := catalogue.Code{
 		Symbol: c.Symbol(), Domain: c.Domain(), Number: c.Number(), Class: string(c.Class()), Retry: string(c.Retry().Kind()),

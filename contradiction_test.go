@@ -30,7 +30,8 @@ func TestWrittenExamplesHoldAtRunTime(t *testing.T) {
 	}
 }
 
-// TestActionsAgreeWithTheirAdvice says why the action of a code may be used unchecked beside its default advice.
+// TestActionsAgreeWithTheirAdvice checks that the action of a code does not contradict its default advice, so that it can be used
+// unchecked.
 func TestActionsAgreeWithTheirAdvice(t *testing.T) {
 	for code := range Codes() {
 		if phrase, bad := contradicts(code.Retry(), code.Action()); bad {

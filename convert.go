@@ -16,8 +16,8 @@ import (
 )
 
 // From converts any Go error. It returns nil only for nil. An *Error anywhere in the chain is returned unchanged, without the
-// options. An error that carries a registered code, by symbol or by number, keeps it. Known errors of the standard library get
-// the code that fits. Everything else is INTERNAL_ERROR with a fixed sentence: the text of an unknown error is for the operator,
+// options. An error that carries a registered code, by symbol or by number, keeps it. Known errors of the standard library get a
+// matching code. Every other error becomes INTERNAL_ERROR with a fixed sentence: the text of an unknown error is for the operator,
 // so it goes to the cause and never to the message.
 func From(err error, options ...Option) *Error {
 	if err == nil {
@@ -42,7 +42,7 @@ func KnownCode(err error) Code {
 	return code
 }
 
-// FromUnknown converts an error, a text, or any value of a panic. It returns nil for nil.
+// FromUnknown converts an error, a string, or any panic value. It returns nil for nil.
 func FromUnknown(v any, options ...Option) *Error {
 	switch v := v.(type) {
 	case nil:
@@ -62,7 +62,7 @@ func FromUnknown(v any, options ...Option) *Error {
 // CodeOf returns the code of the first *Error in the chain, or the zero Code.
 func CodeOf(err error) Code { return ours(err).Code() }
 
-// fallback builds the converted error, of INTERNAL_ERROR if no code was found.
+// fallback builds the converted error. Without a valid code it uses INTERNAL_ERROR.
 func fallback(code Code, message string, cause Option, options []Option) *Error {
 	if !code.Valid() {
 		code = CodeInternalError
@@ -70,8 +70,8 @@ func fallback(code Code, message string, cause Option, options []Option) *Error 
 	return New(code, message, append([]Option{WithOrigin(PartyServer, false), cause}, options...)...)
 }
 
-// codeOf applies the rules in order: a code that the error carries comes before one that is inferred. If the message is "", the
-// public sentence is used.
+// codeOf applies the rules in order: a code that the error carries takes precedence over one that is inferred. If the returned
+// message is "", the public sentence is used.
 func codeOf(err error) (Code, string) {
 	if isPlain(err) {
 		return codeOfPlain(err)
@@ -87,15 +87,15 @@ func codeOf(err error) (Code, string) {
 	}
 	for _, rule := range conversions {
 		fits := false
-		if guard(func() { fits = rule.matches(err) }) && fits { // an Is may panic for one target alone
+		if guard(func() { fits = rule.matches(err) }) && fits { // an Is method may panic for one target only
 			return rule.code, ""
 		}
 	}
 	return Code{}, ""
 }
 
-// isPlain reports whether err was made by errors.New: it wraps nothing, carries no code and its methods cannot panic. Most
-// errors are plain, and take a short path.
+// isPlain reports whether err was made by errors.New: it wraps nothing, carries no code, and its methods cannot panic. Most errors
+// are plain and take a short path.
 func isPlain(err error) bool { return reflect.TypeOf(err) == plainType }
 
 var plainType = reflect.TypeOf(errors.New(""))
@@ -110,7 +110,7 @@ func codeOfPlain(err error) (Code, string) {
 // plainCodes has the conversions whose target is a plain error. A plain error matches no other conversion.
 var plainCodes = func() map[error]Code {
 	codes := make(map[error]Code)
-	for _, rule := range slices.Backward(conversions) { // the first of several stays
+	for _, rule := range slices.Backward(conversions) { // so that the first of several wins
 		if rule.target != nil && isPlain(rule.target) {
 			codes[rule.target] = rule.code
 		}
@@ -118,7 +118,7 @@ var plainCodes = func() map[error]Code {
 	return codes
 }()
 
-// codeInTexts applies codeInText to the chain. The innermost code wins, and of several at one depth the first.
+// codeInTexts applies codeInText to the chain. The innermost code wins; at the same depth, the first one does.
 func codeInTexts(err error) (Code, string) {
 	var found Code
 	message, deepest := "", -1
@@ -132,9 +132,9 @@ func codeInTexts(err error) (Code, string) {
 	return found, message
 }
 
-// codeInText reads the forms that older servers throw: "[FILE_NOT_FOUND] File not found: a.txt", and "SESSION_LOCKED: …" for
-// codes of KAIZA only, because "TIMEOUT: …" is common prose. Of nested prefixes the innermost registered code wins: callers add
-// the outer ones.
+// codeInText reads the forms that older servers throw: "[FILE_NOT_FOUND] File not found: a.txt", and "SESSION_LOCKED: …" for KAIZA
+// codes only, because "TIMEOUT: …" is common in prose. With nested prefixes the innermost registered code wins, because callers
+// add the outer ones.
 func codeInText(text string) (Code, string) {
 	var found Code
 	message := ""
@@ -162,8 +162,8 @@ func codeInText(text string) (Code, string) {
 	}
 }
 
-// conversions are the rules for errors of the standard library, most specific first: a dial that timed out is also a
-// net.Error, and one to a socket that is not there is also a missing file.
+// conversions are the rules for errors of the standard library, the most specific first: a dial that timed out is also a
+// net.Error, and a dial to a socket that does not exist is also a missing file.
 var conversions = []conversion{
 	{code: CodeCancelled, target: context.Canceled},
 	{code: CodeTimeout, target: context.DeadlineExceeded},
@@ -187,7 +187,7 @@ var conversions = []conversion{
 	{code: CodeResultNotEncodable, fits: as[*json.UnsupportedTypeError]},
 }
 
-// conversion is one rule: the errors that are target, or those that fit.
+// conversion is one rule. It applies to errors that match target, or for which fits returns true.
 type conversion struct {
 	code   Code
 	target error
@@ -206,7 +206,7 @@ func as[T error](err error) bool {
 	return ok
 }
 
-// isFileTimeout tells the deadline of a file or pipe from that of a connection.
+// isFileTimeout reports whether err is an exceeded deadline of a file or pipe, and not of a connection.
 func isFileTimeout(err error) bool {
 	return errors.Is(err, os.ErrDeadlineExceeded) && !as[*net.OpError](err)
 }
@@ -216,7 +216,7 @@ func isNetTimeout(err error) bool {
 	return ok && !isNilPointer(n) && n.Timeout()
 }
 
-// The ways in which error types of other systems carry a code.
+// Methods by which error types of other systems return a code.
 type (
 	textCoded interface{ ErrorCode() string }
 	textCode  interface{ Code() string }
@@ -226,10 +226,10 @@ type (
 	intApp    interface{ AppCode() int }
 )
 
-// leastNumber is the least number that is taken for one of the taxonomy: below it are exit and HTTP statuses.
+// leastNumber is the lowest number that is read as a registered code. Exit codes and HTTP statuses are below it.
 const leastNumber = 1000
 
-// carriedBy returns the registered code that one error carries by itself, by symbol or by number.
+// carriedBy returns the registered code that one error carries, without its chain, by symbol or by number.
 func carriedBy(err error) (Code, bool) {
 	symbol, number := ownCode(err)
 	if c, ok := LookupSymbol(symbol); ok {
@@ -241,7 +241,7 @@ func carriedBy(err error) (Code, bool) {
 	return LookupNumber(number)
 }
 
-// ownCodeText returns the code that one error carries by itself as a text, or "".
+// ownCodeText returns the code that one error carries, without its chain, as text, or "".
 func ownCodeText(err error) string {
 	symbol, number := ownCode(err)
 	if symbol == "" && number != 0 {
@@ -250,7 +250,8 @@ func ownCodeText(err error) string {
 	return symbol
 }
 
-// ownCode returns the code that one error carries by itself, as a symbol or as a number. A method that panics has none.
+// ownCode returns the code that one error carries, without its chain, as a symbol or as a number. A method that panics gives no
+// code.
 func ownCode(err error) (symbol string, number int) {
 	switch v := any(err).(type) {
 	case *Error:
@@ -275,15 +276,15 @@ func ownCode(err error) (symbol string, number int) {
 	return symbol, number
 }
 
-// codeFields are the names under which a struct may hold its code, the most telling first.
+// codeFields are the names of struct fields that may hold a code, the most specific first.
 var codeFields = [...]string{"ErrorCode", "AppCode", "Code"}
 
-// codeField reads the code from an exported field of a struct itself; embedded ones are not searched.
+// codeField reads the code from an exported field of the struct itself. It does not search embedded structs.
 func codeField(r reflect.Value) (symbol string, number int) {
 	if r.Kind() == reflect.Pointer {
 		r = r.Elem()
 	}
-	if r.Kind() != reflect.Struct || r.Type().Name() == "CloseError" { // a closed WebSocket counts from 1000 as well
+	if r.Kind() != reflect.Struct || r.Type().Name() == "CloseError" { // WebSocket close codes also begin at 1000
 		return "", 0
 	}
 	for _, name := range codeFields {
@@ -303,8 +304,8 @@ func codeField(r reflect.Value) (symbol string, number int) {
 	return "", 0
 }
 
-// thrown is what a value that is neither an error nor a text says about itself, by the member names that older
-// servers use. It is read from the value and not from its details, in which large neighbours may have left no room.
+// thrown holds the members of a value that is neither an error nor a string, by the names that older servers use. They are read
+// from the value and not from its details, which may have been cut.
 type thrown struct {
 	errorCode, code, humanMessage, message, name string
 }
@@ -322,7 +323,7 @@ func thrownBy(v any) thrown {
 	return t
 }
 
-// carried returns the registered code, if there is one, and the words that go with it.
+// carried returns the registered code and its message, or the zero Code.
 func (t thrown) carried() (Code, string) {
 	for _, symbol := range [...]string{t.errorCode, t.code} {
 		if c, ok := LookupSymbol(symbol); ok {
@@ -341,7 +342,7 @@ func firstText(texts ...string) string {
 	return ""
 }
 
-// membersOf yields the members that encoding/json would see in an object, map or struct. Anything else has none.
+// membersOf yields the members that encoding/json would write for an object, map or struct. Other values have no members.
 func membersOf(v any) iter.Seq[field] {
 	none := func(func(field) bool) {}
 	r := reflect.ValueOf(v)
@@ -376,7 +377,7 @@ func membersOf(v any) iter.Seq[field] {
 	}
 }
 
-// scalarText returns a text or the spelling of a number, and "" for everything else.
+// scalarText returns a string or the spelling of a number, and "" for any other value.
 func scalarText(v any) string {
 	var w safeWriter
 	w.element(v, MaxDetails)

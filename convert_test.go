@@ -41,10 +41,10 @@ func (e *wrapError) ErrorCode() string  { return e.code }
 func (f forest) Error() string          { return fmt.Sprintf("%d errors", len(f)) }
 func (f forest) Unwrap() []error        { return f }
 
-// said is an error with the words of another system.
+// said is an error with the text of another system.
 func said(text string) error { return errors.New(text) }
 
-// TestK8CarriedCodesSurvive: whoever says a registered code keeps it, however the error was passed on.
+// TestK8CarriedCodesSurvive checks that a registered code is kept, however the error was wrapped.
 func TestK8CarriedCodesSurvive(t *testing.T) {
 	const symbol = "PLAN_NOT_FOUND"
 	want := kaiza.PlanNotFound
@@ -115,8 +115,8 @@ func TestNilIsNoError(t *testing.T) {
 	if candor.CodeOf(nil).Valid() {
 		t.Error("nil has a code")
 	}
-	// From is nil for nil and for nothing else: whoever calls it behind "err != nil" need not ask again. A nil pointer
-	// in an error is a mistake in the server, and is reported as one.
+	// From returns nil for nil only, so that a caller behind "err != nil" need not check again. A nil pointer in an error is a bug in
+	// the server and is reported as one.
 	for name, err := range map[string]error{
 		"ours":           (*candor.Error)(nil),
 		"ours, wrapped":  fmt.Errorf("x: %w", (*candor.Error)(nil)),
@@ -138,7 +138,7 @@ func TestNilIsNoError(t *testing.T) {
 		if candor.CodeOf(err).Valid() {
 			t.Errorf("%s has a code", name)
 		}
-		_ = errors.Is(e, context.Canceled) // what we keep can be walked
+		_ = errors.Is(e, context.Canceled) // the kept error can be walked
 		_ = marshal(t, e) + fmt.Sprintf("%+v", e)
 	}
 	real := candor.New(candor.CodeTimeout, "")
@@ -173,7 +173,7 @@ func TestConversionIsIdempotent(t *testing.T) {
 	}
 }
 
-// One table of real errors, most of them made by the standard library itself.
+// TestStandardErrorsGetTheCodeThatFits checks a table of real errors, most of them made by the standard library itself.
 func TestStandardErrorsGetTheCodeThatFits(t *testing.T) {
 	_, missing := os.Open(filepath.Join(t.TempDir(), "secret-project", "nothing.txt"))
 	dir := t.TempDir()
@@ -309,7 +309,7 @@ func dialMissingSocket(t *testing.T) error {
 	return err
 }
 
-// readTimeout reads from a connection whose deadline is over.
+// readTimeout reads from a connection whose deadline has passed.
 func readTimeout(t *testing.T) error {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -344,13 +344,13 @@ func TestKnownCodeIsWhatFromFinds(t *testing.T) {
 	}
 }
 
-// TestThePlainErrorsOfTheLibraryAreKnownAsTheyAre holds the short way for plain errors against the rules.
+// TestThePlainErrorsOfTheLibraryAreKnownAsTheyAre compares the short path for plain errors with the rules.
 func TestThePlainErrorsOfTheLibraryAreKnownAsTheyAre(t *testing.T) {
 	for _, err := range []error{
 		context.Canceled, fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, fs.ErrInvalid, fs.ErrClosed, io.EOF, io.ErrUnexpectedEOF, errors.ErrUnsupported, net.ErrClosed,
 		os.ErrDeadlineExceeded, context.DeadlineExceeded, errors.New("context canceled"),
 	} {
-		wrapped := fmt.Errorf("reading: %w", err) // not plain: it takes the long way
+		wrapped := fmt.Errorf("reading: %w", err) // not plain, so it takes the long path
 		if got, want := candor.From(err).Code(), candor.From(wrapped).Code(); got != want {
 			t.Errorf("%v is %v, and wrapped %v", err, got, want)
 		}

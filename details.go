@@ -12,8 +12,9 @@ type Details struct {
 	json string
 }
 
-// DetailsOf copies v into safe JSON. A nil, also a typed one, gives the zero Details. Values that JSON cannot hold become short
-// texts in brackets, such as "[cycle]" or "[chan]"; NaN and infinities become texts; parts that do not fit are cut and marked "…".
+// DetailsOf copies v into safe JSON. A nil value, also a typed one, gives the zero Details. Values that JSON cannot hold become
+// short strings in brackets, such as "[cycle]" or "[chan]"; NaN and infinities become strings; parts that do not fit are cut and
+// marked "…".
 func DetailsOf(v any) Details {
 	if d, ok := v.(Details); ok {
 		return d
@@ -25,7 +26,8 @@ func DetailsOf(v any) Details {
 	return Details{json: string(out)}
 }
 
-// ParseDetails copies JSON text, keeping member order and number spelling. Text that is not one JSON value is an error.
+// ParseDetails copies JSON text, keeping the order of members and the spelling of numbers. It returns an error for text that is
+// not one JSON value.
 func ParseDetails(raw []byte) (Details, error) {
 	if !json.Valid(raw) {
 		return Details{}, errors.New("details: not one JSON value")
@@ -33,10 +35,10 @@ func ParseDetails(raw []byte) (Details, error) {
 	return DetailsOf(json.RawMessage(raw)), nil
 }
 
-// IsZero reports whether there are no details.
+// IsZero reports whether the details are empty.
 func (d Details) IsZero() bool { return d.json == "" }
 
-// String returns the JSON text, or "" if there is none.
+// String returns the JSON text, or "" if the details are empty.
 func (d Details) String() string { return d.json }
 
 // MarshalJSON returns the JSON text, or null.
@@ -74,8 +76,8 @@ func (d Details) Get(name string) Details {
 	return Details{}
 }
 
-// With returns a copy with one member set. Details that are not an object are kept under "value".
-// The new member comes first, so that it is kept if the details have to be cut.
+// With returns a copy with one member set. Details that are not an object are kept under "value". The new member comes first, so
+// that it is kept if the details have to be cut.
 func (d Details) With(name string, v any) Details {
 	out := object{{name: name, value: v}}
 	if d.IsZero() {
@@ -92,7 +94,7 @@ func (d Details) With(name string, v any) Details {
 	return DetailsOf(out)
 }
 
-// Issues returns details.issues, or nil if there are none that can be read.
+// Issues returns details.issues, or nil if it is missing or cannot be decoded.
 func (d Details) Issues() []Issue {
 	var holder struct {
 		Issues []Issue `json:"issues"`
@@ -136,20 +138,20 @@ func (i *Issue) fields() iter.Seq[field] {
 	}
 }
 
-// Issue is one thing wrong with the arguments of a call.
+// Issue is one fault in the arguments of a call.
 type Issue struct {
-	// Path is the JSON Pointer of the argument itself; "" is the arguments as a whole. A missing or
-	// unknown key is named by its own pointer.
+	// Path is the JSON Pointer of the argument; "" means the arguments as a whole. A missing or unknown key is named by its own
+	// pointer.
 	Path string `json:"path"`
 	// Rule is the schema keyword or the name of the check that failed.
 	Rule string `json:"rule,omitempty"`
 	// Message is one sentence.
 	Message string `json:"message,omitempty"`
-	// Expected is the piece of the schema that matters.
+	// Expected is the part of the schema that was not met.
 	Expected any `json:"expected,omitempty"`
 	// Got is the type that was received, never the value.
 	Got string `json:"got,omitempty"`
-	// Hint says how to fix it, such as the name that was probably meant.
+	// Hint says how to fix the argument, such as the name that was probably meant.
 	Hint string `json:"hint,omitempty"`
 	// Example is a value that passes.
 	Example any `json:"example,omitempty"`

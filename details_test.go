@@ -13,11 +13,11 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// fakeToken has the shape of a secret and opens nothing.
+// fakeToken has the shape of a secret but is not valid.
 var fakeToken = "ghp_" + strings.Repeat("aB3dE5gH7j", 3) + "kL9mN1"
 
-// TestW5DetailsAreSafeByConstruction: whatever Go value they are made from, details are valid, bounded JSON, and the
-// code of the error is the one it was given.
+// TestW5DetailsAreSafeByConstruction checks that details are valid, bounded JSON, whatever Go value they are made from, and that
+// the error keeps its code.
 func TestW5DetailsAreSafeByConstruction(t *testing.T) {
 	for name, v := range hostile() {
 		for place, v := range map[string]any{"": v, " in a map": map[string]any{"v": v}, " in a list": []any{v, 1}, " in a struct": struct{ V any }{v}} {
@@ -33,7 +33,7 @@ func TestW5DetailsAreSafeByConstruction(t *testing.T) {
 	}
 }
 
-// checkDetails holds details to every promise they make by themselves.
+// checkDetails checks all guarantees of Details.
 func checkDetails(t testing.TB, name string, d candor.Details) {
 	t.Helper()
 	out := d.String()
@@ -57,7 +57,7 @@ func checkDetails(t testing.TB, name string, d candor.Details) {
 	}
 }
 
-// depthOf counts how deep brackets stand in JSON.
+// depthOf returns the depth of nested brackets in JSON.
 func depthOf(s string) int {
 	depth, most, quoted := 0, 0, false
 	for i := 0; i < len(s); i++ {
@@ -85,7 +85,7 @@ func TestDetailsSayWhatTheValueSays(t *testing.T) {
 	type embedding struct {
 		Base
 		*node
-		Label  string // hides Base.Label, as it does in Go
+		Label  string // hides Base.Label, as in Go
 		Skip   string `json:"-"`
 		Dash   string `json:"-,"`
 		Named  string `json:"named"`
@@ -231,11 +231,11 @@ func TestCutDetailsAreMarked(t *testing.T) {
 	}
 }
 
-// A member called "…" is a member like any other, also beside our own mark.
+// TestTheCutMarkInDataMeansNothing checks that a member named "…" is kept like any other, even beside the cut mark.
 func TestTheCutMarkInDataMeansNothing(t *testing.T) {
 	m := map[string]any{"…": "mine", "!": 1}
 	for i := range 200 {
-		m[fmt.Sprintf("\uffe0%03d", i)] = strings.Repeat("x", 100) // sorts behind the mark
+		m[fmt.Sprintf("\uffe0%03d", i)] = strings.Repeat("x", 100) // sorts after the mark
 	}
 	d := candor.DetailsOf(m)
 	checkDetails(t, "mark in data", d)

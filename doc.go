@@ -1,5 +1,6 @@
-// Package candor has the error value that MCP servers report failures with. An [Error] says what went wrong ([Error.Code]), what
-// to do about it ([Error.Class]), whether the same call may be sent again ([Error.Retry]) and what to do next ([Error.Suggestion]).
+// Package candor has the error value with which MCP servers report failures. An [Error] says what went wrong ([Error.Code]), what
+// to do about it ([Error.Class]), whether the same call may be sent again ([Error.Retry]) and what to do next
+// ([Error.Suggestion]).
 //
 // # Building an error
 //
@@ -9,15 +10,15 @@
 //		candor.WithDetails(map[string]any{"path": "notes.txt"}),
 //		candor.WithCause(cause))
 //
-// A program cannot make up a code: [Code] is opaque. Candor's own codes are variables of this package, such as [CodeTimeout];
-// the vocabularies of other systems are generated packages below codes, such as codes/kaiza. The zero [Error] is invalid, and
-// [Error.Validate] says so.
+// A program cannot make up a code: [Code] is opaque. Candor's own codes are variables of this package, such as [CodeTimeout]; the
+// vocabularies of other systems are generated packages below codes, such as codes/kaiza. The zero [Error] is invalid, and
+// [Error.Validate] reports it.
 //
-// # What the peer may see
+// # Redaction
 //
-// All prose is redacted and bounded when it enters an error, so no dialect and no transport can leak what an error does not
+// All prose is redacted and bounded when it enters an error, so no dialect and no transport can leak text that an error does not
 // hold. Identifiers (tool, session, ref and the like) are bounded and cleaned of control characters, but otherwise kept, because
-// they are searched for later. The Go error behind an Error stays reachable through errors.Is and errors.As and is never written
+// operators search for them later. The Go error behind an Error is reachable through errors.Is and errors.As and is never written
 // to a peer; its redacted copy is [Error.Cause].
 //
 // # Converting

@@ -18,7 +18,7 @@ type Error struct {
 	code       Code
 	message    string
 	retry      Retry
-	retrySet   bool   // retry was set, and does not follow from the code
+	retrySet   bool   // retry was set by an option
 	asked      string // the suggestion that the caller set; see derive
 	suggestion string
 	details    Details
@@ -31,8 +31,8 @@ type Error struct {
 	stack      string
 }
 
-// CallInfo says where a failure happened. An empty field is unknown: it is left out on the wire, or null in
-// the system-error dialect.
+// CallInfo describes the call that failed. An empty field is unknown: it is omitted on the wire, or null in the system-error
+// dialect.
 type CallInfo struct {
 	Tool          string
 	Role          string
@@ -55,7 +55,7 @@ func (c CallInfo) cleaned() CallInfo {
 // Code returns the registered code; it is the zero Code only in an invalid Error.
 func (e *Error) Code() Code { return e.orZero().code }
 
-// Class returns what to do about it. It follows from the code.
+// Class returns the class of the code, which says what to do about the failure.
 func (e *Error) Class() Class { return e.orZero().code.Class() }
 
 // Message returns one concise sentence for people and models. Programs act on [Error.Code].
@@ -64,7 +64,7 @@ func (e *Error) Message() string { return e.orZero().message }
 // Retry returns whether the same call may be sent again.
 func (e *Error) Retry() Retry { return e.orZero().retry }
 
-// RetryGiven reports whether the retry advice was given by [WithRetry], and does not follow from the code.
+// RetryGiven reports whether the retry advice was set by [WithRetry] and not taken from the code.
 func (e *Error) RetryGiven() bool { return e.orZero().retrySet }
 
 // Suggestion returns what to do next, or "". It never contradicts [Error.Retry].
@@ -79,13 +79,13 @@ func (e *Error) Origin() Origin { return e.orZero().origin }
 // Ref returns the correlation id that the ledger, the logs and the span share, or "" if none is set; see [Error.WireRef].
 func (e *Error) Ref() string { return e.orZero().ref }
 
-// CallInfo returns where it happened.
+// CallInfo returns the description of the call that failed.
 func (e *Error) CallInfo() CallInfo { return e.orZero().callInfo }
 
 // Cause returns the redacted copy of the error behind this one.
 func (e *Error) Cause() Cause { return e.orZero().cause }
 
-// Time returns when it happened, in UTC with milliseconds, or the zero time if it is not known.
+// Time returns the time of the failure, in UTC with milliseconds, or the zero time if it is not known.
 func (e *Error) Time() time.Time { return e.orZero().at }
 
 // Stack returns the cleaned stack, or "" if none was attached.
@@ -103,8 +103,8 @@ func (e *Error) orZero() *Error {
 	return e
 }
 
-// New builds an error of a registered code. If message is empty, the code's public sentence is used; retry
-// advice and suggestion come from the catalogue unless an option sets them.
+// New builds an error with a registered code. If message is empty, the code's public sentence is used; retry advice and suggestion
+// come from the catalogue unless an option sets them.
 //
 // A zero code gives an invalid Error: [Error.Validate] reports it, and on the wire it is UNCODED_ERROR.
 func New(code Code, message string, options ...Option) *Error {
@@ -122,7 +122,7 @@ func (e *Error) With(options ...Option) *Error {
 	c := *e
 	c.set(options)
 	if c.code != e.code || c.retry != e.retry || c.asked != e.asked || c.message == "" {
-		c.derive() // no other field matters to it
+		c.derive() // derive depends on no other field
 	}
 	return &c
 }
@@ -138,13 +138,14 @@ func (e *Error) set(options []Option) {
 	}
 }
 
-// derive sets the fields that depend on others, in any order of options: an empty message becomes the code's sentence, and the
-// suggestion is the one that was asked for, or if that contradicts the retry advice the catalogue's, or if that does too, none.
+// derive sets the fields that depend on others, so that the order of options does not matter. An empty message becomes the code's
+// sentence. The suggestion is the one that the caller set or, if that contradicts the retry advice, the catalogue's; if both
+// contradict it, there is no suggestion.
 func (e *Error) derive() {
 	if e.message == "" {
 		e.message = e.code.Sentence()
 	}
-	if !e.retrySet && e.asked == "" { // a test holds that the catalogue does not contradict itself
+	if !e.retrySet && e.asked == "" { // a test checks that the catalogue does not contradict itself
 		e.suggestion = e.code.Action()
 		return
 	}
@@ -157,14 +158,14 @@ func (e *Error) derive() {
 	}
 }
 
-// Party is who a failure comes from.
+// Party is the component that a failure comes from.
 type Party string
 
 // The parties, from the inside out.
 const (
-	PartyTool      Party = "tool"      // the tool ran and says it failed
-	PartyServer    Party = "server"    // the MCP server refused or broke around the tool
-	PartyGateway   Party = "gateway"   // the proxy in between made it
+	PartyTool      Party = "tool"      // the tool ran and reported a failure
+	PartyServer    Party = "server"    // the MCP server refused the call or failed outside the tool
+	PartyGateway   Party = "gateway"   // the proxy between client and server
 	PartyTransport Party = "transport" // the connection failed
 	PartyClient    Party = "client"    // the caller's own side
 )
@@ -201,7 +202,7 @@ func RetryableAfter(code Code, d time.Duration, message string, options ...Optio
 	return New(code, message, append([]Option{WithRetry(RetryIn(d))}, options...)...)
 }
 
-// ToolFailure builds an error that a tool raises itself.
+// ToolFailure builds an error that a tool reports.
 func ToolFailure(code Code, tool, message string, options ...Option) *Error {
 	return New(code, message, append([]Option{WithTool(tool)}, options...)...)
 }
@@ -212,15 +213,15 @@ func InvariantViolation(id, message string, options ...Option) *Error {
 	return New(codeInvariantViolation, message, append(set, options...)...)
 }
 
-// StartupFailure builds an error that keeps a server from starting. There is no session yet, so it
-// has no role, session or workspace, and its tool is "startup", whatever the options say.
+// StartupFailure builds an error that prevents a server from starting. There is no session yet, so the error has no role, session
+// or workspace, and its tool is "startup", whatever the options set.
 func StartupFailure(code Code, message string, options ...Option) *Error {
 	set := append([]Option{WithOrigin(PartyServer, false)}, options...)
 	return New(code, message, append(set, WithTool("startup"), WithSession("", "", ""))...)
 }
 
-// Numbered builds an error from the number of the taxonomy, such as 2100. A number that is not registered is refused
-// with an error that names the range it falls into, and nothing is built.
+// Numbered builds an error from a registered number, such as 2100. For a number that is not registered it returns an error that
+// names the domain whose range contains it.
 func Numbered(number int, message string, options ...Option) (*Error, error) {
 	code, ok := LookupNumber(number)
 	if !ok {
@@ -238,7 +239,7 @@ func rangeHint(number int) string {
 	return ""
 }
 
-// Error returns "CODE: message", or what is wrong with an invalid Error.
+// Error returns "CODE: message", or a description of the problem for an invalid Error.
 func (e *Error) Error() string {
 	if e == nil {
 		return "candor: nil error"
@@ -249,8 +250,8 @@ func (e *Error) Error() string {
 	return e.code.Symbol() + ": " + e.message
 }
 
-// Validate returns nil for a usable error. It explains a missing code, and a suggestion that was refused because it
-// contradicted the retry advice.
+// Validate returns nil for a usable error. Otherwise the error says that the code is missing, or that the suggestion was refused
+// because it contradicted the retry advice.
 func (e *Error) Validate() error {
 	if err := e.validCode(); err != nil {
 		return err
@@ -267,8 +268,8 @@ func (e *Error) validCode() error {
 	return nil
 }
 
-// Format writes [Error.Error] for %v and %s, a quoted form for %q, and for %+v a block with everything an operator wants to
-// see, one thing a line, the stack last.
+// Format writes [Error.Error] for %v and %s, a quoted form for %q, and for %+v a block with the details for an operator, one field
+// per line and the stack last.
 func (e *Error) Format(f fmt.State, verb rune) {
 	text := e.Error()
 	switch {
@@ -277,7 +278,7 @@ func (e *Error) Format(f fmt.State, verb rune) {
 	case verb == 'q':
 		text = fmt.Sprintf("%q", text)
 	}
-	// A formatter has nowhere to report a failed write; fmt itself ignores it too.
+	// A formatter cannot report a failed write; fmt also ignores it.
 	_, _ = io.WriteString(f, text)
 }
 
@@ -307,7 +308,7 @@ func (e *Error) block() string {
 	return b.String()
 }
 
-// LogValue makes the error a group of attributes in log/slog: code, class, message, retry and what else is known.
+// LogValue returns the error as a group of attributes for log/slog: code, class, message, retry and the other known fields.
 func (e *Error) LogValue() slog.Value {
 	if err := e.validCode(); err != nil {
 		return slog.StringValue(err.Error())

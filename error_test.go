@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/codes/playwright"
 )
 
-// options returns every option there is, with random content.
+// options returns every option, with random content.
 func options(m *maker) []candor.Option {
 	all := []candor.Option{
 		{}, candor.WithMessage(m.text()), candor.WithRetry(advice[m.r.IntN(3)]), candor.WithSuggestion(m.text()), candor.WithDetails(m.value(2)),
@@ -28,7 +28,7 @@ func options(m *maker) []candor.Option {
 	return all[:m.r.IntN(len(all))]
 }
 
-// With gives a copy: whatever is done to the copy, the original stays as it was.
+// TestWithNeverChangesItsReceiver checks that With returns a copy and leaves the original unchanged.
 func TestWithNeverChangesItsReceiver(t *testing.T) {
 	m := &maker{r: rand.New(rand.NewPCG(7, 8))}
 	for range rounds(80) {
@@ -56,7 +56,7 @@ func TestOptionsAreReadOnly(t *testing.T) {
 	}
 }
 
-// An error may be shared: reading it and making copies of it from many goroutines is safe. The race detector judges.
+// TestErrorsAreSharedBetweenGoroutines reads and copies an error in many goroutines, for the race detector.
 func TestErrorsAreSharedBetweenGoroutines(t *testing.T) {
 	e := full()
 	option := candor.WithDetails(map[string]any{"shared": []int{1}})

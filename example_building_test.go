@@ -8,8 +8,8 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// A tool that fails names a registered code and what the caller needs to know. The rest comes from the catalogue, and
-// no secret gets through.
+// A tool reports a failure with a registered code and the details that the caller needs. Other fields come from the
+// catalogue, and secrets are redacted.
 func Example_building() {
 	cause := errors.New("login to db failed: password=correct-horse-battery")
 

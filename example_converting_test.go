@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Any Go error can be converted. Known ones get the code that fits, codes that were carried survive, and the text of
+// Any Go error can be converted. Known errors get a matching code, codes that an error carries are kept, and the text of
 // an unknown error never becomes the message.
 func ExampleFrom() {
 	for _, err := range []error{
@@ -17,7 +17,7 @@ func ExampleFrom() {
 		fmt.Errorf("asking the model: %w", context.DeadlineExceeded),
 		errors.New("[PLAN_NOT_APPROVED] the plan waits for approval"),
 		errors.New("sprocket 7 broke"),
-		candor.New(candor.CodeDiskFull, ""), // already one of ours: unchanged
+		candor.New(candor.CodeDiskFull, ""), // an *Error is returned unchanged
 	} {
 		fmt.Println(candor.From(err))
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// Bad arguments are listed one by one: where, what was expected, what came instead, and a value that would pass.
+// Bad arguments are listed one by one: the path, the expected and the received type, and a valid example.
 func ExampleWithIssues() {
 	err := candor.ToolFailure(kaiza.InvalidInputType, "search", "",
 		candor.WithIssues(

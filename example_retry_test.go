@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/codes/ratelimit"
 )
 
-// Retry advice has three kinds, and words that contradict it are not let through.
+// Retry advice has three kinds, and CheckSuggestion reports text that contradicts it.
 func ExampleRetryableAfter() {
 	err := candor.RetryableAfter(ratelimit.Exceeded, 1500*time.Millisecond, "",
 		candor.WithSuggestion("Do not retry."))

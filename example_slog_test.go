@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// In a log an error is a group of attributes, so that one can search for its code.
+// In a log an error is a group of attributes, so that its code can be searched for.
 func ExampleError_LogValue() {
 	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {

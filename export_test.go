@@ -1,6 +1,6 @@
 package candor
 
-// What the tests of the outside need to see of the inside.
+// Unexported names that the external tests use.
 var (
 	PublicText = publicText
 	CutText    = cutText

@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// A server that starts has no session, whatever it was told.
+// TestStartupFailureHasNoSession checks that a startup failure has no session, whatever the options set.
 func TestStartupFailureHasNoSession(t *testing.T) {
 	full := candor.CallInfo{Tool: "t", Role: "r", SessionID: "s", WorkspaceRoot: "/w", InvariantID: "i", PhaseID: "p", PlanHash: "h"}
 	e := candor.StartupFailure(kaiza.BootstrapFailure, "", candor.WithCallInfo(full), candor.WithTool("x"), candor.WithSession("s", "r", "/w"))

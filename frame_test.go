@@ -39,7 +39,7 @@ var printed = map[string]struct{ stack, frames string }{
 	"no frame is seen": {"first line\nat noon\n  second (line)\nthird", "first line\nat noon\n  second (line)\nthird"},
 }
 
-// TestH12StackTextsAreFrames: whoever printed the stack, what is counted and shown are the frames of the tool.
+// TestH12StackTextsAreFrames checks that only the frames of the tool are counted and shown, in every supported format.
 func TestH12StackTextsAreFrames(t *testing.T) {
 	for name, tt := range printed {
 		if got := (candor.StackPolicy{Verbose: 1 << 20}).FirstFrames(tt.frames); got != tt.frames {

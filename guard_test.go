@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// The types of a server whose methods fail while a failure is reported.
+// Types whose methods fail while a failure is reported.
 type (
 	badJSON   struct{}
 	badText   struct{}
@@ -44,7 +44,7 @@ func (badError) Error() string               { panic("error") }
 func (badPanic) Error() string               { panic(worse{}) }
 func (worse) Error() string                  { panic(worse{}) }
 
-// TestForeignMethodsMayPanic: whatever a caller's type does while its failure is reported, the report is made.
+// TestForeignMethodsMayPanic checks that a failure is reported even if methods of the caller's types panic.
 func TestForeignMethodsMayPanic(t *testing.T) {
 	for name, v := range map[string]any{"json": badJSON{}, "text": badText{}, "nil receiver": badNil{}, "pointer": &badJSON{}} {
 		if got := candor.DetailsOf(map[string]any{"a": v, "b": 1}).String(); got != `{"a":"[unencodable]","b":1}` {
@@ -63,7 +63,7 @@ func TestForeignMethodsMayPanic(t *testing.T) {
 			if e.Code() != candor.CodeInternalError || e.Cause().Message == "" {
 				t.Errorf("%T: %v, cause %+v", err, e, e.Cause())
 			}
-			if errors.Is(e, errEOF) { // and errors.Is can walk through what was made of it
+			if errors.Is(e, errEOF) { // errors.Is must be able to walk the result
 				t.Errorf("%T is what it is not", err)
 			}
 			e = candor.New(candor.CodeTimeout, "", candor.WithCause(wrapped), candor.WithDetails(wrapped))

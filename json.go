@@ -15,7 +15,7 @@ import (
 // TimeLayout is the wire form of a timestamp: ISO 8601, UTC, milliseconds.
 const TimeLayout = "2006-01-02T15:04:05.000Z"
 
-// JSONOptions chooses what the canonical form may show. The zero value shows the least.
+// JSONOptions selects the parts of an error that the canonical form shows. The zero value shows the least.
 type JSONOptions struct {
 	// Stack writes the stack, if the error carries one.
 	Stack bool
@@ -29,8 +29,8 @@ func (e *Error) MarshalJSON() ([]byte, error) {
 	return e.AppendJSON(nil, JSONOptions{}), nil
 }
 
-// AppendJSON appends the canonical form to dst: members in the order of the written contract, unknown
-// context left out. An invalid Error is written as UNCODED_ERROR, a nil one as null. It does not allocate if dst has the capacity.
+// AppendJSON appends the canonical form to dst: members are in the order of the written contract, and unknown context is omitted.
+// An invalid Error is written as UNCODED_ERROR, a nil one as null. It does not allocate if dst has the capacity.
 func (e *Error) AppendJSON(dst []byte, o JSONOptions) []byte {
 	if e == nil {
 		return append(dst, "null"...)
@@ -68,7 +68,7 @@ func (e *Error) AppendJSON(dst []byte, o JSONOptions) []byte {
 	return append(dst, '}')
 }
 
-// wireCode returns the code to write: UNCODED_ERROR for an invalid error.
+// wireCode returns the code to write, which is UNCODED_ERROR for an invalid error.
 func (e *Error) wireCode() Code {
 	if !e.code.Valid() {
 		return CodeUncodedError
@@ -76,7 +76,7 @@ func (e *Error) wireCode() Code {
 	return e.code
 }
 
-// AppendJSON appends {"kind":…} with afterMs where there is one.
+// AppendJSON appends {"kind":…}, with afterMs if the kind has a delay.
 func (r Retry) AppendJSON(dst []byte) []byte {
 	dst = append(dst, `{"kind":"`...)
 	dst = append(dst, r.Kind()...)
@@ -90,7 +90,7 @@ func (r Retry) AppendJSON(dst []byte) []byte {
 // MarshalJSON returns the wire form.
 func (r Retry) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
 
-// UnmarshalJSON reads the wire form as [ParseRetry] does. On an error r is unchanged.
+// UnmarshalJSON reads the wire form as [ParseRetry] does. On error, r is unchanged.
 func (r *Retry) UnmarshalJSON(raw []byte) error {
 	var form struct {
 		Kind    RetryKind `json:"kind"`
@@ -106,7 +106,7 @@ func (r *Retry) UnmarshalJSON(raw []byte) error {
 	return err
 }
 
-// AppendJSON appends {"message","code","name"}, null for unknown members, or the bare text of a cause that was only a text.
+// AppendJSON appends {"message","code","name"} with null for unknown members, or a JSON string for a cause that was only a text.
 func (c Cause) AppendJSON(dst []byte) []byte {
 	if c.Code == "" && c.Name == "" {
 		return jsontext.AppendString(dst, c.Message)
@@ -154,7 +154,7 @@ func appendNullable(dst []byte, s string) []byte {
 }
 
 const (
-	// rootDigestPrefix marks a workspace root that is only known by its digest.
+	// rootDigestPrefix marks a workspace root of which only the digest is known.
 	rootDigestPrefix = "sha256:"
 	rootDigestSize   = 8 // bytes
 )
@@ -169,13 +169,13 @@ func RootDigest(root string) string {
 	return rootDigestPrefix + hex.EncodeToString(sum[:rootDigestSize])
 }
 
-// isRootDigest is exact: a path that only begins like a digest must not be shown.
+// isRootDigest reports whether root is exactly a digest. A path that only begins like one must not be shown.
 func isRootDigest(root string) bool {
 	digits, ok := strings.CutPrefix(root, rootDigestPrefix)
 	return ok && len(digits) == 2*rootDigestSize && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
-// appendRootDigest appends [RootDigest] as a JSON string, without the string in between.
+// appendRootDigest appends [RootDigest] as a JSON string, without allocating the string.
 func appendRootDigest(dst []byte, root string) []byte {
 	if isRootDigest(root) {
 		return jsontext.AppendString(dst, root)
@@ -186,5 +186,5 @@ func appendRootDigest(dst []byte, root string) []byte {
 	return append(hex.AppendEncode(dst, sum[:rootDigestSize]), '"')
 }
 
-// cleanRoot bounds a workspace root. It stays a path: the system-error dialect shows it to its own session.
+// cleanRoot bounds a workspace root. It keeps the path, because the system-error dialect shows it to the session of the error.
 func cleanRoot(root string) string { return cutText(redact.Chars(root), MaxText) }

@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Identifiers are one line, and a token put into one does not leave by it.
+// TestLabelsAreOneLineWithoutTokens checks that identifiers have one line and that a token in one is redacted.
 func TestLabelsAreOneLineWithoutTokens(t *testing.T) {
 	jwt := "eyJhbGciOiJIUzI1NiJ9." + "eyJzdWIiOiIxIn0." + "c2lnbmF0dXJlc2lnbmF0dXJl"
 	for in, want := range map[string]string{
@@ -40,7 +40,7 @@ func TestLabelsAreOneLineWithoutTokens(t *testing.T) {
 	}
 }
 
-// labels returns what every identifier of an error becomes, if it is the same for all.
+// labels returns the cleaned identifier, which must be the same in every field of an error.
 func labels(s string) string {
 	e := candor.New(candor.CodeTimeout, "", candor.WithRef(s), candor.WithCallInfo(candor.CallInfo{Tool: s, Role: s, SessionID: s, InvariantID: s, PhaseID: s, PlanHash: s}))
 	c := e.CallInfo()

@@ -2,8 +2,8 @@ package candor
 
 import "time"
 
-// Option sets one part of an [Error]. It is a plain value without functions, so that neither an option nor a list of them
-// costs an allocation.
+// Option sets one part of an [Error]. It is a plain value without functions, so that neither an option nor a list of options needs
+// an allocation.
 type Option struct {
 	kind  optionKind
 	flag  bool
@@ -93,7 +93,7 @@ func (o *Option) apply(e *Error) {
 	}
 }
 
-// WithMessage replaces the sentence.
+// WithMessage replaces the message.
 func WithMessage(text string) Option {
 	return Option{kind: optionMessage, text: text}
 }
@@ -103,14 +103,14 @@ func WithRetry(r Retry) Option {
 	return Option{kind: optionRetry, retry: r}
 }
 
-// WithSuggestion says what to do next. Text that contradicts the retry advice is replaced by the catalogue's suggestion, and
-// [Error.Validate] reports it. See [CheckSuggestion].
+// WithSuggestion sets the suggestion, which says what to do next. Text that contradicts the retry advice is replaced by the
+// catalogue's suggestion, and [Error.Validate] reports it. See [CheckSuggestion].
 func WithSuggestion(text string) Option {
 	return Option{kind: optionSuggestion, text: text}
 }
 
-// WithDetails attaches any Go value as structured details. It is copied into safe, bounded JSON at
-// once; the value itself is not kept and not changed.
+// WithDetails attaches any Go value as structured details. The value is copied into safe, bounded JSON when the option is applied;
+// it is neither kept nor changed.
 func WithDetails(v any) Option {
 	return Option{kind: optionDetails, data: v}
 }
@@ -120,8 +120,8 @@ func WithIssues(issues ...Issue) Option {
 	return Option{kind: optionIssues, data: issues}
 }
 
-// WithCause wraps err: errors.Is and errors.As see it, the peer sees its redacted copy. If errors.Is would panic on err or not
-// end, as with a nil *fs.PathError, only the copy is kept.
+// WithCause wraps err: errors.Is and errors.As see it, and the peer sees its redacted copy. If errors.Is would panic on err or not
+// return, as with a nil *fs.PathError, only the copy is kept.
 func WithCause(err error) Option {
 	return Option{kind: optionCause, data: err}
 }
@@ -141,7 +141,7 @@ func WithRef(ref string) Option {
 	return Option{kind: optionRef, text: ref}
 }
 
-// WithTime sets when it happened, kept in UTC to the millisecond.
+// WithTime sets the time of the failure, which is kept in UTC to the millisecond.
 func WithTime(at time.Time) Option {
 	return Option{kind: optionTime, at: at}
 }
@@ -156,7 +156,7 @@ func WithTool(name string) Option {
 	return Option{kind: optionTool, text: name}
 }
 
-// WithCallInfo sets all of the call info at once.
+// WithCallInfo sets the whole call info.
 func WithCallInfo(c CallInfo) Option {
 	return Option{kind: optionCallInfo, data: c}
 }
@@ -171,7 +171,7 @@ func WithInvariant(id string) Option {
 	return Option{kind: optionInvariant, text: id}
 }
 
-// WithPhase names the phase the caller was in.
+// WithPhase names the phase of the caller.
 func WithPhase(id string) Option {
 	return Option{kind: optionPhase, text: id}
 }
@@ -181,13 +181,13 @@ func WithPlan(hash string) Option {
 	return Option{kind: optionPlan, text: hash}
 }
 
-// Otherwise replaces INTERNAL_ERROR, which [From] and [FromUnknown] fall back to, by a more specific code.
-// It changes nothing if a rule of theirs matched.
+// Otherwise replaces INTERNAL_ERROR, to which [From] and [FromUnknown] fall back, by a more specific code. It changes nothing if
+// they found another code.
 func Otherwise(code Code) Option {
 	return Option{kind: optionOtherwise, data: code}
 }
 
-// otherwise is [Otherwise].
+// otherwise implements [Otherwise].
 func (e *Error) otherwise(code Code) {
 	if !code.Valid() || e.code != CodeInternalError {
 		return

@@ -35,7 +35,7 @@ func (e *textField) Error() string     { return "by field" }
 func (e hiddenField) Error() string    { return "by field " + e.code }
 func (e *CloseError) Error() string    { return "closed" }
 
-// TestK8CarriedNumbersAndFieldsSurvive: a registered number, and a field that holds a code, are codes that were said.
+// TestK8CarriedNumbersAndFieldsSurvive checks that a registered number and a field that holds a code are read as codes.
 func TestK8CarriedNumbersAndFieldsSurvive(t *testing.T) {
 	want := kaiza.SessionLocked
 	n := want.Number()

@@ -17,7 +17,7 @@ import (
 
 var errEOF = io.EOF
 
-// full has every field set.
+// full returns an error with every field set.
 func full() *candor.Error {
 	return candor.RetryableAfter(candor.CodeUpstreamTimeout, 2*time.Second, "The weather service is slow.",
 		candor.WithSuggestion("Wait two seconds."), candor.WithDetails(map[string]any{"city": "Oslo"}), candor.WithCause(errEOF),
@@ -57,7 +57,7 @@ func TestRootsAreShownToTheirOwnSessionOnly(t *testing.T) {
 	if len(digest) != len("sha256:")+16 || candor.RootDigest(digest) != digest || candor.RootDigest("") != "" {
 		t.Errorf("digest %q", digest)
 	}
-	// What only begins like a digest is a path, or somebody who wants to be shown.
+	// A root that only begins like a digest is treated as a path.
 	for _, root := range []string{"sha256:/home/ann", "sha256:", "sha256:0123456789abcde", "sha256:0123456789abcdeg", "sha256:0123456789ABCDEF", "sha256:0123456789abcdef0"} {
 		if got := candor.RootDigest(root); got == root || strings.Contains(got, "ann") {
 			t.Errorf("RootDigest(%q) = %q", root, got)
@@ -140,7 +140,7 @@ func TestErrorsLogThemselves(t *testing.T) {
 	}
 }
 
-// The zero Error says what is wrong with it wherever it turns up.
+// TestTheZeroErrorSaysSo checks that every form of the zero Error reports that it is invalid.
 func TestTheZeroErrorSaysSo(t *testing.T) {
 	var e candor.Error
 	for how, got := range map[string]string{
@@ -156,7 +156,7 @@ func TestTheZeroErrorSaysSo(t *testing.T) {
 	}
 }
 
-// From gives nil for nil, so every method is reached on a nil *Error sooner or later.
+// TestNilErrorsAreSafe calls every method on a nil *Error, which From returns for nil.
 func TestNilErrorsAreSafe(t *testing.T) {
 	var e *candor.Error
 	if e.With(candor.WithTool("t")) != nil || e.Unwrap() != nil || e.Validate() == nil {

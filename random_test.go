@@ -14,11 +14,11 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// maker builds random values. The same seed builds the same value, which is how a test sees that one was not changed.
+// maker builds random values. The same seed builds the same value, so that a test can detect a change.
 type maker struct {
 	r     *rand.Rand
 	plain bool  // only values that reflect.DeepEqual can compare
-	open  []any // what the current value stands in, for cycles
+	open  []any // the values that contain the current one, for cycles
 }
 
 var pieces = []string{
@@ -102,7 +102,7 @@ func (m *maker) size() int {
 func (m *maker) container(depth int) any {
 	n := m.size()
 	if m.r.IntN(20) == 0 && depth < 6 {
-		depth, n = depth+20, 1 // a narrow, deep one
+		depth, n = depth+20, 1 // narrow and deep
 	}
 	if depth > 6 {
 		n = 1
@@ -154,7 +154,7 @@ func (m *maker) container(depth int) any {
 
 var times = flag.Int("times", 1, "how many times as many random values are tried; .ci/run torture has 5")
 
-// rounds is how often a property is tried: less in a short run, which the race detector makes many times longer.
+// rounds returns the number of runs for a property. It is lower in a short run, because the race detector is slow.
 func rounds(n int) int {
 	if testing.Short() {
 		return n / 4
@@ -162,7 +162,7 @@ func rounds(n int) int {
 	return n * *times
 }
 
-// TestAnyValueMakesSafeDetails is the promise of details over random values, cycles and all.
+// TestAnyValueMakesSafeDetails checks the guarantees of Details for random values, including cycles.
 func TestAnyValueMakesSafeDetails(t *testing.T) {
 	for seed := range uint64(rounds(1800)) {
 		m := maker{r: rand.New(rand.NewPCG(seed, 1))}

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Ledger records failures before they are sent. *ledger.Ledger is one.
+// Ledger records failures before they are sent. *ledger.Ledger implements it.
 //
 // RecordFailure returns nil only if the record is durable. It must be safe for concurrent use, and must not keep the slices of f.
 type Ledger interface {
 	RecordFailure(ctx context.Context, f Failure) error
 }
 
-// SuccessLedger is a [Ledger] that records successful calls too.
+// SuccessLedger is a [Ledger] that also records successful calls.
 type SuccessLedger interface {
 	RecordSuccess(ctx context.Context, s Success) error
 }
@@ -40,7 +40,7 @@ type Success struct {
 	Latency   time.Duration
 }
 
-// Meter counts failures. *meter.Meter is one. Its methods must be fast and safe for concurrent use.
+// Meter counts failures. *meter.Meter implements it. Its methods must be fast and safe for concurrent use.
 type Meter interface {
 	// Count counts a failure that was recorded.
 	Count(err *Error, verdict string)

@@ -9,7 +9,8 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// TestEveryErrorHasARefToWrite: the schema asks for one, and the same error has the same one however often it is written.
+// TestEveryErrorHasARefToWrite checks that every error has a ref, as the schema requires, and that it is the same each time the
+// error is written.
 func TestEveryErrorHasARefToWrite(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	base := func(options ...candor.Option) *candor.Error {
@@ -38,7 +39,7 @@ func TestEveryErrorHasARefToWrite(t *testing.T) {
 	}
 }
 
-// Writing costs no allocation, with a ref or without.
+// TestDerivedRefDoesNotAllocate checks that writing does not allocate, with or without a ref.
 func TestDerivedRefDoesNotAllocate(t *testing.T) {
 	dst := make([]byte, 0, 4096)
 	for _, e := range []*candor.Error{candor.New(candor.CodeTimeout, ""), full(), candor.New(candor.CodeTimeout, "", candor.WithRef("r"))} {

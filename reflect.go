@@ -11,13 +11,13 @@ import (
 	"strings"
 )
 
-// visit identifies a value that is being written. The type is part of it because a struct and its first field share an address.
+// visit identifies a value that is being written. It includes the type because a struct and its first field share an address.
 type visit struct {
 	at  uintptr
 	typ reflect.Type
 }
 
-// maxOpen bounds a chain of pointers, which adds no depth to the output.
+// maxOpen limits a chain of pointers, which does not add depth to the output.
 const maxOpen = 8 * MaxDepth
 
 func (w *safeWriter) reflected(r reflect.Value, budget int) {
@@ -33,7 +33,7 @@ func (w *safeWriter) reflected(r reflect.Value, budget int) {
 	}
 }
 
-// reflectedElement keeps the shortcuts of any for elements that can be taken out.
+// reflectedElement writes an element by [safeWriter.any] if its value can be taken out of r, else by reflection.
 func (w *safeWriter) reflectedElement(r reflect.Value, budget int) {
 	if r.CanInterface() && r.Kind() != reflect.Pointer {
 		w.any(r.Interface(), budget)
@@ -76,7 +76,8 @@ func (w *safeWriter) guarded(r reflect.Value, budget int, write func()) {
 	delete(w.path, v)
 }
 
-// marshaled uses a type's own marshaling method, as encoding/json does, and parses and bounds the result.
+// marshaled writes a value by its type's marshaling method, as encoding/json does, and parses and bounds the result. It returns
+// false if the type has none.
 func (w *safeWriter) marshaled(r reflect.Value, budget int) bool {
 	if !r.CanInterface() {
 		return false
@@ -176,7 +177,7 @@ func mapFields(r reflect.Value) object {
 	return fields
 }
 
-// keyText returns the member name for a map key. Unlike encoding/json it has one for every type.
+// keyText returns the member name for a map key. Unlike encoding/json it supports every key type.
 func keyText(k reflect.Value) string {
 	for k.Kind() == reflect.Interface && !k.IsNil() {
 		k = k.Elem()
@@ -230,7 +231,7 @@ func structFields(r reflect.Value, hidden []string, out object) object {
 	return out
 }
 
-// jsonName returns the JSON name of a field, "" if it is not written, and the options of its tag.
+// jsonName returns the JSON name of a field, or "" if it is not written, and the options of its tag.
 func jsonName(f reflect.StructField) (name, options string) {
 	tag := f.Tag.Get("json")
 	name, options, _ = strings.Cut(tag, ",")

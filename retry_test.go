@@ -9,7 +9,8 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// TestW3RetryIsAClosedSum: three kinds, a delay iff the kind has one, and nothing else can be built or read.
+// TestW3RetryIsAClosedSum checks that there are three kinds, that a delay exists exactly if the kind has one, and that nothing
+// else can be built or read.
 func TestW3RetryIsAClosedSum(t *testing.T) {
 	ms := func(n int64) *int64 { return &n }
 	week := candor.MaxRetryAfter.Milliseconds()
@@ -18,7 +19,7 @@ func TestW3RetryIsAClosedSum(t *testing.T) {
 			kind  candor.RetryKind
 			after *int64
 			want  candor.Retry
-			json  string // "" for a refusal
+			json  string // "" if it must be rejected
 		}{
 			{"not_retryable", nil, candor.NoRetry(), `{"kind":"not_retryable"}`},
 			{"retryable_immediate", nil, candor.RetryNow(), `{"kind":"retryable_immediate"}`},
@@ -31,7 +32,7 @@ func TestW3RetryIsAClosedSum(t *testing.T) {
 			{"retryable_after_ms", ms(math.MinInt64), candor.Retry{}, ""},
 			{"not_retryable", ms(1), candor.Retry{}, ""},
 			{"retryable_immediate", ms(0), candor.Retry{}, ""},
-			{"retryable", ms(0), candor.Retry{}, ""}, // the fourth kind that a real server once sent
+			{"retryable", ms(0), candor.Retry{}, ""}, // a fourth kind, sent by a real server
 			{"retryable", nil, candor.Retry{}, ""},
 			{"", nil, candor.Retry{}, ""},
 			{"NOT_RETRYABLE", nil, candor.Retry{}, ""},

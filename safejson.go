@@ -14,8 +14,8 @@ import (
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
-// safeWriter turns any Go value into bounded JSON. Every method writes at most its budget in bytes, closers and cut marks
-// included. A value and the JSON written for it get the same budgets, so writing that JSON again gives the same bytes.
+// safeWriter writes any Go value as bounded JSON. Every method writes at most its budget in bytes, including closing brackets and
+// cut marks. A value and the JSON written for it get the same budgets, so writing that JSON again gives the same bytes.
 //
 // reflect.go has the methods for Go values that need reflection.
 type safeWriter struct {
@@ -33,10 +33,10 @@ type field struct {
 	value any
 }
 
-// object is a JSON object with an order, for callers inside the package.
+// object is an ordered JSON object, for callers inside the package.
 type object []field
 
-// The marks of things that were cut. Every container reserves space for one.
+// The marks for parts that were cut. Every container reserves space for one.
 const (
 	cutElement = `"…"`
 	cutMember  = `"…":true`
@@ -49,7 +49,7 @@ func appendSafe(dst []byte, v any) []byte {
 	return w.out
 }
 
-// any writes the types that need no reflection itself, and the rest by kind.
+// any writes the types that need no reflection directly, and the others by kind.
 func (w *safeWriter) any(v any, budget int) {
 	switch v := v.(type) {
 	case nil:
@@ -68,7 +68,7 @@ func (w *safeWriter) any(v any, budget int) {
 		w.raw(validJSON(v.json), budget)
 	case object:
 		w.object(slices.Values(v), budget)
-	case []Issue: // written often enough to be spared reflection
+	case []Issue: // common enough to avoid reflection
 		w.array(issueElements(v), budget)
 	case *Issue:
 		w.object(v.fields(), budget)
@@ -104,7 +104,7 @@ func (w *safeWriter) text(s string, budget int) {
 	w.out = jsontext.AppendString(w.out, fitText(s, MaxText, budget))
 }
 
-// number keeps the spelling. Text that is not a number, or very long, is written as a string.
+// number writes a number in its original spelling. Text that is not a number, or is very long, is written as a string.
 func (w *safeWriter) number(s string, budget int) {
 	if len(s) > 64 || !isNumber(s) {
 		w.text(s, budget)
@@ -113,7 +113,7 @@ func (w *safeWriter) number(s string, budget int) {
 	w.literal(s, budget)
 }
 
-// isNumber is exact: a json.Number may hold any text, and numbers are not redacted.
+// isNumber reports whether s is exactly a JSON number. A json.Number may hold any text, and numbers are not redacted.
 func isNumber(s string) bool {
 	digit := func(c byte) bool { return '0' <= c && c <= '9' }
 	return s != "" && (s[0] == '-' || digit(s[0])) && digit(s[len(s)-1]) && json.Valid([]byte(s))
@@ -155,7 +155,7 @@ func (w *safeWriter) array(elements iter.Seq[any], budget int) {
 	w.depth--
 }
 
-// object writes members until they end or the budget is used up. Of two members with one name it writes the first.
+// object writes members until they end or the budget is used up. If two members have the same name, it writes the first.
 func (w *safeWriter) object(fields iter.Seq[field], budget int) {
 	if !w.enter(budget) {
 		return
@@ -172,7 +172,7 @@ func (w *safeWriter) object(fields iter.Seq[field], budget int) {
 		head := comma + jsontext.EncodedLen(name) + len(`:`)
 		left := budget - (len(w.out) - start) - head - len(`,}`) - len(cutMember)
 		if len(seen) == MaxItems || left < minBudget {
-			if !seen[cutMark] { // a member that happens to have this name keeps it
+			if !seen[cutMark] { // unless a member has this name
 				w.out = append(append(w.out, `,`[:comma]...), cutMember...)
 			}
 			break
@@ -199,7 +199,7 @@ func (w *safeWriter) member(f field, written string, budget int) {
 	w.issues, w.asPath = issues, asPath
 }
 
-// maySecret is false for null, true and false, which are never the secret itself.
+// maySecret returns false for null, true and false, which cannot be secrets.
 func maySecret(v any) bool {
 	switch v := v.(type) {
 	case nil, bool:
@@ -236,7 +236,7 @@ func (w *safeWriter) enter(budget int) bool {
 // validJSON is text that is known to be one JSON value.
 type validJSON string
 
-// foreign writes JSON text that may be invalid. An invalid text is replaced as a whole: the readable part of it would look
+// foreign writes JSON text that may be invalid. Invalid text is replaced as a whole, because its readable part would look
 // complete.
 func (w *safeWriter) foreign(text []byte, budget int) {
 	switch {
@@ -249,7 +249,7 @@ func (w *safeWriter) foreign(text []byte, budget int) {
 	}
 }
 
-// raw re-writes JSON text within the bounds. Only what is kept is decoded.
+// raw rewrites JSON text within the limits. It decodes only the parts that are kept.
 func (w *safeWriter) raw(text validJSON, budget int) {
 	text = text.trimmed()
 	if text == "" {
@@ -270,7 +270,7 @@ func (w *safeWriter) raw(text validJSON, budget int) {
 	}
 }
 
-// elements yields the elements of an array. Anything else has none.
+// elements yields the elements of an array. Other values have no elements.
 func (t validJSON) elements() iter.Seq[any] {
 	return func(yield func(any) bool) {
 		if t = t.trimmed(); t == "" || t[0] != '[' {
@@ -286,7 +286,7 @@ func (t validJSON) elements() iter.Seq[any] {
 	}
 }
 
-// fields yields the members of an object, in order. Anything else has none.
+// fields yields the members of an object, in order. Other values have no members.
 func (t validJSON) fields() iter.Seq[field] {
 	return func(yield func(field) bool) {
 		if t = t.trimmed(); t == "" || t[0] != '{' {
@@ -307,7 +307,7 @@ func (t validJSON) fields() iter.Seq[field] {
 
 func (t validJSON) trimmed() validJSON { return validJSON(strings.Trim(string(t), " \t\r\n")) }
 
-// afterComma returns what follows an element: the next one, or the bracket that ends its container.
+// afterComma returns the text after an element: the next element, or the closing bracket of the container.
 func (t validJSON) afterComma() validJSON {
 	t = t.trimmed()
 	if t[0] == ',' {
@@ -316,7 +316,7 @@ func (t validJSON) afterComma() validJSON {
 	return t
 }
 
-// valueLen returns the length of the value that the text begins with.
+// valueLen returns the length of the value at the start of the text.
 func (t validJSON) valueLen() int {
 	switch t[0] {
 	case '"':

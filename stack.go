@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// StackPolicy says which dialects write a stack. The zero policy writes none. [ParseStackPolicy] makes one from the two
-// environment variables of the contract; this package does not read the environment.
+// StackPolicy selects the dialects that write a stack. With the zero policy no dialect does. [ParseStackPolicy] makes one from the
+// two environment variables of the contract; this package does not read the environment.
 type StackPolicy struct {
 	// Debug is DEBUG_STACK=true: the system-error dialect writes stack_trace.
 	Debug bool
-	// Verbose is MCP_ERRORS_VERBOSE: how many frames the rpc dialect writes as data.stack; 0 is none, a
-	// negative number is all.
+	// Verbose is MCP_ERRORS_VERBOSE: the number of frames that the rpc dialect writes as data.stack. 0 means no stack, and a negative
+	// number means all frames.
 	Verbose int
 }
 
-// ParseStackPolicy reads DEBUG_STACK, which only the exact word "true" turns on, and MCP_ERRORS_VERBOSE, a whole number of
-// frames or "full". Any other value is an error.
+// ParseStackPolicy reads DEBUG_STACK, which only the exact word "true" enables, and MCP_ERRORS_VERBOSE, a whole number of frames
+// or "full". Any other value of MCP_ERRORS_VERBOSE is an error.
 func ParseStackPolicy(debugStack, verbose string) (StackPolicy, error) {
 	p := StackPolicy{Debug: debugStack == "true"}
 	switch verbose {
@@ -40,9 +40,9 @@ func ParseStackPolicy(debugStack, verbose string) (StackPolicy, error) {
 // Wanted reports whether any dialect writes a stack. If not, callers need not capture one.
 func (p StackPolicy) Wanted() bool { return p.Debug || p.Verbose != 0 }
 
-// Frames formats program counters from [runtime.Callers] as one frame a line, "package.Func (file.go:12)". Frames of the
-// harness (the runtime, Candor, the MCP SDK, the HTTP server) are left out and files have no directories. It returns
-// "" if no stack is [StackPolicy.Wanted].
+// Frames formats program counters from [runtime.Callers] with one frame per line, "package.Func (file.go:12)". Frames of the
+// harness (the runtime, Candor, the MCP SDK, the HTTP server) are omitted, and files have no directories. It returns "" if no
+// stack is [StackPolicy.Wanted].
 func (p StackPolicy) Frames(pcs []uintptr) string {
 	if !p.Wanted() || len(pcs) == 0 {
 		return ""
@@ -62,8 +62,8 @@ func (p StackPolicy) Frames(pcs []uintptr) string {
 }
 
 // FirstFrames returns the first Verbose frames of a stack, the innermost first, or the whole stack if Verbose is negative. It
-// reads stacks as Go, JavaScript, Python, Java and .NET print them and leaves the frames of the harness out. If it recognises no
-// frame it returns that many lines.
+// reads stacks as Go, JavaScript, Python, Java and .NET print them and omits the frames of the harness. If it recognises no frame,
+// it returns that many lines.
 func (p StackPolicy) FirstFrames(stack string) string {
 	if p.Verbose == 0 || stack == "" {
 		return ""
@@ -81,8 +81,8 @@ func (p StackPolicy) FirstFrames(stack string) string {
 	return strings.Join(lines, "\n")
 }
 
-// harness lists the packages whose frames do not help to find the failure: "x." is one package, "x/" all below it. The systems
-// of the workbench and the examples are tools, not harness.
+// harness lists the packages whose frames do not help to find the failure: "x." is one package, "x/" all packages below it. The
+// systems of the workbench and the examples are tools and not harness.
 var harness = []string{
 	"runtime.", "runtime/", "testing.", "testing/", "net/http.", "net/http/", "reflect.", "internal/",
 	"github.com/candor-mcp/candor.", "github.com/candor-mcp/candor/internal/", "github.com/candor-mcp/candor/wire.",
@@ -102,7 +102,7 @@ func isHarness(function string) bool {
 	return false
 }
 
-// The functions below read a stack text in any of the languages and write one frame a line: "function (file:12)" or "function
+// The functions below read a stack text in any of the languages and write one frame per line: "function (file:12)" or "function
 // (file:12:5)", the innermost first, without directories, headers, messages and frames of the harness. They read their own output
 // back unchanged.
 
@@ -113,10 +113,10 @@ const (
 	locationUnknown   = "unknown"
 )
 
-// cleanFrames returns the frames of a stack text. known is false if the text has no frame at all, not even of the harness.
+// cleanFrames returns the frames of a stack text. known is false if the text has no frame at all, not even one of the harness.
 func cleanFrames(stack string) (frames []string, known bool) {
 	lines := strings.Split(strings.ReplaceAll(stack, "\r\n", "\n"), "\n")
-	python := 0 // where the run of Python's frames at the end begins; Python writes the innermost last
+	python := 0 // index of the first frame in the last run of Python frames; Python writes the innermost last
 	for i := 0; i < len(lines); i++ {
 		frame, found, lang := "", false, langOther
 		if i+1 < len(lines) {
@@ -168,7 +168,7 @@ func lineFrame(line string, last bool) (frame string, lang language, found bool)
 	return "", langOther, false
 }
 
-// ownFrame reads a frame as this package writes it, also if parts of it were redacted or the file has directories.
+// ownFrame reads a frame as this package writes it, even if parts of it were redacted or the file has directories.
 func ownFrame(text string) (frame string, found bool) {
 	name, location, ok := strings.Cut(text, " (")
 	location, closed := strings.CutSuffix(location, ")")
@@ -190,7 +190,7 @@ func goFrame(first, second string) (frame string, found bool) {
 	if !ok || !hasLine(at) || first == "" || first[0] == ' ' || first[0] == '\t' {
 		return "", false
 	}
-	if strings.HasPrefix(first, "created by ") { // no frame of this goroutine
+	if strings.HasPrefix(first, "created by ") { // not a frame of this goroutine
 		return "", true
 	}
 	if open < 1 || !strings.HasSuffix(first, ")") || strings.ContainsAny(first[:open], " \t") {
@@ -203,7 +203,7 @@ func goFrame(first, second string) (frame string, found bool) {
 	return written(path.Base(function), at), true
 }
 
-// atFrame reads what follows "at" in a frame of JavaScript, Java or .NET.
+// atFrame reads the text after "at" in a frame of JavaScript, Java or .NET.
 func atFrame(text string) (frame string, found bool) {
 	name, location := "", text
 	if head, file, ok := strings.Cut(text, " in "); ok && strings.Contains(file, ":line ") { // .NET
@@ -231,10 +231,10 @@ func atFrame(text string) (frame string, found bool) {
 	if name == "" {
 		name = locationAnonymous
 	}
-	return written(name[strings.LastIndexByte(name, '/')+1:], location), true // Java puts the module and a slash in front
+	return written(name[strings.LastIndexByte(name, '/')+1:], location), true // Java writes the module and a slash before the name
 }
 
-// pythonFrame reads what follows the quote in: File "x.py", line 3, in f.
+// pythonFrame reads the text after the quote in: File "x.py", line 3, in f.
 func pythonFrame(text string) (frame string, found bool) {
 	file, rest, ok := strings.Cut(text, `", line `)
 	if !ok {
@@ -250,7 +250,7 @@ func pythonFrame(text string) (frame string, found bool) {
 	return written(name, file+":"+line), true
 }
 
-// written formats a frame. Neither part has blanks or directories.
+// written formats a frame. It replaces spaces and removes directories.
 func written(name, location string) string {
 	switch location = location[strings.LastIndexAny(location, `/\`)+1:]; {
 	case strings.HasPrefix(location, "Native Method"):
@@ -272,7 +272,7 @@ func hasLine(location string) bool {
 	return len(digits) > 1 && len(digits) < len(location) && digits[len(digits)-1] == ':'
 }
 
-// foreignHarness is isHarness for the other languages.
+// foreignHarness is like isHarness, for the other languages.
 func foreignHarness(name, location string) bool {
 	location = strings.ReplaceAll(location, `\`, "/")
 	for _, part := range [...]string{

@@ -9,8 +9,8 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// TestK2StacksAreShownOnlyWhenAskedFor: only the exact word "true" turns DEBUG_STACK on, and an error shows its stack only
-// to a writer that was told to.
+// TestK2StacksAreShownOnlyWhenAskedFor checks that only the exact word "true" enables DEBUG_STACK, and that a stack is written
+// only if the options ask for it.
 func TestK2StacksAreShownOnlyWhenAskedFor(t *testing.T) {
 	for debug, want := range map[string]bool{"true": true, "": false, "TRUE": false, "True": false, "1": false, "yes": false, " true": false, "true ": false, "false": false} {
 		if p, err := candor.ParseStackPolicy(debug, ""); err != nil || p.Debug != want || p.Wanted() != want {
@@ -45,7 +45,7 @@ func (w *worker[T]) run(pcs []uintptr) int {
 	return func() int { return runtime.Callers(1, pcs) }()
 }
 
-// TestH12FramesHaveNoHarnessAndNoDirectories: a stack names the functions of the tool and nothing of the machine it ran on.
+// TestH12FramesHaveNoHarnessAndNoDirectories checks that a stack names the functions of the tool and nothing about the machine.
 func TestH12FramesHaveNoHarnessAndNoDirectories(t *testing.T) {
 	pcs := make([]uintptr, 64)
 	var n int
@@ -98,7 +98,7 @@ func TestH12FramesHaveNoHarnessAndNoDirectories(t *testing.T) {
 	}
 }
 
-// Functions are told from the harness by their package, exactly.
+// TestHarnessIsToldByPackage checks that functions of the harness are recognised by their exact package.
 func TestHarnessIsToldByPackage(t *testing.T) {
 	for function, want := range map[string]bool{
 		"runtime.gopanic": true, "runtime/debug.Stack": true, "testing.tRunner": true, "net/http.HandlerFunc.ServeHTTP": true, "reflect.Value.call": true,

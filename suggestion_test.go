@@ -10,7 +10,7 @@ import (
 
 var advice = []candor.Retry{candor.NoRetry(), candor.RetryNow(), candor.RetryIn(2 * time.Second)}
 
-// words are suggestions, each with the advice it contradicts.
+// words are suggestions, each with the advice that it contradicts.
 var words = map[string][3]bool{ // never, immediate, after
 	"Try again.":                              {true, false, false},
 	"Retry the call.":                         {true, false, false},
@@ -22,8 +22,8 @@ var words = map[string][3]bool{ // never, immediate, after
 	"Do not try again before the window ends": {false, true, false},
 }
 
-// TestW14SuggestionsNeverContradictRetry: whatever is asked for in whatever order, the suggestion an error shows agrees with
-// its retry advice.
+// TestW14SuggestionsNeverContradictRetry checks that the suggestion of an error agrees with its retry advice, whatever the options
+// and their order.
 func TestW14SuggestionsNeverContradictRetry(t *testing.T) {
 	t.Run("the words", func(t *testing.T) {
 		for text, want := range words {
@@ -77,7 +77,7 @@ func agrees(t *testing.T, e *candor.Error) {
 	}
 }
 
-// The same wishes give the same error, at once or one after the other, in any order.
+// TestSuggestionAndRetryCommute checks that the same options give the same error, applied at once or one by one, in any order.
 func TestSuggestionAndRetryCommute(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	var codes []candor.Code

@@ -143,7 +143,7 @@ func splitName(s string) nameWords {
 }
 
 // doneBy returns the verb in the tool's name of which word is the past participle: close for closed in close_issue, cancel for
-// cancelled in cancelOrder. It returns "" if there is none.
+// cancelled in cancelOrder. It returns "" otherwise.
 func (a ask) doneBy(word string) string {
 	stem, ok := strings.CutSuffix(word, "ed")
 	if !ok || len(stem) < 3 {

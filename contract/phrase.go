@@ -174,7 +174,7 @@ func isSpaceless(want string) bool { return want[0] >= 0xe2 }
 // at reports whether a phrase begins at word i.
 func (b *phrasebook) at(l *line, i int) bool { return b.rankAt(l, i, 1, 0) == 0 }
 
-// rankAt returns the lowest rank below the given one of the phrases that begin at word i, or below itself if there is none. It
+// rankAt returns the lowest rank below the given one of the phrases that begin at word i, or below itself otherwise. It
 // ignores the ranks in skip.
 func (b *phrasebook) rankAt(l *line, i, below int, skip rankSet) int {
 	w := l.word(i)

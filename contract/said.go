@@ -39,7 +39,7 @@ func peerData(object wire.Value) wire.Value {
 	return data
 }
 
-// saidFacts returns the facts found in the peer's text, or nil if there are none.
+// saidFacts returns the facts found in the peer's text, or nil.
 func saidFacts(s *foreign.Said) map[string]any {
 	var facts map[string]any
 	put := func(name string, value any, known bool) {

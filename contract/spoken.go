@@ -74,7 +74,7 @@ func mayHoldEnvelope(x *Exchange) bool {
 	return false
 }
 
-// spokenIn reads the envelope in a message, a result or an error object. It returns nil if there is none.
+// spokenIn reads the envelope in a message, a result or an error object. It returns nil otherwise.
 func spokenIn(v wire.Value, configured string) *candor.Error {
 	if own, ok := dialect.Embedded(v); ok {
 		if e, err := dialect.ReadCandor(own); err == nil {
