@@ -8,17 +8,17 @@ import (
 
 const allowPrefix = "//candor:allow"
 
-// allowance is a place where a rule may be broken.
+// allowance allows violations of a rule on a line.
 type allowance struct {
 	line int
 	rule string
 }
 
-// readAllowances collects the allow comments of a file. One that names no rule or no reason allows nothing and is reported: a
+// readAllowances collects the allow comments of a file. A comment without a rule or a reason allows nothing and is reported: a
 // suppression without a reason cannot be reviewed.
 func (v *vet) readAllowances(file *ast.File) map[allowance]bool {
 	found := map[allowance]bool{}
-	var code map[int]bool // the lines with code, looked for when the first comment asks
+	var code map[int]bool // the lines with code, computed for the first comment
 	for _, group := range file.Comments {
 		for _, c := range group.List {
 			rest, ok := strings.CutPrefix(c.Text, allowPrefix)
@@ -47,7 +47,7 @@ func (v *vet) readAllowances(file *ast.File) map[allowance]bool {
 	return found
 }
 
-// lineMeant is the comment's own line, or the next line of code below a comment that stands alone.
+// lineMeant returns the line to which a comment applies: its line, or the next line of code if it is on a separate line.
 func (v *vet) lineMeant(file *ast.File, c *ast.Comment, code map[int]bool) int {
 	line, last := v.line(c.Pos()), v.line(file.FileEnd)
 	for line < last && !code[line] {
@@ -56,7 +56,7 @@ func (v *vet) lineMeant(file *ast.File, c *ast.Comment, code map[int]bool) int {
 	return line
 }
 
-// linesOfCode asks the syntax and not the source: what is on the disk may be older than what is analysed.
+// linesOfCode uses the syntax tree and not the source, because the file on disk may be older.
 func (v *vet) linesOfCode(file *ast.File) map[int]bool {
 	lines := map[int]bool{}
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -74,7 +74,7 @@ func (v *vet) linesOfCode(file *ast.File) map[int]bool {
 
 func (v *vet) line(at token.Pos) int { return v.pass.Fset.Position(at).Line }
 
-// allows reports whether a rule may be broken on the line of any of these places.
+// allows reports whether violations of a rule are allowed on the line of any of the positions.
 func (v *vet) allows(rule string, places ...token.Pos) bool {
 	for _, at := range places {
 		if v.allowed[allowance{v.line(at), rule}] {

@@ -1,14 +1,14 @@
-// Package candorvet finds, before a server runs, the ways in which a tool handler is dishonest about failure: an error that leaves
-// without a code, a failure dressed as a success, an error that is logged and forgotten, and one that is dropped.
+// Package candorvet finds tool handlers that misreport failures: an error that is returned
+// without a code, a failure returned as a success, an error that is only logged, and one that is dropped.
 //
-// It is an analyser for golang.org/x/tools/go/analysis and knows handlers of github.com/modelcontextprotocol/go-sdk and of
-// github.com/mark3labs/mcp-go by their signatures: tools, prompts and resources. Test files and generated files are not looked at.
+// It is an analyser for golang.org/x/tools/go/analysis and recognises handlers of github.com/modelcontextprotocol/go-sdk and of
+// github.com/mark3labs/mcp-go by their signatures: tools, prompts and resources. Test files and generated files are skipped.
 //
-// A comment suppresses one rule on one line, the one it stands on or the one below it, and must say why:
+// A comment suppresses one rule on one line, its line or the one below it, and must give a reason:
 //
 //	n, _ := strconv.Atoi(s) //candor:allow swallowed zero is the default
 //
-// The rules read one package at a time and report only what they can see there.
+// The rules analyse one package at a time and report only what is visible there.
 package candorvet
 
 import (
@@ -20,18 +20,18 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// Options chooses what an analyser looks for. The zero value looks for every rule, in handlers only.
+// Options configures an analyser. The zero value applies every rule, in handlers only.
 type Options struct {
 	// All applies the rules that make sense outside of handlers, logandcontinue and swallowed, to every function.
 	All bool
-	// Rules names the rules to apply; none means all of [Rules]. An unknown name makes the run fail.
+	// Rules has the names of the rules to apply; if it is empty, all of [Rules] apply. An unknown name makes the run fail.
 	Rules []string
 }
 
-// Analyzer applies every rule to the handlers of a package. Its flags -all and -rules are those of [Options].
+// Analyzer applies every rule to the handlers of a package. Its flags -all and -rules set [Options].
 var Analyzer = New(Options{})
 
-// New returns a new analyser, so that two runs in one process may differ.
+// New returns a new analyser, so that several with different options can run in one process.
 func New(o Options) *analysis.Analyzer {
 	o.Rules = slices.Clone(o.Rules)
 	a := &analysis.Analyzer{
@@ -47,7 +47,7 @@ func New(o Options) *analysis.Analyzer {
 	return a
 }
 
-// wants reports whether a rule is chosen.
+// wants reports whether a rule is enabled.
 func (o *Options) wants(name string) bool { return len(o.Rules) == 0 || slices.Contains(o.Rules, name) }
 
 func (o *Options) check() error {
@@ -77,7 +77,7 @@ func run(pass *analysis.Pass, o *Options) error {
 	return nil
 }
 
-// skipped leaves out tests, whose handlers fail on purpose, and generated files.
+// skipped reports whether a file is a test, whose handlers fail on purpose, or is generated.
 func skipped(pass *analysis.Pass, file *ast.File) bool {
 	return strings.HasSuffix(pass.Fset.Position(file.Package).Filename, "_test.go") || ast.IsGenerated(file)
 }

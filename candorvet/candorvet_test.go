@@ -15,9 +15,9 @@ import (
 	"github.com/candor-mcp/candor/candorvet/check"
 )
 
-// TestEveryRuleFindsAndFixesWhatThePackagesSay runs over the packages below testdata/src, whose comments say what must be found on each
-// line, and that nothing else may be. Beside a file with fixes stands what they make of it. They are loaded together because
-// most of the time goes into loading.
+// TestEveryRuleFindsAndFixesWhatThePackagesSay runs over the packages below testdata/src. Their comments have the expected
+// findings of each line, and golden files the result of the fixes. They are loaded together because
+// loading takes most of the time.
 //
 //	raw, masked, logged, swallowed  one rule each: what is found, and under "What follows" what is not
 //	mcpgo                           the other SDK
@@ -28,7 +28,7 @@ func TestEveryRuleFindsAndFixesWhatThePackagesSay(t *testing.T) {
 		"raw", "masked", "logged", "swallowed", "mcpgo", "noimport", "taken", "guarded")
 }
 
-// TestNakedReturnsAndEncodedErrors looks for failures in return statements without results, and for errors in encoded JSON.
+// TestNakedReturnsAndEncodedErrors checks failures in return statements without results, and errors in encoded JSON.
 func TestNakedReturnsAndEncodedErrors(t *testing.T) {
 	analysistest.Run(t, analysistest.TestData(), candorvet.Analyzer, "naked")
 }
@@ -37,8 +37,8 @@ func TestEveryFunctionIsLookedAtWhenAsked(t *testing.T) {
 	analysistest.Run(t, analysistest.TestData(), candorvet.New(candorvet.Options{All: true}), "everywhere")
 }
 
-// TestRealSDKsHaveTheShapesOfTheStubs runs over servers that compile against the SDKs in go.mod, so that a stub cannot drift from
-// what it stands for. It reads the SDKs as the compiler left them; analysistest would compile them anew.
+// TestRealSDKsHaveTheShapesOfTheStubs runs over servers that compile against the SDKs in go.mod, so that the stubs cannot drift from
+// the SDKs. It reads the compiler's export data of the SDKs; analysistest would compile them again.
 func TestRealSDKsHaveTheShapesOfTheStubs(t *testing.T) {
 	for _, dir := range []string{"testdata/real/gosdk", "testdata/real/mcpgo"} {
 		report, err := check.Packages(t.Context(), check.Config{Patterns: []string{"./" + dir}})
@@ -57,7 +57,7 @@ func TestRealSDKsHaveTheShapesOfTheStubs(t *testing.T) {
 
 var wantComment = regexp.MustCompile("// want `\\^(\\w+):`")
 
-// wanted reads the comments that say which rule is broken on a line.
+// wanted reads the comments with the expected rule of each line.
 func wanted(t *testing.T, name string) []string {
 	t.Helper()
 	data, err := os.ReadFile(name)
@@ -84,7 +84,7 @@ func TestOnlyChosenRulesAreApplied(t *testing.T) {
 	}
 }
 
-// quiet drops the complaints about findings that a test does not ask for.
+// quiet ignores reports of unexpected findings.
 type quiet struct{ t *testing.T }
 
 func (quiet) Errorf(string, ...any) {}

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// Questions about code that the rules share.
+// Helpers that the rules share.
 
 const (
 	candorPath = "github.com/candor-mcp/candor"
@@ -34,7 +34,7 @@ func declsOf(pass *analysis.Pass) map[*types.Func]*ast.FuncDecl {
 	return decls
 }
 
-// writesOf returns every place of a package where a variable gets a value.
+// writesOf returns every assignment to each variable of a package.
 func writesOf(pass *analysis.Pass) map[types.Object][]write {
 	writes := map[types.Object][]write{}
 	add := func(name, value ast.Expr) {
@@ -75,7 +75,7 @@ func writesOf(pass *analysis.Pass) map[types.Object][]write {
 	return writes
 }
 
-// callee returns the function or method that a call names, or nil for a function value. For a generic one it returns the origin.
+// callee returns the called function or method, or nil for a function value. For a generic function it returns the origin.
 func (v *vet) callee(call *ast.CallExpr) *types.Func {
 	fn, _ := typeutil.Callee(v.pass.TypesInfo, call).(*types.Func)
 	if fn == nil {
@@ -84,7 +84,7 @@ func (v *vet) callee(call *ast.CallExpr) *types.Func {
 	return fn.Origin()
 }
 
-// declOf returns the body of a call's function if it stands in this package.
+// declOf returns the declaration of the called function if it is in this package.
 func (v *vet) declOf(call *ast.CallExpr) *ast.FuncDecl {
 	if fn := v.callee(call); fn != nil {
 		return v.decls[fn]
@@ -108,7 +108,7 @@ func below(path, root string) bool { return path == root || strings.HasPrefix(pa
 // ofSDK reports whether a package belongs to one of the SDKs.
 func ofSDK(path string) bool { return below(path, goSDKPath) || below(path, mcpGoPath) }
 
-// named returns the type name behind a pointer or an alias, or nil.
+// named returns the type name of t, following a pointer or an alias, or nil.
 func named(t types.Type) *types.TypeName {
 	if t == nil {
 		return nil
@@ -133,7 +133,7 @@ func isError(t types.Type) bool {
 
 func (v *vet) isNil(e ast.Expr) bool { return v.pass.TypesInfo.Types[e].IsNil() }
 
-// constant returns the value of a constant expression as it is written in Go, or "".
+// constant returns the value of a constant expression in Go syntax, or "".
 func (v *vet) constant(e ast.Expr) string {
 	if value := v.pass.TypesInfo.Types[e].Value; value != nil {
 		return value.ExactString()
@@ -149,12 +149,12 @@ func (v *vet) mentions(n ast.Node, obj types.Object) bool {
 	})
 }
 
-// isWrite reports whether a variable gets a value at a place.
+// isWrite reports whether at is an assignment to the variable.
 func (v *vet) isWrite(obj types.Object, at token.Pos) bool {
 	return slices.ContainsFunc(v.writes[obj], func(w write) bool { return w.at == at })
 }
 
-// readOutside reports whether the body of a function reads a variable outside of one statement.
+// readOutside reports whether the body of a function uses a variable outside of one statement.
 func (v *vet) readOutside(obj types.Object, stmt ast.Node, body *ast.BlockStmt) bool {
 	return found(body, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
@@ -162,7 +162,7 @@ func (v *vet) readOutside(obj types.Object, stmt ast.Node, body *ast.BlockStmt) 
 	})
 }
 
-// found reports whether a node with a property occurs at or below n.
+// found reports whether is returns true for n or a node below it.
 func found(n ast.Node, is func(ast.Node) bool) bool {
 	yes := false
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -172,7 +172,7 @@ func found(n ast.Node, is func(ast.Node) bool) bool {
 	return yes
 }
 
-// source returns the bytes of a file. A file that cannot be read any more has none, and gets no fix.
+// source returns the bytes of a file. For a file that can no longer be read it returns nil, and no fix is suggested.
 func (v *vet) source(file *ast.File) []byte {
 	data, err := v.pass.ReadFile(v.pass.Fset.Position(file.Package).Filename)
 	if err != nil {
@@ -181,7 +181,7 @@ func (v *vet) source(file *ast.File) []byte {
 	return data
 }
 
-// text returns the source of a node, or "" if it cannot be had.
+// text returns the source of a node, or "" if it is not available.
 func (v *vet) text(n ast.Node) string { return v.between(n.Pos(), n.End()) }
 
 func (v *vet) between(start, end token.Pos) string {

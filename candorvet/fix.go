@@ -12,9 +12,9 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// Every fix leaves code that compiles, and none can return a nil *candor.Error as an error that is not nil.
+// Every fix produces code that compiles, and no fix returns a nil *candor.Error as a non-nil error.
 
-// fixRaw returns the fix for an error that leaves a handler raw, or none where nothing safe is known.
+// fixRaw returns the fix for a raw error that a handler returns, or nil if no safe fix is known.
 func (v *vet) fixRaw(ret *ast.ReturnStmt, e ast.Expr, s scope) []analysis.SuggestedFix {
 	name, edits, ok := v.importCandor(ret.Pos())
 	if !ok {
@@ -39,7 +39,7 @@ func (v *vet) fixRaw(ret *ast.ReturnStmt, e ast.Expr, s scope) []analysis.Sugges
 }
 
 // authored returns the Go expression of the text that the author of the server wrote for this error, or "" if it quotes another
-// error, whose text is not known to be fit for the client.
+// error, whose text may not be suitable for the client.
 func (v *vet) authored(e ast.Expr) string {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok || len(call.Args) == 0 || call.Ellipsis.IsValid() {
@@ -60,7 +60,7 @@ func (v *vet) authored(e ast.Expr) string {
 	return ""
 }
 
-// formatted turns the call of fmt.Errorf into the expression of its text.
+// formatted turns a call of fmt.Errorf into an expression of its text.
 func (v *vet) formatted(call *ast.CallExpr) string {
 	if format := v.constant(call.Args[0]); len(call.Args) == 1 && format != "" && !strings.Contains(format, "%") {
 		return v.text(call.Args[0])
@@ -72,7 +72,7 @@ func (v *vet) formatted(call *ast.CallExpr) string {
 	return v.text(sel.X) + ".Sprintf" + v.between(sel.Sel.End(), call.End())
 }
 
-// mentionsErrorText reports whether err.Error() is called anywhere.
+// mentionsErrorText reports whether n calls err.Error().
 func mentionsErrorText(n ast.Node) bool {
 	return found(n, func(n ast.Node) bool {
 		sel, ok := n.(*ast.SelectorExpr)
@@ -80,7 +80,7 @@ func mentionsErrorText(n ast.Node) bool {
 	})
 }
 
-// repeatable reports whether expressions may be written twice: names, constants and nil.
+// repeatable reports whether expressions may be duplicated: names, constants and nil.
 func (v *vet) repeatable(list []ast.Expr) bool {
 	for _, e := range list {
 		if _, ok := e.(*ast.Ident); !ok && v.constant(e) == "" {
@@ -90,7 +90,7 @@ func (v *vet) repeatable(list []ast.Expr) bool {
 	return true
 }
 
-// split turns `return x, err` into a branch for the error and a return without: candor.From(nil) as an error would not be nil.
+// split turns `return x, err` into a branch for the error and a return without it, because candor.From(nil) as an error is not nil.
 func (v *vet) split(ret *ast.ReturnStmt, e ast.Expr, name string) analysis.TextEdit {
 	before := ""
 	for _, r := range ret.Results[:len(ret.Results)-1] {
@@ -105,7 +105,7 @@ func (v *vet) indent(n ast.Node) string {
 	return strings.Repeat("\t", column-1)
 }
 
-// fixMasked returns the fix for a failure dressed as a success: the error is returned, and no result.
+// fixMasked returns the fix for a failure that is returned as a success: it returns the error, and no result.
 func (v *vet) fixMasked(ret *ast.ReturnStmt, m *mask, s scope) []analysis.SuggestedFix {
 	name, edits, ok := v.importCandor(ret.Pos())
 	if !ok || !v.droppable(ret, m, s) {
@@ -131,7 +131,7 @@ func (v *vet) fixMasked(ret *ast.ReturnStmt, m *mask, s scope) []analysis.Sugges
 	return fix("Return the error", edits, results)
 }
 
-// droppable reports whether the results may be taken away: a variable that nothing else reads would not compile any more, and
+// droppable reports whether the results may be removed: code with a variable that is no longer used would not compile, and
 // a comment inside would be lost.
 func (v *vet) droppable(ret *ast.ReturnStmt, m *mask, s scope) bool {
 	for _, group := range v.file.Comments {
@@ -149,13 +149,13 @@ func (v *vet) droppable(ret *ast.ReturnStmt, m *mask, s scope) bool {
 			return false
 		}
 		if m.err == nil && m.text != nil && id.Pos() >= m.text.Pos() && id.Pos() < m.text.End() {
-			return false // it stays
+			return false // another statement uses it
 		}
 		return !v.readOutside(obj, ret, s.fn.body)
 	})
 }
 
-// zero returns the zero value of a type as it can be written where e stands, or "".
+// zero returns the zero value of a type in Go syntax at the position of e, or "".
 func (v *vet) zero(t types.Type, e ast.Expr) string {
 	if _, ok := types.Unalias(t).(*types.TypeParam); ok {
 		return ""
@@ -180,7 +180,7 @@ func (v *vet) zero(t types.Type, e ast.Expr) string {
 	return ""
 }
 
-// importCandor returns the name of the package candor at a place and the edits that import it, or false if that name is taken.
+// importCandor returns the name of the package candor at a position and the edits that import it, or false if the name is in use.
 func (v *vet) importCandor(at token.Pos) (name string, edits []analysis.TextEdit, ok bool) {
 	if v.pass.Pkg.Path() == candorPath || len(v.source(v.file)) == 0 {
 		return "", nil, false
@@ -202,7 +202,7 @@ func (v *vet) importCandor(at token.Pos) (name string, edits []analysis.TextEdit
 	return name, []analysis.TextEdit{v.addImport()}, true
 }
 
-// means returns what a name stands for at a place.
+// means returns the object that a name refers to at a position.
 func (v *vet) means(name string, at token.Pos) types.Object {
 	inner := v.pass.TypesInfo.Scopes[v.file].Innermost(at)
 	if inner == nil {
@@ -212,7 +212,7 @@ func (v *vet) means(name string, at token.Pos) types.Object {
 	return obj
 }
 
-// addImport adds candor to the last import declaration, in a separate group if the last one is the standard library's.
+// addImport adds candor to the last import declaration, in a separate group if the last group is the standard library's.
 func (v *vet) addImport() analysis.TextEdit {
 	quoted := strconv.Quote(candorPath)
 	var last *ast.GenDecl

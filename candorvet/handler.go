@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// requests are the types of a handler's second parameter. The go-sdk's are the parameters inside its ServerRequest.
+// requests are the types of a handler's second parameter. For the go-sdk they are the parameters inside its ServerRequest.
 var requests = map[string]bool{
 	"CallToolParamsRaw": true, "GetPromptParams": true, "ReadResourceParams": true, // go-sdk
 	"CallToolRequest": true, "GetPromptRequest": true, "ReadResourceRequest": true, // mcp-go
 }
 
-// clientVerbs are the names of methods by which clients call tools. Those of mcp-go have the signature of a handler.
+// clientVerbs are methods with which clients call tools. Those of mcp-go have the signature of a handler.
 var clientVerbs = map[string]bool{"CallTool": true, "GetPrompt": true, "ReadResource": true}
 
 // isHandler reports whether a signature is that of a handler for tools, prompts or resources: a context, a request of an SDK
-// and perhaps arguments; results, and an error as the last of them. Whatever is passed to AddTool looks like this.
+// and optional arguments; results, and an error as the last of them. Every function that is passed to AddTool has this form.
 func isHandler(sig *types.Signature) bool {
 	params, results := sig.Params(), sig.Results()
 	return params.Len() >= 2 && params.Len() <= 3 && results.Len() >= 2 && results.Len() <= 3 &&
@@ -40,7 +40,7 @@ func isRequest(t types.Type) bool {
 	return pathOf(n.Obj()) == mcpGoPath+"/mcp" && requests[n.Obj().Name()]
 }
 
-// isResult reports whether a type is the answer of a handler.
+// isResult reports whether a type is the result of a handler.
 func isResult(t types.Type) bool {
 	name := named(t)
 	if name == nil || !isSDKModel(name) {
@@ -53,7 +53,7 @@ func isResult(t types.Type) bool {
 	return false
 }
 
-// isSDKModel reports whether a type stands in the package mcp of an SDK.
+// isSDKModel reports whether a type is declared in the package mcp of an SDK.
 func isSDKModel(name *types.TypeName) bool {
 	path := pathOf(name)
 	return ofSDK(path) && strings.HasSuffix(path, "/mcp")

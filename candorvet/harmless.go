@@ -7,29 +7,29 @@ import (
 	"strings"
 )
 
-// The list of what may be dropped without a word. It is short on purpose, and every entry has its reason.
+// Errors that may be dropped. The list is short on purpose, and every entry has a reason.
 
 // neverFail are types whose writes are documented never to return an error, or only one that a caller cannot act on.
 var neverFail = map[string]bool{
 	"strings.Builder": true, "bytes.Buffer": true, "hash.Hash": true, "hash.Hash32": true, "hash.Hash64": true, "hash/maphash.Hash": true,
-	// These fail when the reader has gone, and there is no other output.
+	// These fail when the reader has disconnected, and there is no other output.
 	"net/http.ResponseWriter": true, "net/http.ResponseController": true,
 	"math/rand.Rand": true, "math/rand/v2.Rand": true, "math/rand/v2.ChaCha8": true,
 }
 
-// tidying are methods that end something or hurry it up: the call has its result already, and a failure changes nothing.
+// tidying are methods that end or bound an operation whose result is already known, so that a failure changes nothing.
 var tidying = map[string]bool{
 	"SetDeadline": true, "SetReadDeadline": true, "SetWriteDeadline": true,
 	"Close": true, "CloseIdleConnections": true, "Rollback": true, "Stop": true, "Shutdown": true, "Release": true, "Unlock": true, "Kill": true,
 }
 
-// harmlessSource reports whether the value that an error variable has at a place comes from a harmless call.
+// harmlessSource reports whether the value of an error variable at a position comes from a harmless call.
 func (v *vet) harmlessSource(err types.Object, at token.Pos) bool {
 	w, ok := v.lastWrite(err, at)
 	return ok && w.value != nil && v.harmless(w.value)
 }
 
-// harmless reports whether the error of an expression may be dropped: it is never set, or no caller waits for it.
+// harmless reports whether the error of an expression may be dropped: it is never set, or the caller does not need it.
 func (v *vet) harmless(e ast.Expr) bool {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok {
@@ -41,15 +41,15 @@ func (v *vet) harmless(e ast.Expr) bool {
 	}
 	name, path := fn.Name(), pathOf(fn)
 	switch {
-	case path == "fmt": // printing; Sscan and the like lose input
+	case path == "fmt": // printing; Sscan and similar functions lose input
 		return strings.HasPrefix(name, "Print") || strings.HasPrefix(name, "Fprint")
 	case path == "crypto/rand" && name == "Read": // documented never to fail
 		return true
-	case path == "os" && (name == "Remove" || name == "RemoveAll"): // tidying files
+	case path == "os" && (name == "Remove" || name == "RemoveAll"): // cleanup of files
 		return true
 	case path == "encoding/json" && (name == "Marshal" || name == "MarshalIndent") && len(call.Args) > 0:
 		return plainJSON(v.pass.TypesInfo.TypeOf(call.Args[0]), nil)
-	case isTellingClient(name, path): // a notification is not waited for
+	case isTellingClient(name, path): // notifications have no answer
 		return true
 	case path == "io" && name == "WriteString" && len(call.Args) > 0:
 		return isNeverFailing(v.pass.TypesInfo.TypeOf(call.Args[0]))
@@ -60,12 +60,12 @@ func (v *vet) harmless(e ast.Expr) bool {
 	return false
 }
 
-// isTellingClient knows the notifications of both SDKs: progress, log messages, changes.
+// isTellingClient reports whether a function sends a notification in one of the SDKs: progress, log messages, changes.
 func isTellingClient(name, path string) bool {
 	return ofSDK(path) && (strings.HasPrefix(name, "Notify") || strings.HasPrefix(name, "Send") || name == "Log" || name == "ResourceUpdated")
 }
 
-// receiver returns the type of x in x.f(): hash.Hash has its Write from io.Writer.
+// receiver returns the type of x in x.f(). The method may belong to an embedded type: hash.Hash has its Write from io.Writer.
 func (v *vet) receiver(call *ast.CallExpr) types.Type {
 	if sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr); ok {
 		return v.pass.TypesInfo.TypeOf(sel.X)
@@ -78,15 +78,15 @@ func isNeverFailing(t types.Type) bool {
 	return n != nil && neverFail[pathOf(n)+"."+n.Name()]
 }
 
-// plainJSON reports whether encoding a value of a type cannot fail: it holds no function, channel, float, interface or own method of
-// encoding, however deep.
+// plainJSON reports whether encoding a value of a type cannot fail: it contains no function, channel, float, interface or
+// custom encoding method at any depth.
 func plainJSON(t types.Type, seen []types.Type) bool {
 	if t == nil || len(seen) > 32 {
 		return false
 	}
 	for _, s := range seen {
 		if types.Identical(s, t) {
-			return false // a cycle in the type may be one in the value
+			return false // a cyclic type may have cyclic values
 		}
 	}
 	if hasMethod(t, "MarshalJSON") || hasMethod(t, "MarshalText") {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// checkBranch looks at `if err != nil { … }` for both rules about errors that go nowhere.
+// checkBranch applies the rules logandcontinue and swallowed to `if err != nil { … }`.
 func (v *vet) checkBranch(n *ast.IfStmt, s scope) {
 	if !v.judged(s) || s.cleanup {
 		return
@@ -25,12 +25,12 @@ func (v *vet) checkBranch(n *ast.IfStmt, s scope) {
 	case n.Else != nil || v.usedAfter(err, n.End(), s.fn.body):
 	case v.ignores(n.Body, err):
 		v.report(Swallowed, n, n, "this error is tested and then ignored")
-	case v.onlyLogs(n.Body) && s.fn.returnsError(): // who cannot return it, as main, has no better place than the log
+	case v.onlyLogs(n.Body) && s.fn.returnsError(): // a function without an error result, such as main, can only log
 		v.report(LogAndContinue, n, n, "this error is logged, and the function goes on as if nothing happened")
 	}
 }
 
-// ignores reports whether a branch does nothing, or nothing but `_ = err`.
+// ignores reports whether a branch is empty or only has `_ = err`.
 func (v *vet) ignores(body *ast.BlockStmt, err types.Object) bool {
 	for _, stmt := range body.List {
 		assign, ok := stmt.(*ast.AssignStmt)
@@ -54,8 +54,8 @@ func (v *vet) onlyLogs(body *ast.BlockStmt) bool {
 	return true
 }
 
-// usedAfter reports whether the next thing that happens to a variable after a place is that it is read. In a branch of a loop
-// the reader may stand above, which is not seen.
+// usedAfter reports whether the next use of a variable after a position is a read. A read at the beginning of a
+// loop that contains the position is not seen.
 func (v *vet) usedAfter(obj types.Object, after token.Pos, body *ast.BlockStmt) bool {
 	if body.End() <= after {
 		return false
@@ -72,14 +72,14 @@ func (v *vet) usedAfter(obj types.Object, after token.Pos, body *ast.BlockStmt) 
 		return false
 	}
 	for _, w := range v.writes[obj] {
-		if w.at == next { // written; but `err = wrap(err)` reads it first
+		if w.at == next { // an assignment; but `err = wrap(err)` reads it first
 			return w.value != nil && v.mentions(w.value, obj)
 		}
 	}
 	return true
 }
 
-// isLog reports whether a call writes a line for people and does nothing else. Fatal and Panic end the program.
+// isLog reports whether a call only writes a line for people. Fatal and Panic end the program.
 func (v *vet) isLog(call *ast.CallExpr) bool {
 	if id, ok := ast.Unparen(call.Fun).(*ast.Ident); ok && (id.Name == "println" || id.Name == "print") {
 		return true
@@ -110,7 +110,7 @@ func (v *vet) isStandardStream(e ast.Expr) bool {
 	return pathOf(obj) == "os" && (obj.Name() == "Stderr" || obj.Name() == "Stdout")
 }
 
-// isLogger knows the loggers of the standard library and those that are called by their trade: zap, zerolog, logrus, glog, klog….
+// isLogger reports whether a package is a logger of the standard library or has the name of one: zap, zerolog, logrus, glog, klog.
 func isLogger(path string) bool {
 	for part := range strings.SplitSeq(path, "/") {
 		if part == "log" || part == "slog" || part == "zap" || part == "logr" || part == "logrus" || strings.HasSuffix(part, "log") {

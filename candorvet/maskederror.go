@@ -10,14 +10,14 @@ import (
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
-// mask is a failure dressed as a success.
+// mask is a failure that is returned as a success.
 type mask struct {
 	what string
-	err  types.Object // the error it describes, nil if it is described in words only
-	text ast.Expr     // the words, where there is no error
+	err  types.Object // the described error, nil if it is described only as text
+	text ast.Expr     // the text, if there is no error
 }
 
-// failureWords begin a text that cannot be the result of a call that worked.
+// failureWords matches the beginning of a text that cannot be the result of a successful call.
 var failureWords = lazyregexp.New(`(?i)^[^\pL\pN]*(error|failed|failure|fatal|exception)( *[:!]| +-| +to\b)`)
 
 // maskedIn returns the failure that a return statement with a nil error describes, or nil.
@@ -33,7 +33,7 @@ func (v *vet) maskedIn(ret *ast.ReturnStmt, s scope) *mask {
 	return nil
 }
 
-// maskOf looks for a failure in one result of a handler.
+// maskOf searches for a failure in one result of a handler.
 func (v *vet) maskOf(e ast.Expr, s scope, at token.Pos, depth int) *mask {
 	e = ast.Unparen(e)
 	if u, ok := e.(*ast.UnaryExpr); ok && u.Op == token.AND {
@@ -61,7 +61,7 @@ func (v *vet) maskOf(e ast.Expr, s scope, at token.Pos, depth int) *mask {
 	return nil
 }
 
-// maskOfResult judges a literal result of the SDK.
+// maskOfResult checks a literal result of the SDK.
 func (v *vet) maskOfResult(lit *ast.CompositeLit, s scope) *mask {
 	for _, field := range lit.Elts {
 		kv, ok := field.(*ast.KeyValueExpr)
@@ -80,7 +80,7 @@ func (v *vet) maskOfResult(lit *ast.CompositeLit, s scope) *mask {
 	return nil
 }
 
-// wordsIn looks for texts of failure in the content of a result.
+// wordsIn searches for descriptions of failures in the content of a result.
 func (v *vet) wordsIn(content ast.Node, s scope) *mask {
 	var m *mask
 	ast.Inspect(content, func(n ast.Node) bool {
@@ -99,7 +99,7 @@ func (v *vet) wordsIn(content ast.Node, s scope) *mask {
 	return m
 }
 
-// maskOfText judges a text for the client: one that holds an error of this branch, or begins as a failure does.
+// maskOfText checks a text for the client: whether it contains an error of this branch, or begins like a failure.
 func (v *vet) maskOfText(e ast.Expr, s scope) *mask {
 	if err := v.errorIn(e, s, 0); err != nil {
 		return &mask{what: "the text of an error is returned as a success, so the client believes the call worked", err: err}
@@ -121,10 +121,10 @@ func lastGuard(s scope) *guard {
 	return &s.nonNil[len(s.nonNil)-1]
 }
 
-// maxFollowed bounds the variables through which an error is followed.
+// maxFollowed bounds the number of variables through which an error is followed.
 const maxFollowed = 5
 
-// errorIn returns the error of this branch that an expression uses: itself, through variables, or as a part of what was encoded as JSON.
+// errorIn returns the error of this branch that an expression uses: directly, through variables, or as a part of encoded JSON.
 func (v *vet) errorIn(e ast.Expr, s scope, depth int) types.Object {
 	for _, g := range slices.Backward(s.nonNil) {
 		if v.mentions(e, g.err) {
@@ -152,12 +152,12 @@ func (v *vet) errorIn(e ast.Expr, s scope, depth int) types.Object {
 	return nil
 }
 
-// isConversion reports a conversion such as string(b).
+// isConversion reports whether call is a conversion such as string(b).
 func (v *vet) isConversion(call *ast.CallExpr) bool {
 	return len(call.Args) == 1 && v.pass.TypesInfo.Types[call.Fun].IsType()
 }
 
-// errorInEntries returns the error of this branch that was put into a map before a place, as in m["error"] = err.Error().
+// errorInEntries returns the error of this branch that was put into a map before a position, as in m["error"] = err.Error().
 func (v *vet) errorInEntries(obj types.Object, at token.Pos, s scope) types.Object {
 	if obj == nil || s.fn == nil {
 		return nil
@@ -185,7 +185,7 @@ func (v *vet) errorInEntries(obj types.Object, at token.Pos, s scope) types.Obje
 	return err
 }
 
-// isErrorMember reports the name of a member that holds an error.
+// isErrorMember reports whether key is the name of a member for an error.
 func isErrorMember(key string) bool {
 	switch strings.ToLower(strings.Trim(key, `"`)) {
 	case "error", "err", "errormessage", "error_message", "errormsg":
@@ -194,7 +194,7 @@ func isErrorMember(key string) bool {
 	return false
 }
 
-// firstWords returns the constant text with which an expression begins, or "".
+// firstWords returns the constant text at the beginning of an expression, or "".
 func (v *vet) firstWords(e ast.Expr) string {
 	e = ast.Unparen(e)
 	if c := v.constant(e); c != "" {
@@ -211,7 +211,7 @@ func (v *vet) firstWords(e ast.Expr) string {
 	return ""
 }
 
-// maskOfObject judges a struct or map that a handler gives out: {"ok": false, "error": "…"}, or a member error that holds one.
+// maskOfObject checks a struct or map that a handler returns: {"ok": false, "error": "…"}, or a member error that is set.
 func (v *vet) maskOfObject(lit *ast.CompositeLit, s scope) *mask {
 	denies, errorMember := false, ast.Expr(nil)
 	for _, element := range lit.Elts {
@@ -254,7 +254,7 @@ func isString(t types.Type) bool {
 	return ok && b.Info()&types.IsString != 0
 }
 
-// maskOfCall judges a result that is built by a function: one of mcp-go, or a helper of this package that never says isError.
+// maskOfCall checks a result that a function builds: one of mcp-go, or a helper of this package that never sets isError.
 func (v *vet) maskOfCall(call *ast.CallExpr, s scope, at token.Pos, depth int) *mask {
 	fn := v.callee(call)
 	switch {
@@ -272,9 +272,9 @@ func (v *vet) maskOfCall(call *ast.CallExpr, s scope, at token.Pos, depth int) *
 	return nil
 }
 
-// maskedByHelper judges `return ok("Error: " + err.Error())`: all results of the handler come from a helper of this package that
-// never says isError and never returns an error, and one of its arguments describes a failure. A function that is a handler itself is
-// judged where it stands.
+// maskedByHelper checks `return ok("Error: " + err.Error())`: all results of the handler come from a helper of this package that
+// never sets isError and never returns an error, and one of its arguments describes a failure. A function that is itself a handler is
+// checked at its declaration.
 func (v *vet) maskedByHelper(call *ast.CallExpr, s scope) *mask {
 	decl := v.declOf(call)
 	if decl == nil || decl.Body == nil {
@@ -295,7 +295,7 @@ func (v *vet) maskedByHelper(call *ast.CallExpr, s scope) *mask {
 	return nil
 }
 
-// onlySucceeds reports whether a function returns a result of the SDK first, and nil as its error, in every return statement.
+// onlySucceeds reports whether every return statement of a function returns a result of the SDK first, and nil as its error.
 func (v *vet) onlySucceeds(decl *ast.FuncDecl, sig *types.Signature) bool {
 	n := sig.Results().Len()
 	if n < 2 || !isResult(sig.Results().At(0).Type()) || !isError(sig.Results().At(n-1).Type()) {
@@ -315,7 +315,7 @@ func (v *vet) onlySucceeds(decl *ast.FuncDecl, sig *types.Signature) bool {
 	return returns > 0 && !failing
 }
 
-// maskOfBuilder judges a call of mcp.NewToolResult….
+// maskOfBuilder checks a call of mcp.NewToolResult….
 func (v *vet) maskOfBuilder(name string, call *ast.CallExpr, s scope, at token.Pos, depth int) *mask {
 	switch name {
 	case "NewToolResultText":
@@ -331,8 +331,8 @@ func (v *vet) maskOfBuilder(name string, call *ast.CallExpr, s scope, at token.P
 	return nil
 }
 
-// marked reports whether a return statement gives out a result that says isError, as far as it can be seen: one of another package is
-// believed if the name of its builder promises it.
+// marked reports whether a return statement returns a result with isError, as far as the package shows it: for a builder of another
+// package the name decides.
 func (v *vet) marked(ret *ast.ReturnStmt, s scope) bool {
 	return v.marksFailure(ret, nil) || found(ret, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -358,8 +358,8 @@ func soundsLikeFailure(name string) bool {
 	return strings.Contains(name, "err") || strings.Contains(name, "fail")
 }
 
-// marksFailure reports whether code says isError anywhere: sets the field, calls SetError or NewToolResultError…. With a
-// variable, only fields and methods of that one count.
+// marksFailure reports whether code sets isError: with the field, SetError or NewToolResultError…. If of is not nil,
+// only fields and methods of that variable count.
 func (v *vet) marksFailure(n ast.Node, of types.Object) bool {
 	return found(n, func(n ast.Node) bool {
 		switch n := n.(type) {

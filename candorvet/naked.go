@@ -6,7 +6,7 @@ import (
 	"go/types"
 )
 
-// namedError returns the last result of a function if it is an error with a name, so that a return statement may leave it out, or nil.
+// namedError returns the last result of a function if it is a named error, so that a return statement may omit it, or nil.
 func (f *function) namedError() *types.Var {
 	if !f.returnsError() {
 		return nil
@@ -18,7 +18,7 @@ func (f *function) namedError() *types.Var {
 	return last
 }
 
-// checkNakedReturn looks for a failure that a return statement without results gives out as a success.
+// checkNakedReturn searches for a failure that a return statement without results returns as a success.
 func (v *vet) checkNakedReturn(ret *ast.ReturnStmt, s scope) {
 	failed := s.fn.namedError()
 	if failed == nil || !v.isNilAt(failed, ret.Pos(), s.fn.body) {
@@ -43,8 +43,8 @@ func (v *vet) checkNakedReturn(ret *ast.ReturnStmt, s scope) {
 	}
 }
 
-// isNilAt reports that an error result is nil at a place, as far as it can be seen: nothing was assigned to it before, or nil, or it was
-// returned if it was not nil.
+// isNilAt reports whether an error result is nil at a position, as far as the code shows it: the last assignment is nil or missing,
+// or the function returned if it was not nil.
 func (v *vet) isNilAt(result types.Object, at token.Pos, body *ast.BlockStmt) bool {
 	w, ok := v.lastWrite(result, at)
 	if !ok || w.value != nil && v.isNil(w.value) {

@@ -7,20 +7,20 @@ import (
 	"math"
 )
 
-// origin says where an error comes from, as far as one package shows it.
+// origin is where an error comes from, as far as one package shows it.
 type origin int
 
 const (
 	unknown origin = iota
 	absent         // nil
-	coded          // a *candor.Error, or an error that the SDK itself makes for the protocol
+	coded          // a *candor.Error, or an error that the SDK makes for the protocol
 	raw            // anything else
 )
 
-// maxSteps bounds how far a value is followed back: variables of a package can be set in a circle.
+// maxSteps bounds how far a value is followed back, because assignments of package variables can form a cycle.
 const maxSteps = 32
 
-// checkReturn looks at what a handler answers.
+// checkReturn checks the results that a handler returns.
 func (v *vet) checkReturn(ret *ast.ReturnStmt, s scope) {
 	if s.fn == nil || s.nested || !s.fn.handler {
 		return
@@ -55,7 +55,7 @@ func (v *vet) checkReturn(ret *ast.ReturnStmt, s scope) {
 	}
 }
 
-// forwardsRaw judges `return f()`. A function that answers like a handler is judged where it stands.
+// forwardsRaw checks `return f()`. A function with the signature of a handler is checked at its declaration.
 func (v *vet) forwardsRaw(call *ast.CallExpr) bool {
 	decl := v.declOf(call)
 	if decl == nil {
@@ -65,7 +65,7 @@ func (v *vet) forwardsRaw(call *ast.CallExpr) bool {
 	return ok && !isHandler(fn.Signature()) && v.originOf(call, call.Pos(), 0) == raw
 }
 
-// originOf judges the error that an expression yields at a place. steps counts the way to it.
+// originOf returns the origin of the error that an expression has at a position. steps is the number of values followed so far.
 func (v *vet) originOf(e ast.Expr, at token.Pos, steps int) origin {
 	e = ast.Unparen(e)
 	if v.isNil(e) {
@@ -94,10 +94,10 @@ func (v *vet) originOfVar(obj types.Object, at token.Pos, steps int) origin {
 		if ofSDK(pathOf(obj)) || below(pathOf(obj), candorPath) {
 			return coded
 		}
-		return raw // io.EOF and the like
+		return raw // io.EOF and similar sentinels
 	}
 	if obj.Parent() == v.pass.Pkg.Scope() {
-		at = math.MaxInt // it is set once, wherever that stands
+		at = math.MaxInt // it is set once, at any position
 	}
 	w, ok := v.lastWrite(obj, at)
 	if !ok || w.value == nil || steps > maxSteps {
@@ -111,7 +111,7 @@ func (v *vet) originOfCall(call *ast.CallExpr, at token.Pos, steps int) origin {
 	switch {
 	case fn == nil: // a function value may do anything
 		return unknown
-	case isFunc(fn, "fmt", "Errorf"), isFunc(fn, "errors", "Join"): // what it wraps is found in its chain
+	case isFunc(fn, "fmt", "Errorf"), isFunc(fn, "errors", "Join"): // the wrapped errors are in its chain
 		for _, arg := range call.Args {
 			if isError(v.pass.TypesInfo.TypeOf(arg)) && v.originOf(arg, at, steps) == coded {
 				return coded
@@ -127,8 +127,8 @@ func (v *vet) originOfCall(call *ast.CallExpr, at token.Pos, steps int) origin {
 	return raw
 }
 
-// originOfBody judges a function by the errors it returns: one that is raw is enough. It is asked once per function, and one that
-// calls itself says nothing about itself.
+// originOfBody returns the origin of the errors that a function returns: raw if one of them is. The result is cached per function,
+// and a recursive call counts as unknown.
 func (v *vet) originOfBody(decl *ast.FuncDecl, steps int) origin {
 	if known, ok := v.origins[decl]; ok {
 		return known
@@ -140,7 +140,7 @@ func (v *vet) originOfBody(decl *ast.FuncDecl, steps int) origin {
 		case *ast.FuncLit:
 			return false
 		case *ast.ReturnStmt:
-			one := unknown // of a bare return
+			one := unknown // for a bare return
 			if len(n.Results) > 0 {
 				last := n.Results[len(n.Results)-1]
 				one = v.originOf(last, last.Pos(), steps)

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Rule is one thing that handlers must not do. Its name is the category of its diagnostics and the word in an allow comment.
+// Rule is a rule for handlers. Its name is the category of its diagnostics and the word in an allow comment.
 type Rule struct {
 	Name    string
 	Summary string // what the rule finds
 	Next    string // what to do about a finding
 }
 
-// The names of the rules. They are part of configurations and comments of other people: never renamed.
+// Names of the rules. They appear in configurations and comments of users and are never renamed.
 const (
 	RawError       = "rawerror"
 	MaskedError    = "maskederror"
@@ -20,7 +20,7 @@ const (
 	Swallowed      = "swallowed"
 )
 
-// badAllow is the category of an allow comment that allows nothing. It is not a rule: it cannot be chosen or allowed.
+// badAllow is the category of an invalid allow comment. It is not a rule: it cannot be enabled or allowed.
 const badAllow = "allow"
 
 var rules = []Rule{
@@ -46,7 +46,7 @@ func RuleNames() []string {
 	return names
 }
 
-// NextStep returns what to do about a diagnostic of this category.
+// NextStep returns the advice for a diagnostic of this category.
 func NextStep(category string) string {
 	if r, ok := ruleNamed(category); ok {
 		return r.Next

@@ -5,7 +5,7 @@ import (
 	"go/types"
 )
 
-// returnsSuccess reports a branch that returns a nil error although there is one, and whether it has the form of one.
+// returnsSuccess reports whether a branch for a non-nil error returns a nil error, and adds a finding if the error is lost.
 func (v *vet) returnsSuccess(n *ast.IfStmt, err types.Object, s scope) bool {
 	if s.nested || len(n.Body.List) == 0 || !s.fn.returnsError() {
 		return false
@@ -15,7 +15,7 @@ func (v *vet) returnsSuccess(n *ast.IfStmt, err types.Object, s scope) bool {
 		return false
 	}
 	for _, stmt := range n.Body.List[:len(n.Body.List)-1] {
-		if !v.isLogStmt(stmt) { // it does something about the error, or looks at it more closely
+		if !v.isLogStmt(stmt) { // it handles the error or inspects it
 			return true
 		}
 	}
@@ -27,7 +27,7 @@ func (v *vet) returnsSuccess(n *ast.IfStmt, err types.Object, s scope) bool {
 	return true
 }
 
-// returnsNil reports a return statement that gives out a nil error, by name or by leaving it out.
+// returnsNil reports whether a return statement returns a nil error, explicitly or by omitting it.
 func (v *vet) returnsNil(ret *ast.ReturnStmt, err types.Object, s scope) bool {
 	if len(ret.Results) == 0 {
 		failed := s.fn.namedError()
@@ -45,7 +45,7 @@ func (v *vet) isLogStmt(stmt ast.Stmt) bool {
 	return ok && v.isLog(call)
 }
 
-// reportsFailure reports whether a result has isError, or is built by a function whose name says that it reports failures.
+// reportsFailure reports whether a result has isError, or is built by a function whose name indicates that it reports failures.
 func (v *vet) reportsFailure(ret *ast.ReturnStmt, s scope) bool {
 	return v.marked(ret, s) || found(ret, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
@@ -57,7 +57,7 @@ func (v *vet) reportsFailure(ret *ast.ReturnStmt, s scope) bool {
 	})
 }
 
-// checkDropped looks for `_ = f()` and `x, _ := f()` where what is dropped is an error.
+// checkDropped searches for `_ = f()` and `x, _ := f()` that drop an error.
 func (v *vet) checkDropped(n *ast.AssignStmt, s scope) {
 	if !v.judged(s) || s.cleanup {
 		return
@@ -78,13 +78,13 @@ func (v *vet) checkDropped(n *ast.AssignStmt, s scope) {
 		}
 		if call, ok := ast.Unparen(value).(*ast.CallExpr); ok {
 			v.report(Swallowed, n, n, "the error of "+types.ExprString(call.Fun)+" is dropped")
-		} else if obj := v.errorVar(value); obj != nil && !v.readOutside(obj, n, s.fn.body) { // else it only calms the compiler
+		} else if obj := v.errorVar(value); obj != nil && !v.readOutside(obj, n, s.fn.body) { // otherwise it only satisfies the compiler
 			v.report(Swallowed, n, n, "this error is dropped")
 		}
 	}
 }
 
-// checkIgnored looks for `f()` where the last that f returns is an error.
+// checkIgnored searches for `f()` where the last result of f is an error.
 func (v *vet) checkIgnored(n *ast.ExprStmt, s scope) {
 	call, ok := ast.Unparen(n.X).(*ast.CallExpr)
 	if !ok || !v.judged(s) || s.cleanup {
@@ -104,7 +104,7 @@ func isBlank(e ast.Expr) bool {
 	return ok && name.Name == "_"
 }
 
-// checkRecover looks for a deferred function that stops a panic and at most logs it.
+// checkRecover searches for a deferred function that recovers from a panic and at most logs it.
 func (v *vet) checkRecover(n *ast.DeferStmt, s scope) {
 	if !v.judged(s) || s.nested {
 		return
@@ -126,8 +126,8 @@ func (v *vet) isRecover(n ast.Node) bool {
 	return ok && builtin && id.Name == "recover"
 }
 
-// actsOnPanic reports whether a deferred literal does more than recover and log: assigns to something outside of itself, calls
-// something that is not a logger, sends, or panics again.
+// actsOnPanic reports whether a deferred literal does more than recover and log: it assigns to a variable outside, calls
+// a function that is not a logger, sends, or panics again.
 func (v *vet) actsOnPanic(lit *ast.FuncLit) bool {
 	return found(lit.Body, func(n ast.Node) bool {
 		switch n := n.(type) {

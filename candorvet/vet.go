@@ -10,7 +10,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// vet is one run over one package.
+// vet is the analysis of one package.
 type vet struct {
 	pass    *analysis.Pass
 	options *Options
@@ -18,19 +18,19 @@ type vet struct {
 	writes  map[types.Object][]write
 	origins map[*ast.FuncDecl]origin
 
-	// Of the file being walked.
+	// State of the current file.
 	file    *ast.File
 	allowed map[allowance]bool
 }
 
-// write is one place where a variable gets a value. For a call with several results, value is the whole call; it is nil
-// where the value has no expression, as in a range.
+// write is one assignment to a variable. For a call with several results, value is the whole call; it is nil
+// if the value has no expression, as in a range.
 type write struct {
-	at    token.Pos // of the name on the left
+	at    token.Pos // position of the name on the left
 	value ast.Expr
 }
 
-// scope is what is known where a statement stands.
+// scope is the context of a statement.
 type scope struct {
 	fn      *function
 	nested  bool // in a function literal inside fn, whose returns are not those of fn
@@ -38,7 +38,7 @@ type scope struct {
 	nonNil  []guard
 }
 
-// function is the function whose promises count: a handler, or with -all any other.
+// function is the function to which the rules apply: a handler, or with -all any other.
 type function struct {
 	sig     *types.Signature
 	body    *ast.BlockStmt
@@ -51,7 +51,7 @@ func (f *function) returnsError() bool {
 	return n > 0 && isError(f.sig.Results().At(n-1).Type())
 }
 
-// guard is an error that cannot be nil in a branch.
+// guard is an error that is not nil in a branch.
 type guard struct {
 	err      types.Object
 	from     token.Pos // where the branch begins
@@ -63,10 +63,10 @@ func (s scope) with(guards []guard) scope {
 	return s
 }
 
-// judged reports whether statements here are looked at by logandcontinue and swallowed.
+// judged reports whether logandcontinue and swallowed apply here.
 func (v *vet) judged(s scope) bool { return s.fn != nil && (s.fn.handler || v.options.All) }
 
-// walk visits everything below a node with what is known there.
+// walk visits n and everything below it with its scope.
 func (v *vet) walk(n ast.Node, s scope) {
 	if n == nil {
 		return
@@ -152,7 +152,7 @@ func (v *vet) enterIf(n *ast.IfStmt, s scope) {
 	}
 }
 
-// enterSwitch visits a switch without a value, whose cases are conditions.
+// enterSwitch visits a switch without a tag, whose cases are conditions.
 func (v *vet) enterSwitch(n *ast.SwitchStmt, s scope) {
 	v.walkStmt(n.Init, s)
 	for _, stmt := range n.Body.List {
@@ -170,7 +170,7 @@ func (v *vet) enterSwitch(n *ast.SwitchStmt, s scope) {
 	}
 }
 
-// walkStmt spares its callers the interface that holds a nil.
+// walkStmt visits n unless it is nil, so that callers need not check for nil.
 func (v *vet) walkStmt(n ast.Stmt, s scope) {
 	if n != nil {
 		v.walk(n, s)
@@ -186,7 +186,7 @@ func (v *vet) guards(cond ast.Expr, op token.Token, from token.Pos) []guard {
 				return []guard{{err: err, from: from}}
 			}
 		}
-		both := token.LAND // a && b holds if both do; a || b does not hold if neither does
+		both := token.LAND // a && b is true if both are; a || b is false if both are
 		if op == token.EQL {
 			both = token.LOR
 		}
@@ -228,7 +228,7 @@ func (v *vet) errorVar(e ast.Expr) types.Object {
 	return obj
 }
 
-// certain reports whether a variable cannot be nil here: a branch says so and nothing was assigned since, or it is a sentinel.
+// certain reports whether a variable cannot be nil here: a branch checks it and nothing was assigned since, or it is a sentinel.
 func (v *vet) certain(obj types.Object, s scope, at token.Pos) bool {
 	if writes := v.writes[obj]; obj.Parent() == v.pass.Pkg.Scope() && len(writes) == 1 {
 		call, ok := ast.Unparen(writes[0].value).(*ast.CallExpr)
@@ -241,8 +241,8 @@ func (v *vet) certain(obj types.Object, s scope, at token.Pos) bool {
 	return slices.ContainsFunc(s.nonNil, func(g guard) bool { return g.err == obj && last < g.from })
 }
 
-// lastWrite returns the write that stands before a place and nearest to it. Go code mostly flows downwards, so that this is
-// the value seen there; where it is not, a finding may be missed or wrong, and the fix still compiles.
+// lastWrite returns the last write before a position in the source. In most Go code this is
+// the current value; otherwise a finding may be missed or wrong, but the fix still compiles.
 func (v *vet) lastWrite(obj types.Object, at token.Pos) (write, bool) {
 	var last write
 	for _, w := range v.writes[obj] {
@@ -258,7 +258,7 @@ func (v *vet) reportAllow(c *ast.Comment, what string) {
 		Message: fmt.Sprintf("%s: %s, so it allows nothing; %s", badAllow, what, NextStep(badAllow))})
 }
 
-// hasBoundary reports a package that serves its handlers through a boundary, past which no plain error gets.
+// hasBoundary reports whether a package serves its handlers through a boundary, which converts plain errors.
 func (v *vet) hasBoundary() bool {
 	for _, p := range v.pass.Pkg.Imports() {
 		switch p.Path() {
@@ -269,7 +269,7 @@ func (v *vet) hasBoundary() bool {
 	return false
 }
 
-// report adds a finding, unless its rule is not chosen or is allowed on the line of n or of the statement that it belongs to.
+// report adds a finding, unless its rule is disabled or allowed on the line of n or of its statement.
 func (v *vet) report(rule string, n, stmt ast.Node, what string, fixes ...analysis.SuggestedFix) {
 	if !v.options.wants(rule) || v.allows(rule, n.Pos(), stmt.Pos()) || rule == RawError && v.hasBoundary() {
 		return

@@ -19,18 +19,18 @@ import (
 	"github.com/candor-mcp/candor/candorvet"
 )
 
-// ErrNoGo means that the go command, which finds and reads packages, is missing.
+// ErrNoGo means that the go command, which finds and loads packages, is missing.
 var ErrNoGo = errors.New("the go command is not installed, or not in PATH")
 
-// ErrNoPackages says that the patterns match nothing.
+// ErrNoPackages means that the patterns match nothing.
 var ErrNoPackages = errors.New("no packages match")
 
-// BrokenError says that packages do not compile: what cannot be type-checked cannot be judged.
+// BrokenError reports packages that do not compile and so cannot be analysed.
 type BrokenError struct {
-	Problems []string // each with its place, as the compiler says it
+	Problems []string // compiler errors with their positions
 }
 
-// Error names the first problem and counts the others.
+// Error returns the first problem and the number of the others.
 func (e *BrokenError) Error() string {
 	text := e.Problems[0]
 	if n := len(e.Problems) - 1; n > 0 {
@@ -39,41 +39,41 @@ func (e *BrokenError) Error() string {
 	return text
 }
 
-// Config says what to look at. Dir is the folder in which the patterns are meant, "" being the current one; Patterns are those of
-// the go command, none meaning the package in Dir.
+// Config selects the packages. Dir is the working directory for the patterns, "" for the current one; Patterns are those of
+// the go command, and none means the package in Dir.
 type Config struct {
 	Dir      string
 	Patterns []string
 	Options  candorvet.Options
 }
 
-// Finding is one diagnostic in a form that does not need the source any more.
+// Finding is one diagnostic in a form that does not depend on the source.
 type Finding struct {
-	Rule      string // its name, or "allow" for a comment that allows nothing
-	File      string // relative to the folder of [Config] if it lies below
+	Rule      string // the name of the rule, or "allow" for an invalid allow comment
+	File      string // relative to the folder of [Config] if it is below it
 	Line      int
 	Column    int // in bytes, from 1
 	EndLine   int
 	EndColumn int
 	Message   string
-	Next      string // what to do about it
+	Next      string // advice for the finding
 	Fix       string // the effect of the suggested fix, "" without one
 
 	edits []edit
 }
 
-// Report is what one run found.
+// Report is the result of one run.
 type Report struct {
-	Packages int       // looked at
+	Packages int       // number of analysed packages
 	Findings []Finding // in the order of files and lines
 
 	config Config
 }
 
-// Packages analyses. It fails with [ErrNoGo], [ErrNoPackages], a [*BrokenError] or what the go command says.
+// Packages analyses packages. It fails with [ErrNoGo], [ErrNoPackages], a [*BrokenError] or an error of the go command.
 func Packages(ctx context.Context, c Config) (*Report, error) { return c.analyse(ctx, nil) }
 
-// analyse runs over the packages as they are on the disk, except for the files of the overlay.
+// analyse analyses the packages on disk, with the files of the overlay.
 func (c Config) analyse(ctx context.Context, overlay map[string][]byte) (*Report, error) {
 	pkgs, err := c.load(ctx, overlay)
 	if err != nil {
@@ -93,7 +93,7 @@ func (c Config) analyse(ctx context.Context, overlay map[string][]byte) (*Report
 		}
 	}
 	slices.SortFunc(report.Findings, func(a, b Finding) int { return cmp.Or(cmp.Compare(a.File, b.File), a.compare(b)) })
-	// A file may belong to several packages, as a program and its variant with other tags do.
+	// A file may belong to several packages, for example to a program and its variant with other tags.
 	report.Findings = slices.CompactFunc(report.Findings, func(a, b Finding) bool { return a.File == b.File && a.compare(b) == 0 })
 	return report, nil
 }
@@ -156,7 +156,7 @@ func (c Config) finding(fset *token.FileSet, d *analysis.Diagnostic) Finding {
 	return f
 }
 
-// relative shortens a file's name if that makes it clearer, and writes it with slashes on every system.
+// relative shortens a file name if that makes it clearer, and uses slashes on every system.
 func (c Config) relative(name string) string {
 	dir, err := filepath.Abs(c.Dir)
 	if err != nil {

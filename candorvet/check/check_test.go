@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/candorvet/check"
 )
 
-// The command's own scripts hold what is found and written; these tests hold what a script cannot do.
+// The scripts of the command test findings and fixes; these tests cover cases that a script cannot.
 
 const server = `package server
 
@@ -28,7 +28,7 @@ func tool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, e
 }
 `
 
-// module writes a server of two files and the stubs it needs, and returns its folder.
+// module writes a server of two files and its stubs, and returns its folder.
 func module(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -99,7 +99,7 @@ func TestInterruptedFixWritesNothing(t *testing.T) {
 	}
 }
 
-// TestFixKeepsLinkAndPermissions: a source file may be a link into another folder; the link stays, what it names is replaced.
+// TestFixKeepsLinkAndPermissions checks that a fix keeps a symbolic link and replaces its target.
 func TestFixKeepsLinkAndPermissions(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no links or permissions as on Unix")
@@ -129,7 +129,7 @@ func TestFixKeepsLinkAndPermissions(t *testing.T) {
 	}
 }
 
-// TestFixThatWouldNotCompileIsNotWritten: the go command may know of a package that the stub of candor lacks.
+// TestFixThatWouldNotCompileIsNotWritten uses a stub of candor that lacks the functions of the fix.
 func TestFixThatWouldNotCompileIsNotWritten(t *testing.T) {
 	dir := module(t)
 	report := analysed(t, dir)

@@ -27,20 +27,20 @@ type edit struct {
 	text     string
 }
 
-// clash reports whether two edits cannot both be made: they touch the same bytes, or the same place with different texts.
+// clash reports whether two edits conflict: they change the same bytes, or insert different texts at the same position.
 func (e edit) clash(other edit) bool {
 	return e.file == other.file && e != other && (e.from < other.to && other.from < e.to || e.from == other.from)
 }
 
-// Fixed is what a round of fixes did.
+// Fixed is the result of applying fixes.
 type Fixed struct {
-	Files []string // that were written, relative as in [Finding]
-	After *Report  // what is left
+	Files []string // written files, relative as in [Finding]
+	After *Report  // the remaining findings
 }
 
-// Fix applies the first fix of every finding that has one. Before anything is written the packages are compiled and analysed as they
-// would be: if they do not compile it writes nothing and returns a [*BrokenError], and if ctx ends until then it writes nothing
-// either. A file is replaced in one step and is whole at every moment. If one cannot be written, Fixed names those before it.
+// Fix applies the first fix of every finding that has one. It first compiles and analyses the packages with the fixes: if they
+// do not compile, it writes nothing and returns a [*BrokenError]; if ctx ends before, it also writes nothing.
+// Each file is replaced atomically. If one cannot be written, Fixed lists those written before it.
 func (r *Report) Fix(ctx context.Context) (*Fixed, error) {
 	fresh, err := r.fixed()
 	if err != nil {
@@ -69,7 +69,7 @@ func (r *Report) fixed() (map[string][]byte, error) {
 	for _, f := range r.Findings {
 		if fits(accepted, f.edits) {
 			for _, e := range f.edits {
-				if !slices.Contains(accepted[e.file], e) { // two fixes may want the same import
+				if !slices.Contains(accepted[e.file], e) { // two fixes may add the same import
 					accepted[e.file] = append(accepted[e.file], e)
 				}
 			}
@@ -92,7 +92,7 @@ func (r *Report) fixed() (map[string][]byte, error) {
 	return fresh, nil
 }
 
-// fits reports whether none of the edits clashes with those made already. A fix is made whole or not at all.
+// fits reports whether none of the edits conflicts with accepted ones. A fix is applied completely or not at all.
 func fits(accepted map[string][]edit, edits []edit) bool {
 	for _, e := range edits {
 		if slices.ContainsFunc(accepted[e.file], e.clash) {
@@ -120,8 +120,8 @@ func apply(old []byte, edits []edit) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// tidy takes away the imports that the edits left unused, and formats the file. One that was not formatted before is left as it
-// is if no import goes: a fix should not be lost among changes of white space.
+// tidy removes imports that the edits made unused, and formats the file. A file that was not formatted before is not formatted
+// unless an import is removed, so that white space changes do not hide the fix.
 func tidy(old, text []byte) ([]byte, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", text, parser.ParseComments)
@@ -149,8 +149,8 @@ func tidy(old, text []byte) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// becameUnused reports whether an import was used and is not any more. One that was never seen to be used is left alone: the
-// name of its package may not be that of its path.
+// becameUnused reports whether an import was used before and is not used after. An import without a visible use before is kept,
+// because the name of its package may differ from its path.
 func becameUnused(before, after *ast.File, imported string, spec *ast.ImportSpec) bool {
 	name := nameOf(spec)
 	if name == "" {
@@ -179,8 +179,8 @@ func selects(file *ast.File, name string) bool {
 	return yes
 }
 
-// replaceFile puts a new file in the place of an old one, through a link and with the same permissions. A crash leaves the old
-// or the new file, never a part, and at worst a hidden file beside it.
+// replaceFile replaces a file, following a link and keeping the permissions. A crash leaves the old
+// or the new file, never a part of one, and at worst a hidden temporary file beside it.
 func replaceFile(name string, data []byte) error {
 	target, err := filepath.EvalSymlinks(name)
 	if err != nil {

@@ -19,7 +19,7 @@ var roots = set("home", "root", "Users", "var", "tmp", "etc", "usr", "opt", "srv
 // routeRoots are the first elements of routes, which are not files.
 var routeRoots = set("api", "rest", "graphql", "oauth", "oauth2", "auth", ".well-known", "rpc", "mcp", "sse", "messages", "users", "v")
 
-// routeRootsToo are roots that are also common in routes: such a path also needs a file name or one of fileVerbs.
+// routeRootsToo are roots that are also common in routes: such a path needs further evidence.
 var routeRootsToo = set("app", "data", "media", "run", "code", "project", "projects", "repo", "repos", "work", "storage", "function",
 	"build", "builds", "runner", "github", "src", "dev", "System", "Library", "workspace", "workspaces", "layers")
 

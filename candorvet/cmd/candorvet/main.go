@@ -1,5 +1,5 @@
-// Command candorvet is the analyser alone, in the form that go vet -vettool and go tool start: candor vet is the same with better
-// manners.
+// Command candorvet runs the analyser with go vet -vettool or go tool. The command candor vet has the same rules and a more
+// convenient output.
 package main
 
 import (

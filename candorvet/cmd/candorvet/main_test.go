@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestGoVetRunsTheAnalyser lets go vet start the program, which it does with a protocol of its own and once for every package, those of
-// the standard library included: so the program is built, without the race detector that this test may have.
+// TestGoVetRunsTheAnalyser lets go vet run the program. go vet uses a separate protocol and starts the program once for every package,
+// including those of the standard library, so the program is built without the race detector.
 func TestGoVetRunsTheAnalyser(t *testing.T) {
 	tool := filepath.Join(t.TempDir(), "candorvet.exe")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", tool, ".").CombinedOutput(); err != nil {
