@@ -41,7 +41,7 @@ func (k *System) readAuditLog() workbench.Tool {
 // logTime limits the time for reading a long trail.
 const logTime = 20 * time.Second
 
-// auditLog returns entries of the session's workspace, and of no other.
+// auditLog returns entries of the session's workspace only.
 func (k *System) auditLog(ctx context.Context, c *workbench.Call, in logArgs) (workbench.Reply, error) {
 	if in.Last == 0 {
 		in.Last = 50
@@ -82,7 +82,7 @@ func (p *logPage) read(ctx context.Context, dir string, s *workbench.Session, in
 	if err != nil {
 		return notReadable(err)
 	}
-	defer reader.Close() //nolint:errcheck // it was only read
+	defer reader.Close() //nolint:errcheck // opened for reading
 	options := ledger.ReadOptions{Last: int(in.Last), Since: since, Keep: in.keep(s)}
 	if in.Before != "" {
 		end, err := find(ctx, reader, s, in.Before)
@@ -101,7 +101,8 @@ func (p *logPage) read(ctx context.Context, dir string, s *workbench.Session, in
 	return nil
 }
 
-// position orders entries as a trail is read. Time alone is not enough, because entries written together share one.
+// position is the position of an entry in reading order. Time alone is not sufficient, because entries written together
+// share one.
 type position struct {
 	time  time.Time
 	chain string
@@ -145,8 +146,8 @@ func notReadable(err error) error {
 	return candor.New(kaizacode.FileReadFailed, "The trail could not be read.", candor.WithCause(err))
 }
 
-// keep returns a filter for the entries of the session's workspace that match the arguments. Lines that cannot match are not parsed; in the
-// others only the members of the entry itself count, not its data.
+// keep returns a filter for the entries of the session's workspace that match the arguments. Lines that cannot match are
+// not parsed; in the others only the members of the entry count, not its data.
 func (in *logArgs) keep(s *workbench.Session) func(*ledger.Line) bool {
 	root := candor.RootDigest(s.Root)
 	return func(line *ledger.Line) bool {

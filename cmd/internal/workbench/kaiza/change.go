@@ -19,9 +19,9 @@ import (
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// change is a set of files that change together or not at all.
+// change is a set of files that is changed atomically.
 type change struct {
-	plan   string // its hash; "" if none is needed
+	plan   string // its hash; "" if a plan is not needed
 	files  []workspace.Change
 	checks []preflight.Command // to run after it
 	report bool                // unlocks the session
@@ -31,7 +31,7 @@ type change struct {
 type note struct {
 	Tool string `json:"tool"`
 	Plan string `json:"plan,omitempty"`
-	// Undoes is the change that this one undoes, By the person who asked for that.
+	// Undoes is the change that this one undoes; By is the person who requested the undo.
 	Undoes string `json:"undoes,omitempty"`
 	By     string `json:"by,omitempty"`
 }
@@ -44,7 +44,7 @@ type ChangedFile struct {
 	Bytes  int    `json:"bytes"`
 
 	BytesBefore int    `json:"bytes_before,omitempty"`
-	Mode        string `json:"mode,omitempty"`   // permission bits, where the change sets them
+	Mode        string `json:"mode,omitempty"`   // permission bits, if the change sets them
 	Folder      string `json:"folder,omitempty"` // "made" or "removed"
 }
 
@@ -74,15 +74,15 @@ func changed(files []workspace.Change) []ChangedFile {
 	return out
 }
 
-// apply makes a change: authorise, reserve, journal, commit, run checks, complete. It holds the lock of the workspace throughout, so that the
-// approval cannot be revoked meanwhile. A change whose end cannot be recorded is undone. Once it is recorded as complete, later errors do not
-// fail the call.
+// apply makes a change: authorise, reserve, journal, commit, run checks, complete. It holds the lock of the workspace
+// throughout, so that the approval cannot be revoked in the meantime. A change whose end cannot be recorded is undone.
+// Once it is recorded as complete, later errors do not fail the call.
 func (k *System) apply(ctx context.Context, c *workbench.Call, d *openWorkspace, ch *change) error {
 	lock, err := workspace.LockFile(ctx, d.state, k.o.LockWait)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = lock.Close() }() // the kernel releases it anyway
+	defer func() { _ = lock.Close() }() // closing releases the lock
 	if l := d.locked(); l != nil && !ch.report {
 		return lockedError(l) // by a concurrent call
 	}
@@ -111,8 +111,9 @@ func (k *System) apply(ctx context.Context, c *workbench.Call, d *openWorkspace,
 	return nil
 }
 
-// complete records that a change was made and calls end, which removes its journal. A change whose end cannot be recorded is undone. Without a
-// trail only the journal says whether the change is complete, so the change is also undone if its journal cannot be removed.
+// complete records that a change was made and calls end, which removes its journal. A change whose end cannot be
+// recorded is undone. Without a trail, the presence of the journal marks the change as incomplete, so the change is also
+// undone if its journal cannot be removed.
 func (k *System) complete(ctx context.Context, c *workbench.Call, effect *workbench.Effect, staged *workspace.Staged, end func() error, about map[string]any) error {
 	if err := effect.Complete(ctx, nil, about); err != nil {
 		return k.undo(staged, err)
@@ -127,15 +128,16 @@ func (k *System) complete(ctx context.Context, c *workbench.Call, effect *workbe
 	return nil
 }
 
-// unlockReported unlocks the session after its report. If a lock file cannot be removed the session stays locked, as session_status shows.
+// unlockReported unlocks the session after its report. If a lock file cannot be removed, the session remains locked, and
+// session_status shows it.
 func (k *System) unlockReported(c *workbench.Call, d *openWorkspace) {
 	if err := d.unlock(c.Session.ID); err != nil {
 		c.Bench().Logger().Error("removing the lock after a report", slog.Any("error", err))
 	}
 }
 
-// commit writes the files and runs the checks. If it fails the files are as before. The checks inherit the lock: if this process is killed, no
-// other one recovers the files while a check may still write.
+// commit writes the files and runs the checks. If it fails, the files are as before. The checks inherit the lock: if
+// this process is killed, other processes cannot recover the files while a check may still write.
 func (k *System) commit(ctx context.Context, c *workbench.Call, d *openWorkspace, ch *change, lock *os.File) (*workspace.Staged, error) {
 	about, err := json.Marshal(note{Tool: c.Name, Plan: ch.plan})
 	if err != nil {
@@ -168,8 +170,8 @@ func (k *System) commit(ctx context.Context, c *workbench.Call, d *openWorkspace
 	return staged, nil
 }
 
-// adoptChecked updates the change with what the checks left, since a check may format files. The trail and the reply must match the disk, and
-// the policy applies to the result too, because a check may run what an agent wrote.
+// adoptChecked updates the change with the contents after the checks, since a check may format files. The trail and the
+// reply must match the disk, and the policy applies to the result too, because a check may run code that an agent wrote.
 func (k *System) adoptChecked(staged *workspace.Staged, ch *change) error {
 	if len(ch.checks) == 0 {
 		return nil
@@ -228,8 +230,8 @@ const (
 	effectUnknown   = "unknown" // in details.effect: the call may have changed something
 )
 
-// notUndone is the error of a change that had to be undone because of err and could not be. Its journal stays; the next change or start
-// tries again.
+// notUndone returns the error of a change that had to be undone because of err and could not be. Its journal is kept;
+// the next change or start tries again.
 func notUndone(err, failed error) error {
 	return candor.InvariantViolation(invariantUndone, "A change had to be undone, and could not be: its files may be changed, all or some of them.",
 		candor.WithCause(errors.Join(err, failed)), candor.WithDetails(map[string]any{"undo_for": candor.CodeOf(err).Symbol(), "effect": effectUnknown}),
@@ -242,8 +244,8 @@ func isNotUndone(err error) bool {
 	return ok && e.CallInfo().InvariantID == invariantUndone
 }
 
-// abort records that a change failed. If that cannot be recorded the reservation stays open, which has the same meaning. It also stays open
-// for a change that could not be undone, until its recovery.
+// abort records that a change failed. If that cannot be recorded, the reservation remains open, which has the same
+// meaning. It also remains open for a change that could not be undone, until its recovery.
 func (k *System) abort(ctx context.Context, c *workbench.Call, effect *workbench.Effect, failed error) error {
 	if isNotUndone(failed) {
 		return nil
@@ -271,7 +273,7 @@ func (k *System) authorise(d *openWorkspace, ch *change) error {
 		}
 	}
 	if ch.report {
-		return nil // a report may quote what was refused
+		return nil // a report may quote refused content
 	}
 	for i := range ch.files {
 		if err := k.checkPolicy(&ch.files[i]); err != nil {
@@ -282,8 +284,8 @@ func (k *System) authorise(d *openWorkspace, ch *change) error {
 	return nil
 }
 
-// visible refuses a new name with an invisible character, which would look like another name. Existing names may be used, so that such a file
-// can be replaced or moved.
+// visible refuses a new name with an invisible character, which would look like another name. Existing names are
+// accepted, so that such a file can be replaced or moved.
 func visible(folder *workspace.Folder, f *workspace.Change) error {
 	if f.Before != nil || f.Delete {
 		return nil
@@ -305,7 +307,7 @@ func visible(folder *workspace.Folder, f *workspace.Change) error {
 	return nil
 }
 
-// checkPolicy checks what a change adds to a file against the policy.
+// checkPolicy checks the content that a change adds to a file against the policy.
 func (k *System) checkPolicy(f *workspace.Change) error {
 	if f.Delete || f.Folder {
 		return nil
@@ -326,7 +328,7 @@ func (k *System) countUse(root, hash, call string) error {
 	return k.approvals.Use(plan.RootDigest(root), hash, call)
 }
 
-// releaseUse releases the use of a change that failed. It stays counted if the change could not be undone.
+// releaseUse releases the use of a change that failed. The use remains counted if the change could not be undone.
 func (k *System) releaseUse(b recorder, root, hash, call string, failed error) {
 	if hash == "" || candor.CodeOf(failed) == kaizacode.InvariantViolation {
 		return

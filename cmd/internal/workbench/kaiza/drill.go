@@ -16,7 +16,7 @@ import (
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// legacyError is an error type that carries a code by a method of its own.
+// legacyError is an error type that carries a code in its ErrorCode method.
 type legacyError struct{ code string }
 
 func (e legacyError) Error() string { return "a legacy error" }
@@ -27,7 +27,7 @@ func (e legacyError) ErrorCode() string { return e.code }
 // throw panics with v.
 func throw(v any) error { panic(v) } //nolint:forbidigo // on purpose
 
-// drills are the ways in which the drill tool can fail. They are handled like any other failure.
+// drills maps the kinds of the drill tool to functions that fail. The failures are handled like any other.
 var drills = map[string]func() error{
 	"panic":         func() error { return throw(errors.New("the drill panicked with an error")) },
 	"panic_text":    func() error { return throw("the drill panicked with a text") },

@@ -13,7 +13,7 @@ import (
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// claims are the arguments that every tool except begin_session accepts.
+// claims holds the arguments that every tool except begin_session accepts.
 type claims struct {
 	Role    any `json:"role"`
 	PhaseID any `json:"phase_id"`
@@ -44,7 +44,7 @@ func text(v any) string {
 	return s
 }
 
-// gate refuses calls without a session, calls that a locked session must not make, and calls that the role must not make.
+// gate refuses calls without a session, and calls that are not allowed for a locked session or for the role.
 func (k *System) gate(c *workbench.Call) *candor.Error {
 	if c.Name == "begin_session" {
 		return nil
@@ -94,16 +94,17 @@ func isReport(f *workspace.Folder, name string) bool {
 	return err == nil && inReports(p)
 }
 
-// reportKinds are the extensions of a report: formats that no check would execute.
+// reportKinds lists the extensions of a report: formats that checks do not execute.
 var reportKinds = []string{".md", ".txt", ".json"}
 
-// inReports reports whether writing a path needs no plan. Protected names are protected in the reports folder, too.
+// inReports reports whether a path can be written without a plan. Protected names are protected in the reports folder,
+// too.
 func inReports(p workspace.Path) bool {
 	return strings.HasPrefix(p.String(), reportsFolder) && plan.Ordinary(p.String()) && slices.Contains(reportKinds, strings.ToLower(path.Ext(p.String())))
 }
 
-// The roles by what they do. They are aliases of [Planner] and [Executor], which the KAIZA contract names after products. A session keeps the
-// name that it began with; rules and locks apply to both names.
+// Names of the roles by function. They are aliases of [Planner] and [Executor], which the KAIZA contract names after
+// products. A session keeps the name that it began with; rules and locks apply to both names.
 const (
 	PlannerRole  = "planner"
 	ExecutorRole = "executor"

@@ -10,8 +10,9 @@ import (
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// guarded refuses a workspace in a protected folder of the enclosing workspace or inside a git repository: reports need no plan, so a session
-// there could write files that no session of the enclosing workspace may. The root itself is the operator's choice.
+// guarded refuses a workspace in a protected folder of the enclosing workspace or inside a git repository: reports do
+// not need a plan, so a session there could write files that sessions of the enclosing workspace may not. The root
+// itself is the operator's choice.
 func (k *System) guarded(root string) error {
 	rel, err := filepath.Rel(k.o.Root, root)
 	if err != nil || rel == "." {
@@ -20,7 +21,7 @@ func (k *System) guarded(root string) error {
 	rel = filepath.ToSlash(rel)
 	found := plan.NotAWorkspace(rel)
 	if last := filepath.Base(k.o.Root); found == "" && plan.NotAWorkspace(last) == "" {
-		found = plan.NotAWorkspace(last + "/" + rel) // the root may be called docs
+		found = plan.NotAWorkspace(last + "/" + rel) // the root itself may be named docs
 	}
 	if found == "" {
 		found = k.repositoryAbove(rel)

@@ -17,7 +17,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// undoable reports whether a journal is of a change of files, not of a plan.
+// undoable reports whether a journal is of a change of files rather than of a plan.
 func undoable(j workspace.Journal) bool { return ofFiles(noteOf(&j).Tool) }
 
 func ofFiles(tool string) bool {
@@ -33,9 +33,9 @@ func noteOf(j *workspace.Journal) (about note) {
 	return about
 }
 
-// PastChange is a change of files that is in the trail, or whose old contents are kept.
+// PastChange is a change of files that is in the trail or whose old contents are kept.
 type PastChange struct {
-	ID     string        `json:"id"` // of the call, in all its entries in the trail
+	ID     string        `json:"id"` // id of the call, in all its entries in the trail
 	At     time.Time     `json:"at"`
 	Tool   string        `json:"tool"`
 	Role   string        `json:"role,omitempty"`
@@ -58,13 +58,13 @@ type PastChange struct {
 
 // ChangePage is one page of the changes of a workspace.
 type ChangePage struct {
-	Changes []PastChange `json:"changes"` // the newest first
-	// Next is the id to continue with, "" if there are no older changes.
+	Changes []PastChange `json:"changes"` // newest first
+	// Next is the id to continue with; "" if there are no older changes.
 	Next string `json:"next,omitempty"`
 }
 
-// Changes returns the changes before the one with an id, or the newest if id is "", the newest first. Without a trail it returns the changes
-// whose old contents are kept.
+// Changes returns the changes before the one with an id, or the newest if id is "", newest first. Without a trail it
+// returns the changes whose old contents are kept.
 func (r *Review) Changes(ctx context.Context, before string, limit int) (ChangePage, error) {
 	all, err := r.changes(ctx)
 	if err != nil {
@@ -90,7 +90,7 @@ func (r *Review) Changes(ctx context.Context, before string, limit int) (ChangeP
 // maxPastChanges limits how many changes are held in memory; the newest are kept.
 const maxPastChanges = 20_000
 
-// changes joins the trail with the history, the newest first.
+// changes combines the trail with the history, newest first.
 func (r *Review) changes(ctx context.Context) ([]PastChange, error) {
 	all, err := r.recordedChanges(ctx)
 	if err != nil {
@@ -124,8 +124,9 @@ func (r *Review) changes(ctx context.Context) ([]PastChange, error) {
 	return all, nil
 }
 
-// keptChanges returns the changes whose old contents are kept. A change moves from the journals to the history when the trail records it as
-// complete. Reading the trail first, then journals, then history finds each such change, even while a server is running.
+// keptChanges returns the changes whose old contents are kept. A change moves from the journals to the history when the
+// trail records it as complete. Reading the trail first, then the journals, then the history finds each such change,
+// even while a server is running.
 func (r *Review) keptChanges() ([]workspace.Past, error) {
 	journals, err := workspace.UnfinishedPast(r.d.state)
 	kept, failed := workspace.History(r.d.state)
@@ -135,7 +136,7 @@ func (r *Review) keptChanges() ([]workspace.Past, error) {
 	return append(journals, kept...), nil
 }
 
-// markUndone sets UndoneBy, the oldest undo first: an undo that is itself undone does not count.
+// markUndone sets UndoneBy, from the oldest undo to the newest: an undo that is itself undone does not count.
 func markUndone(all []PastChange) {
 	at := make(map[string]int, len(all))
 	for i := range all {
@@ -182,7 +183,7 @@ func (r *Review) recordedChanges(ctx context.Context) ([]PastChange, error) {
 	if err != nil {
 		return nil, notReadable(err)
 	}
-	defer reader.Close() //nolint:errcheck // it was only read
+	defer reader.Close() //nolint:errcheck // opened for reading
 	root := candor.RootDigest(r.Root())
 	keep := func(l *ledger.Line) bool {
 		return l.Kind == ledger.KindComplete && bytes.Contains(l.Raw(), []byte(root))

@@ -1,11 +1,12 @@
-// Package kaiza is a governed file workspace: one role plans, a person approves, another role executes within the plan, and every
-// call, change and refusal is recorded in a tamper-evident trail. It implements the KAIZA contract:
+// Package kaiza is a governed file workspace: one role plans, a person approves, another role executes within the plan,
+// and every call, change and refusal is recorded in a tamper-evident trail. It implements the KAIZA contract:
 //
-//   - every failure is sent as the complete envelope and recorded before it is sent; its code alone says what to do;
-//   - no path, link or patch can read or write anything outside the workspace;
-//   - a change is reserved in the trail, journalled, committed atomically, checked by the operator's commands, and undone if they
-//     fail or if its end cannot be recorded;
-//   - a broken rule locks the session, also across restarts; a report below docs/reports/ unlocks it. A wrong path never locks.
+//   - every failure is recorded and then sent as the complete envelope; its code alone determines what to do;
+//   - a path, link or patch cannot read or write anything outside the workspace;
+//   - a change is reserved in the trail, journalled, committed atomically, checked by the operator's commands, and undone if
+//     they fail or if its end cannot be recorded;
+//   - a broken rule locks the session, also across restarts; a report below docs/reports/ unlocks it. A wrong path never
+//     locks.
 package kaiza
 
 import (
@@ -24,10 +25,10 @@ import (
 // The roles of the contract. The role of a session never changes.
 const (
 	Planner  = "ANTIGRAVITY" // writes plans
-	Executor = "WINDSURF"    // changes files as an approved plan allows
+	Executor = "WINDSURF"    // changes files within an approved plan
 )
 
-// Domain is the domain of its codes.
+// Domain is the domain of the codes of the contract.
 const Domain = "kaiza"
 
 // Options configures a [System].
@@ -36,9 +37,9 @@ type Options struct {
 	Root string
 	// State holds approvals, locks and journals.
 	State *workbench.State
-	// Policy checks what is written; nil for the built-in policy.
+	// Policy checks written content; nil selects the built-in policy.
 	Policy *policy.Policy
-	// PolicyFile is the file of the policy. The self-audit checks that no session can reach it.
+	// PolicyFile is the file of the policy. The self-audit checks that sessions cannot reach it.
 	PolicyFile string
 	// ReadOnly refuses every change.
 	ReadOnly bool
@@ -112,7 +113,8 @@ func (k *System) tools() []workbench.Tool {
 	return tools
 }
 
-// everywhere lists the codes that any call can raise; inSession those that any call except begin_session can raise.
+// everywhere lists the codes that any call can raise; inSession lists those that any call except begin_session can
+// raise.
 var (
 	everywhere = []candor.Code{
 		kaizacode.InvalidInputType, kaizacode.InvalidInputFormat, kaizacode.InvalidInputValue, kaizacode.MissingRequiredField,

@@ -31,7 +31,7 @@ type Lock struct {
 	At        time.Time `json:"at"`
 }
 
-// locking lists the codes that lock a session: those of broken rules. Errors of files, paths and input never lock.
+// locking lists the codes that lock a session: those of broken rules. Errors about files, paths and input never lock.
 var locking = []candor.Code{
 	kaizacode.InvariantViolation, kaizacode.PolicyViolation, kaizacode.RustPolicyViolation,
 	kaizacode.PlanEnforcementFailed, kaizacode.PlanScopeViolation,
@@ -43,7 +43,7 @@ func lockFile(session string) string { return path.Join(locksFolder, session+".j
 
 // failed locks the session of a call that broke a rule. The lock is on disk before the reply is sent.
 func (k *System) failed(_ context.Context, c *workbench.Call, e *candor.Error) {
-	code := ownCode(e) // a code of another system with the same symbol locks, too
+	code := ownCode(e) // a code of another system with the same symbol also locks
 	if c.Session == nil || !slices.Contains(locking, code) {
 		return
 	}
@@ -76,7 +76,7 @@ func saveLock(state *os.Root, l *Lock) error {
 	return durable.WriteFile(state, lockFile(l.Session), append(data, '\n'), 0o600)
 }
 
-// loadLock returns the lock of a session, or nil. A damaged lock file locks the session, too.
+// loadLock returns the lock of a session, or nil. A damaged lock file also locks the session.
 func loadLock(state *os.Root, session string) (*Lock, error) {
 	data, err := state.ReadFile(lockFile(session))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,8 +104,8 @@ func (d *openWorkspace) locked() *Lock {
 	return d.refresh()
 }
 
-// refresh reads the lock files again: another server on the same state may have locked the session, and the operator or the report of another
-// session may have removed a lock. The caller holds d.mu.
+// refresh reads the lock files again: another server on the same state may have locked the session, and the operator or
+// the report of another session may have removed a lock. The caller must hold d.mu.
 func (d *openWorkspace) refresh() *Lock {
 	if d.unsaved && saveLock(d.state, d.lock) == nil {
 		d.unsaved = false
@@ -144,8 +144,9 @@ func (d *openWorkspace) refresh() *Lock {
 // maxInherited limits how many locks one session inherits.
 const maxInherited = 1000
 
-// inheritLocks adds the locks of the workspace for a role, including its own session's, so that ending a session, beginning another or
-// restarting the server does not avoid the report. Sessions that began before the lock are not affected.
+// inheritLocks adds the locks of the workspace for a role, including that of its session, so that ending a session,
+// beginning another or restarting the server does not avoid the report. Sessions that began before the lock are not
+// affected.
 func (d *openWorkspace) inheritLocks(role string) error {
 	names, err := fs.ReadDir(d.state.FS(), locksFolder)
 	if errors.Is(err, fs.ErrNotExist) {

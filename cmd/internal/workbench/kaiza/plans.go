@@ -14,8 +14,8 @@ import (
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// planFiles accesses the plans folder of a workspace. Writing a plan is a journalled change: the caller holds the lock of the workspace and
-// completes or undoes it.
+// planFiles accesses the plans folder of a workspace. Writing a plan is a journalled change: the caller must hold the
+// lock of the workspace and complete or undo the change.
 type planFiles struct {
 	d       *openWorkspace
 	call    string // the id for the journal; "" for reading only
@@ -40,7 +40,7 @@ func (f *planFiles) ReadPlan(name string) ([]byte, error) {
 	return file.Content, err
 }
 
-// WritePlan writes the file of a plan. The journal stays until the caller ends the change.
+// WritePlan writes the file of a plan. The journal remains until the caller ends the change.
 func (f *planFiles) WritePlan(name string, content []byte) error {
 	p, err := f.path(name)
 	if err != nil {
@@ -108,7 +108,7 @@ func (k *System) submit(ctx context.Context, c *workbench.Call, in planContent) 
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	defer func() { _ = release() }() // the kernel releases it anyway
+	defer func() { _ = release() }() // the kernel releases it on exit
 	if err := k.recoverFirst(ctx, c.Bench(), d); err != nil {
 		return workbench.Reply{}, err
 	}
@@ -129,7 +129,7 @@ func (k *System) submit(ctx context.Context, c *workbench.Call, in planContent) 
 		"path": path.Join(plan.Folder, plan.Name(hash)), "next": next})
 }
 
-// store stores a plan and records that. If either fails the plan is not stored.
+// store stores a plan and records that. If either fails, the plan is not stored.
 func (k *System) store(ctx context.Context, c *workbench.Call, d *openWorkspace, effect *workbench.Effect, content []byte) (plan.Stored, bool, error) {
 	hash := plan.Hash(content)
 	plans, files := k.planStore(d, c.ID, note{Tool: c.Name, Plan: hash})

@@ -58,7 +58,7 @@ type piece struct {
 	FirstLine int    `json:"first_line,omitempty"`
 	Lines     int    `json:"lines"`
 	Truncated bool   `json:"truncated"`
-	Next      int    `json:"next_offset,omitempty"` // the offset of the rest, when reading by bytes
+	Next      int    `json:"next_offset,omitempty"` // offset of the remainder, when reading by bytes
 }
 
 func (k *System) read(_ context.Context, c *workbench.Call, in readArgs) (workbench.Reply, error) {
@@ -280,7 +280,7 @@ func (k *System) search(ctx context.Context, c *workbench.Call, in searchArgs) (
 		"matches": matches, "files": found.Files, "skipped": found.Skipped, "cut_lines": found.Cut, "stopped": found.Stopped}}, nil
 }
 
-// searched describes how far a search came and which files were not searched.
+// searched describes the extent of a search and the files that were not searched.
 func searched(m workspace.Matches) string {
 	text := fmt.Sprintf("%d matches in %d files", len(m.Found), m.Files)
 	if m.Skipped > 0 {

@@ -27,9 +27,9 @@ type recovered struct {
 // recoveryWait limits the wait for the lock of the workspace. If another process holds it, its change is not interrupted.
 const recoveryWait = 500 * time.Millisecond
 
-// recorder is what a recovery needs from the server or the operator's command that runs it.
+// recorder is the part of the server, or of the operator's command, that a recovery needs.
 type recorder interface {
-	Ledger() string // the folder of the trail, "" for none
+	Ledger() string // the folder of the trail; "" if there is none
 	Logger() *slog.Logger
 	Record(ctx context.Context, e ledger.Entry) error
 }
@@ -65,12 +65,13 @@ func (k *System) recoverIn(ctx context.Context, b *workbench.Bench, folder strin
 	if err != nil {
 		return nil, setUpError(err)
 	}
-	defer func() { _ = release() }() // the system takes it back anyway
+	defer func() { _ = release() }() // the kernel releases it on exit
 	return k.recoverChanges(ctx, b, state)
 }
 
-// recoverChanges undoes every journalled change that the trail does not record as complete: its client never got a reply. Complete changes
-// are kept. A change that cannot be recovered now is tried again next time. The caller holds the lock of the workspace.
+// recoverChanges undoes every journalled change that the trail does not record as complete: its client never got a
+// reply. Complete changes are kept. A change that cannot be recovered now is tried again next time. The caller must hold
+// the lock of the workspace.
 func (k *System) recoverChanges(ctx context.Context, b recorder, state *os.Root) ([]recovered, error) {
 	revoked := map[string]bool{} // revocations that the trail does not record as complete
 	found, err := workspace.Recover(state, k.folder, func(j workspace.Journal) workspace.Verdict {
@@ -99,8 +100,8 @@ func (k *System) recoverChanges(ctx context.Context, b recorder, state *os.Root)
 	return out, nil
 }
 
-// recoverFirst recovers interrupted changes before a new change, which could not be told apart from a partial one. The caller holds the lock
-// of the workspace.
+// recoverFirst recovers interrupted changes before a new change, which could otherwise not be distinguished from a
+// partial one. The caller must hold the lock of the workspace.
 func (k *System) recoverFirst(ctx context.Context, b recorder, d *openWorkspace) error {
 	found, err := k.recoverChanges(ctx, b, d.state)
 	if err != nil {
@@ -115,8 +116,8 @@ func (k *System) recoverFirst(ctx context.Context, b recorder, d *openWorkspace)
 	return nil
 }
 
-// revoked reports whether j is of a revocation that is in force because the record of the approval is gone. The header of a plan alone does
-// not approve it.
+// revoked reports whether j is of a revocation that is in force because the record of the approval was removed. The
+// header of a plan alone does not approve it.
 func (k *System) revoked(j *workspace.Journal) bool {
 	about := noteOf(j)
 	if about.Tool != "workbench revoke" || about.Plan == "" {
@@ -126,8 +127,8 @@ func (k *System) revoked(j *workspace.Journal) bool {
 	return err != nil && candor.From(err).Details().Get("reason").String() == `"no_record"`
 }
 
-// recordRecovery completes the reservation of an interrupted change and logs it. A kept change is complete in the trail already, unless it is a
-// revocation that the recovery found to be in force.
+// recordRecovery completes the reservation of an interrupted change and logs it. A kept change is already complete in
+// the trail, unless it is a revocation that the recovery found to be in force.
 func (k *System) recordRecovery(ctx context.Context, b recorder, r *workspace.Recovered, revoked bool) recovered {
 	about := noteOf(&r.Journal)
 	out := aboutJournal(&r.Journal, string(r.State))
@@ -143,7 +144,7 @@ func (k *System) recordRecovery(ctx context.Context, b recorder, r *workspace.Re
 		}
 		e.Outcome = ledger.OutcomeOK
 	case workspace.Unknown, workspace.Damaged:
-		if r.Journal.Left { // the trail says so already
+		if r.Journal.Left { // already recorded in the trail
 			return out
 		}
 		e.Outcome = ledger.OutcomeUnknown
@@ -166,7 +167,7 @@ func completed(ctx context.Context, dir, call string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer reader.Close() //nolint:errcheck // it was only read
+	defer reader.Close() //nolint:errcheck // opened for reading
 	mark := []byte(call)
 	keep := func(l *ledger.Line) bool { return l.Kind == ledger.KindComplete && bytes.Contains(l.Raw(), mark) }
 	for line, err := range reader.Entries(ctx, ledger.ReadOptions{Keep: keep}) {

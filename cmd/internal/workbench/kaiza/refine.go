@@ -26,7 +26,7 @@ func (k *System) refine(c *workbench.Call, e *candor.Error) *candor.Error {
 	return e
 }
 
-// ownCode returns the code of this system with the same symbol, or the code of e if there is none.
+// ownCode returns the code of this system with the same symbol, or the code of e if it does not exist.
 func ownCode(e *candor.Error) candor.Code {
 	if e.Code() == candor.CodeInvalidArguments {
 		return inputCode(e.Details().Issues())
@@ -51,8 +51,8 @@ func inputCode(issues []candor.Issue) candor.Code {
 	return kaizacode.InvalidInputValue
 }
 
-// wording returns the message of an error under another code. It includes the first issue, because the envelope of this system has no
-// member for issues.
+// wording returns the message of an error under another code. It includes the first issue, because the envelope of this
+// system does not have a member for issues.
 func wording(e *candor.Error, code candor.Code) string {
 	issues := e.Details().Issues()
 	if e.Code() != candor.CodeInvalidArguments || len(issues) == 0 {

@@ -14,17 +14,17 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// Operator is the role of the person who approves in the trail. No session can have it.
+// Operator is the role in the trail of the person who approves. Sessions cannot have it.
 const Operator = "OPERATOR"
 
 // Review gives the operator access to the plans, locks and changes of one workspace.
 type Review struct {
 	k     *System
 	d     *openWorkspace
-	trail *ledger.Ledger // nil if there is none or the review is read only
+	trail *ledger.Ledger // nil without a trail, or if the review is read-only
 
-	ledger   string   // the folder of the trail, "" is none
-	warnings []string // of the last decision
+	ledger   string   // the folder of the trail; "" if there is none
+	warnings []string // warnings of the last decision
 }
 
 // OpenReview opens the workspace at root for the operator. trail may be nil.
@@ -39,7 +39,7 @@ func (k *System) OpenReview(root string, trail *ledger.Ledger) (*Review, error) 
 // ReadTrail sets the folder of the trail that the review reads.
 func (r *Review) ReadTrail(dir string) { r.ledger = dir }
 
-// Ledger returns the folder of the trail, "" if there is none.
+// Ledger returns the folder of the trail, or "".
 func (r *Review) Ledger() string { return r.ledger }
 
 // Logger returns the logger of the command.
@@ -66,13 +66,15 @@ func (r *Review) Plans() *plan.Store { return r.d.plans }
 // maxFiles limits the files that a review lists.
 const maxFiles = 200_000
 
-// Files returns the files of the workspace, so that the operator sees which ones a scope covers. more is true if there are others.
+// Files returns the files of the workspace, so that the operator sees which ones a scope covers. more is true if the
+// list is incomplete.
 func (r *Review) Files(ctx context.Context) (files []string, more bool, err error) {
 	return r.d.folder.Files(ctx, maxFiles)
 }
 
-// Approve records that a person approved a plan: in the trail, then in the state, then in the plan's header. If it returns an error, the
-// approval is as before. Problems that do not affect the approval are in [Review.Warnings]. within limits the approval.
+// Approve records that a person approved a plan: in the trail, then in the state, then in the plan's header. If it
+// returns an error, the approval is as before. Problems that do not affect the approval are available from
+// [Review.Warnings]. within limits the approval.
 func (r *Review) Approve(ctx context.Context, hash, by, note string, within plan.Limits) (stored plan.Stored, err error) {
 	before, known := r.record(hash)
 	at := r.k.now()
@@ -116,7 +118,7 @@ func limitsRecorded(note string, at time.Time, within plan.Limits) map[string]an
 	return about
 }
 
-// Revocable reports whether a plan has an approval record, even a damaged one, or a header that says approved.
+// Revocable reports whether a plan has an approval record, even a damaged one, or the status APPROVED in its header.
 func (r *Review) Revocable(hash string) bool {
 	stored, err := r.d.plans.Load(hash)
 	if err == nil && stored.Status == plan.StatusApproved {
@@ -125,7 +127,8 @@ func (r *Review) Revocable(hash string) bool {
 	return r.k.approvals.Has(r.digest(), hash)
 }
 
-// Revoke revokes an approval. If it returns an error, the approval is as before. Later problems are in [Review.Warnings].
+// Revoke revokes an approval. If it returns an error, the approval is as before. Later problems are available from
+// [Review.Warnings].
 func (r *Review) Revoke(ctx context.Context, hash, by string) (stored plan.Stored, err error) {
 	_, known := r.record(hash)
 	err = r.decide(ctx, decision{
@@ -166,15 +169,15 @@ type decision struct {
 	stands           func() bool  // reports whether the decision is in force
 }
 
-// decide carries out a decision and records it. It returns nil if the decision is in force afterwards, and an error if it is not or if the next
-// start will undo it, whatever failed in between.
+// decide carries out a decision and records it. It returns nil if the decision is in force afterwards, and an error if
+// it is not or if the next start will undo it.
 func (r *Review) decide(ctx context.Context, d decision) error {
 	r.warnings = nil
 	release, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = release() }() // the kernel releases it anyway
+	defer func() { _ = release() }() // the kernel releases it on exit
 	call := rand.Text()
 	var effect *ledger.Effect
 	if r.trail != nil {
@@ -199,7 +202,7 @@ func (r *Review) decide(ctx context.Context, d decision) error {
 	return r.revert(ctx, d, effect, files, err)
 }
 
-// revert undoes a decision because of err as far as possible and returns an error unless the decision is still in force.
+// revert undoes a decision because of err, if possible, and returns an error unless the decision is still in force.
 func (r *Review) revert(ctx context.Context, d decision, effect *ledger.Effect, files *planFiles, err error) error {
 	var failed error
 	if d.undo != nil {
@@ -225,7 +228,7 @@ func (r *Review) revert(ctx context.Context, d decision, effect *ledger.Effect, 
 		}
 		return nil
 	}
-	_ = r.complete(ctx, d, effect, err) // an open reservation means the same
+	_ = r.complete(ctx, d, effect, err) // an open reservation has the same meaning
 	return err
 }
 
@@ -250,7 +253,7 @@ func (r *Review) complete(ctx context.Context, d decision, effect *ledger.Effect
 	return err
 }
 
-// tidy removes the journal of the header. It returns only errors that are matters; others become warnings.
+// tidy removes the journal of the header. It returns only errors that match matters; others become warnings.
 func (r *Review) tidy(files *planFiles, matters error) error {
 	if files.written == nil {
 		return nil

@@ -32,7 +32,7 @@ func (k *System) beginSession() workbench.Tool {
 	}
 }
 
-// begin begins a session. A failure leaves the server as usable as before.
+// begin begins a session. A failure does not affect later attempts.
 func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (workbench.Reply, error) {
 	if c.Session != nil {
 		return workbench.Reply{}, openAlready()
@@ -64,7 +64,7 @@ func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (wo
 		return workbench.Reply{}, errors.Join(openAlready(), c.Bench().Discard(s))
 	}
 	c.Revertible(func() error {
-		_ = c.Unbind(s) // a file may remain, of a session whose id was never sent
+		_ = c.Unbind(s) // the file of a session may remain, but its id was never sent
 		return nil
 	})
 	status := k.statusOf(ctx, c.Bench().Ledger(), s, d)
@@ -77,8 +77,8 @@ func openAlready() error {
 		candor.WithSuggestion("Continue with the open session; session_status shows which one it is."))
 }
 
-// setUpError returns a candor error as it is and wraps any other in SESSION_INITIALIZATION_FAILED, because file system errors would map to
-// codes that begin_session does not declare.
+// setUpError returns a candor error unchanged and wraps any other in SESSION_INITIALIZATION_FAILED, because file system
+// errors would map to codes that begin_session does not declare.
 func setUpError(err error) error {
 	if _, ok := errors.AsType[*candor.Error](err); ok {
 		return err
@@ -86,10 +86,10 @@ func setUpError(err error) error {
 	return notSetUp(err)
 }
 
-// admits refuses a workspace outside the root without looking at it.
+// admits refuses a workspace outside the root without opening it.
 func (k *System) admits(root string) error {
 	if !filepath.IsAbs(root) {
-		return nil // opening it reports that
+		return nil // opening it reports the error
 	}
 	resolved, err := filepath.EvalSymlinks(root)
 	if err != nil {
@@ -125,7 +125,7 @@ type status struct {
 	Next      string      `json:"next"`
 	Approved  []string    `json:"approved_plans"`
 	Recovered []recovered `json:"recovered,omitempty"`
-	// NotUndone lists changes that a crash or a failed check left in the workspace and that could not be undone yet.
+	// NotUndone lists changes that a crash or a failed check left in the workspace and that have not been undone yet.
 	NotUndone []recovered `json:"not_undone,omitempty"`
 	Echo      bool        `json:"echo_session_id,omitempty"` // every call must name the session
 }
@@ -136,7 +136,7 @@ func (k *System) statusOf(ctx context.Context, trail string, s *workbench.Sessio
 	lock := d.locked()
 	out := status{SessionID: s.ID, Role: s.Role, Root: s.Root, Begun: s.Begun.Format("2006-01-02T15:04:05.000Z"), ReadOnly: k.o.ReadOnly,
 		Locked: lock != nil, Lock: lock.shownTo(s.ID), Approved: []string{}}
-	if known, err := k.approvals.List(plan.RootDigest(s.Root)); err == nil { // the rest of the status does not need them
+	if known, err := k.approvals.List(plan.RootDigest(s.Root)); err == nil { // on error, the status is returned without them
 		for i := len(known) - 1; i >= 0 && len(out.Approved) < maxApprovedShown; i-- {
 			if reason, _ := known[i].Ended(k.now()); known[i].Problem == "" && reason == "" {
 				out.Approved = append(out.Approved, known[i].Plan)
@@ -173,7 +173,7 @@ func (k *System) sessionStatus() workbench.Tool {
 	}
 }
 
-// reply returns a value as JSON, as text and as structured content.
+// reply returns a value as JSON text and as structured content.
 func reply(v any) (workbench.Reply, error) {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -15,9 +15,10 @@ import (
 
 const undoTool = "workbench undo"
 
-// Undoable returns the change that [Review.Undo] would undo, with the changes that this makes: the one with the id, or the newest that is
-// neither an undo nor undone. HASH_MISMATCH: a file is not as the change has left it, details.differences names it. FILE_READ_FAILED: what was
-// before is not kept. INVALID_INPUT_VALUE: there is no such change.
+// Undoable returns the change that [Review.Undo] would undo and the file changes this would make. The change is the one
+// with the id or, if id is "", the newest that is neither an undo nor undone. The error is HASH_MISMATCH if a file was
+// changed since, with details.differences; FILE_READ_FAILED if the old contents are not kept; and INVALID_INPUT_VALUE if
+// the change does not exist.
 func (r *Review) Undoable(ctx context.Context, id string) (PastChange, []ChangedFile, error) {
 	target, back, err := r.reverse(ctx, id)
 	return target, changed(back), err
@@ -69,15 +70,16 @@ func chooseUndo(all []PastChange, id string) (int, error) {
 	return -1, candor.New(kaizacode.InvalidInputValue, "The workspace has no change that could be undone.")
 }
 
-// Undo restores the files of a change, all of them or none, and returns the id under which that is recorded. It is a change itself: reserved in
-// the trail, journalled, recovered after a crash, and it can be undone. It holds the lock of the workspace meanwhile; servers may be running. For the errors see [Review.Undoable], besides AUDIT_LOCK_FAILED if a call is
+// Undo restores the files of a change atomically and returns the id under which the undo is recorded. An undo is itself
+// a change: it is reserved in the trail, journalled, recovered after a crash, and can be undone. Undo holds the lock of
+// the workspace; servers may be running. The errors are those of [Review.Undoable], and AUDIT_LOCK_FAILED if a call is
 // changing the workspace.
 func (r *Review) Undo(ctx context.Context, id, by string) (undone string, target PastChange, err error) {
 	release, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
 	if err != nil {
 		return "", PastChange{}, err
 	}
-	defer func() { _ = release() }() // the system takes it back anyway
+	defer func() { _ = release() }() // the kernel releases it on exit
 	if err := r.k.recoverFirst(ctx, r, r.d); err != nil {
 		return "", PastChange{}, err
 	}
@@ -89,7 +91,7 @@ func (r *Review) Undo(ctx context.Context, id, by string) (undone string, target
 	return undone, target, err
 }
 
-// carryOut reserves, commits and completes the undo. If its end cannot be recorded it is reverted.
+// carryOut reserves, commits and completes the undo. If its end cannot be recorded, the undo is reverted.
 func (r *Review) carryOut(ctx context.Context, target PastChange, back []workspace.Change, by string) (id string, err error) {
 	entry := func() ledger.Entry {
 		return ledger.Entry{Tool: undoTool, Role: Operator, WorkspaceRoot: r.Root(), PlanHash: target.Plan,
@@ -122,7 +124,7 @@ func (r *Review) carryOut(ctx context.Context, target PastChange, back []workspa
 		return "", errors.Join(err, complete(err))
 	}
 	if err := staged.Commit(ctx); err != nil {
-		if staged.Stuck() { // the journal and the reservation stay open until it is recovered
+		if staged.Stuck() { // the journal and the reservation remain until it is recovered
 			return "", notUndone(err, nil)
 		}
 		return "", errors.Join(err, staged.Done(), complete(err))
@@ -131,7 +133,7 @@ func (r *Review) carryOut(ctx context.Context, target PastChange, back []workspa
 		return "", r.k.undo(staged, err)
 	}
 	if err := staged.Archive(); err != nil { // the undo is recorded; its journal is archived with the next change
-		if r.trail == nil && errors.Is(err, workspace.ErrJournalLeft) { // without a trail only the journal says that it is complete
+		if r.trail == nil && errors.Is(err, workspace.ErrJournalLeft) { // without a trail only the journal shows whether it is complete
 			return "", r.k.undo(staged, err)
 		}
 		r.Logger().Warn("archiving the journal of an undo", slog.Any("error", err))

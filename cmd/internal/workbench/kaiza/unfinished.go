@@ -18,7 +18,7 @@ func unfinished(ctx context.Context, trail string, state *os.Root) []workspace.J
 	}
 	release, err := workspace.Lock(ctx, state, 0)
 	inProgress := err != nil
-	if !inProgress { // no process is working on those that are still there
+	if !inProgress { // the remaining changes are not in progress
 		found, _ = workspace.Unfinished(state)
 		_ = release()
 	}
@@ -45,7 +45,7 @@ func aboutJournal(j *workspace.Journal, state string) recovered {
 	return out
 }
 
-// The states of a change that is neither complete nor undone.
+// States of a change that is neither complete nor undone.
 const (
 	Interrupted = "interrupted" // by a crash; the next start, change or undo restores the files
 	NotUndone   = "not undone"  // some files could not be restored
@@ -59,7 +59,7 @@ func unfinishedSays(state string) string {
 	return "its files could not be restored yet; candor workbench undo ID replaces the current ones"
 }
 
-// Unfinished returns the changes that were interrupted by a crash or could not be undone, the oldest first.
+// Unfinished returns the changes that were interrupted by a crash or could not be undone, oldest first.
 func (r *Review) Unfinished(ctx context.Context) []PastChange {
 	return pastOf(unfinished(ctx, r.ledger, r.d.state))
 }
@@ -80,14 +80,14 @@ func pastOf(journals []workspace.Journal) (out []PastChange) {
 	return out
 }
 
-// Recover restores the files of interrupted changes, as the next start of a server would. It returns those changes with the state "", or
-// [NotUndone] if that failed. A change that is complete in the trail is kept and not returned.
+// Recover restores the files of interrupted changes, as the next start of a server would. It returns those changes with
+// the state "", or [NotUndone] if that failed. A change that is complete in the trail is kept and not returned.
 func (r *Review) Recover(ctx context.Context) ([]PastChange, error) {
 	release, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = release() }() // the kernel releases it anyway
+	defer func() { _ = release() }() // the kernel releases it on exit
 	journals, err := workspace.Unfinished(r.d.state)
 	if err != nil || len(journals) == 0 {
 		return nil, err
@@ -112,14 +112,14 @@ func (r *Review) Recover(ctx context.Context) ([]PastChange, error) {
 	}), nil
 }
 
-// Restore undoes a change that could not be undone before, and replaces its files. Their current contents are kept in the state folder if they
-// can be read.
+// Restore undoes a change that could not be undone before, and replaces its files. Their current contents are kept in
+// the state folder if they can be read.
 func (r *Review) Restore(ctx context.Context, id, by string) error {
 	release, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = release() }() // the kernel releases it anyway
+	defer func() { _ = release() }() // the kernel releases it on exit
 	found, err := workspace.Restore(r.d.state, id, r.k.folder)
 	if err != nil {
 		return err

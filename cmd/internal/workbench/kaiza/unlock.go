@@ -15,15 +15,15 @@ import (
 	"github.com/candor-mcp/candor/internal/durable"
 )
 
-// LockedSession is a locked session, for the operator.
+// LockedSession is a locked session as shown to the operator.
 type LockedSession struct {
 	Lock
-	// Problem is why the lock file cannot be read; then only the session and possibly the code are known.
+	// Problem is the reason why the lock file cannot be read; only the session and possibly the code are then known.
 	Problem string `json:"problem,omitempty"`
 }
 
-// Locked returns the locked sessions of the workspace, the oldest lock first. It fails with FILE_READ_FAILED if the folder
-// of the locks cannot be read.
+// Locked returns the locked sessions of the workspace, oldest lock first. The error is FILE_READ_FAILED if the folder of
+// the locks cannot be read.
 func (r *Review) Locked() ([]LockedSession, error) {
 	names, err := fs.ReadDir(r.d.state.FS(), locksFolder)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,7 +69,8 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// FindLocked returns the locked session with an id or a unique prefix of it. It fails with INVALID_INPUT_VALUE if there is none, or several.
+// FindLocked returns the locked session with an id or a unique prefix of it. The error is INVALID_INPUT_VALUE if there
+// is not exactly one.
 func FindLocked(all []LockedSession, id string) (LockedSession, error) {
 	var found []LockedSession
 	for _, l := range all {
@@ -94,10 +95,10 @@ func FindLocked(all []LockedSession, id string) (LockedSession, error) {
 // maxReason limits --reason and --by, in bytes.
 const maxReason = 1 << 10
 
-// Unlock removes the lock of a session that [Review.Locked] returned, and records who did it and why. It holds the lock of the workspace
-// meanwhile; a running server notices at the next call. If it returns an error the session is locked as before: INVALID_INPUT_VALUE if the
-// session is not locked any more or for another reason, AUDIT_LOCK_FAILED if a call is changing the workspace. Other problems are in
-// [Review.Warnings].
+// Unlock removes the lock of a session that [Review.Locked] returned, and records the person and the reason. It holds
+// the lock of the workspace; a running server notices the change at the next call. If it returns an error, the session
+// is locked as before: INVALID_INPUT_VALUE if the session is no longer locked or is locked for another reason,
+// AUDIT_LOCK_FAILED if a call is changing the workspace. Other problems are available from [Review.Warnings].
 func (r *Review) Unlock(ctx context.Context, shown LockedSession, by, reason string) error {
 	for flag, text := range map[string]string{"--by": by, "--reason": reason} {
 		if len(text) > maxReason || strings.ContainsFunc(text, unicode.IsControl) {

@@ -15,14 +15,14 @@ import (
 // openWorkspace is the open workspace of a session or the operator, with its plans and its state.
 type openWorkspace struct {
 	folder *workspace.Folder
-	state  *os.Root // folder of this workspace
+	state  *os.Root // state folder of this workspace
 	plans  *plan.Store
 
 	session string // "" for the operator
 
 	mu        sync.Mutex
 	lock      *Lock    // guarded by mu; nil if unlocked
-	inherited []string // guarded by mu: sessions whose locks were inherited
+	inherited []string // guarded by mu; sessions whose locks were inherited
 	// unsaved, guarded by mu, is true if lock could not be written to disk.
 	unsaved bool
 }
@@ -103,13 +103,14 @@ func (k *System) at(c *workbench.Call) (*openWorkspace, error) {
 	return d, d.folder.StillThere()
 }
 
-// planStore returns the plans of a workspace for one call, whose id names the journals, and the files they are written to.
+// planStore returns the plans of a workspace for one call, whose id names the journals, and the files that the plans are
+// written to.
 func (k *System) planStore(d *openWorkspace, call string, about note) (*plan.Store, *planFiles) {
 	files := &planFiles{d: d, call: call, note: about}
 	return plan.NewStore(files, k.approvals, plan.RootDigest(d.folder.Root())), files
 }
 
-// named is at for a call with a path.
+// named is like at, for a call with a path.
 func (k *System) named(c *workbench.Call, name string) (*openWorkspace, workspace.Path, error) {
 	d, err := k.at(c)
 	if err != nil {

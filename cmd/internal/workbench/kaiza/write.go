@@ -138,7 +138,7 @@ func (k *System) needsPlan(d *openWorkspace, ch *change) error {
 	return nil
 }
 
-// current returns the file on disk, or nil if it does not exist and need not.
+// current returns the file on disk, or nil if it does not exist and is not required.
 func current(d *openWorkspace, p workspace.Path, previous string, patching bool) (*workspace.File, error) {
 	file, err := d.folder.Read(p)
 	code := candor.CodeOf(err)
@@ -147,7 +147,7 @@ func current(d *openWorkspace, p workspace.Path, previous string, patching bool)
 		if previous != "" || patching {
 			return nil, err
 		}
-		return nil, nil //nolint:nilnil // no file, and none is needed
+		return nil, nil //nolint:nilnil // the file does not exist and is not required
 	case code == kaizacode.FileReadFailed && !patching: // a folder, or not a replaceable file
 		return nil, candor.New(kaizacode.FileWriteFailed, candor.From(err).Message(), candor.WithCause(err),
 			candor.WithSuggestion("List the folder and choose the name of a file, or a new name."))
@@ -186,7 +186,8 @@ func patched(text string, before *workspace.File) ([]byte, error) {
 	return file.Apply(before.Content)
 }
 
-// wrongValue returns INVALID_INPUT_VALUE with the reason in the message, because the envelope of this system has no member for issues.
+// wrongValue returns INVALID_INPUT_VALUE with the reason in the message, because the envelope of this system does not
+// have a member for issues.
 func wrongValue(path, message string) *candor.Error {
 	issue := candor.Issue{Path: path, Rule: "value", Message: message}
 	return candor.New(kaizacode.InvalidInputValue, sentence(kaizacode.InvalidInputValue, issue)+".", candor.WithIssues(issue))
