@@ -10,8 +10,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 )
 
-// obey calls a tool as an agent does that follows only the advice in the envelope: it sends the same call again where it is told to, after
-// the delay that it is given, and stops otherwise. It returns the last answer and how many calls it made.
+// obey calls a tool like an agent that follows only the advice in the envelope: it repeats the call if advised, after the advised
+// delay, and stops otherwise. It returns the last answer and the number of calls.
 func obey(g *guarded, tool, arguments string, most int) (last gatewaytest.Advised, calls int) {
 	g.t.Helper()
 	for calls = 1; ; calls++ {
@@ -45,7 +45,7 @@ func TestAgentThatFollowsTheAdviceNeverCausesASecondEffect(t *testing.T) {
 				map[string]func(string) string{"post": write, "append": write, "send": write, "hidden": write})
 			for i, failure := range effectFailures {
 				for _, tool := range []string{"post", "append", "send", "hidden"} {
-					g.clock.advance(time.Hour) // so that no failure before this one matters
+					g.clock.advance(time.Hour) // so that earlier failures have expired
 					fails.Store(failure)
 					effects.Store(0)
 					last, calls := obey(g, tool, fmt.Sprintf(`{"n":%d}`, i), 12)
@@ -58,7 +58,7 @@ func TestAgentThatFollowsTheAdviceNeverCausesASecondEffect(t *testing.T) {
 	}
 }
 
-// A call that is refused before it takes effect is made again until it works, and takes effect once.
+// A call that is refused before it takes effect is repeated until it succeeds, and takes effect once.
 func TestAgentThatFollowsTheAdviceGetsThrough(t *testing.T) {
 	for _, refusal := range []string{toolFails("429 Too Many Requests"), "HTTP 429", toolFails("connect ECONNREFUSED 127.0.0.1:5432"), toolFails("Rate limit exceeded. Retry after 3 seconds")} {
 		var asked, effects atomic.Int32
@@ -75,7 +75,7 @@ func TestAgentThatFollowsTheAdviceGetsThrough(t *testing.T) {
 	}
 }
 
-// An agent that does not listen is stopped, whatever the failure is.
+// An agent that ignores the advice is stopped, whatever the failure.
 func TestAgentThatIgnoresTheAdviceIsStoppedWithinEightCalls(t *testing.T) {
 	for _, failure := range append([]string{toolFails("ENOENT: no such file or directory"), toolFails("429 Too Many Requests")}, effectFailures...) {
 		g := newGuarded(t, gateway.Options{}, `{"name":"post"}`, map[string]func(string) string{"post": func(string) string { return failure }})

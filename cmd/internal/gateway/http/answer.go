@@ -44,8 +44,8 @@ func (x *Exchange) whole(res *http.Response) gateway.Reply {
 	return reply
 }
 
-// reject passes on a rejection that clients act on by its status and headers. The mode decides what is kept of its
-// body; a truncated body is dropped, because half a secret is not recognised as one.
+// reject forwards a rejection whose status and headers clients act on. The mode determines which part of its body is kept. A
+// truncated body is dropped, because a truncated secret might not be recognised.
 func (x *Exchange) reject(res *http.Response, body []byte, err error) {
 	shown := body
 	switch mode := x.Handler.up.Options.Mode; {
@@ -61,7 +61,7 @@ func (x *Exchange) reject(res *http.Response, body []byte, err error) {
 	x.deliver(res, res.StatusCode, shown, false)
 }
 
-// addressed gives an error without an id the id of the call: over HTTP it can only answer that call.
+// addressed sets the id of an error without one to the id of the call, because over HTTP it can only answer that call.
 func (x *Exchange) addressed(m *wire.Message) []byte {
 	if m.Kind() != wire.KindError || len(m.ID()) > 0 && !m.ID().IsNull() || x.Handler.up.Options.Mode == gateway.ModeObserve {
 		return m.Bytes()
@@ -73,7 +73,7 @@ func (x *Exchange) addressed(m *wire.Message) []byte {
 	return out
 }
 
-// rejection answers for an upstream that rejected the call without JSON-RPC.
+// rejection returns the reply for an upstream that rejected the call without JSON-RPC.
 func (x *Exchange) rejection(res *http.Response, body []byte) gateway.Reply {
 	e := rejected(res.StatusCode, res.Header, body)
 	if x.Handler.up.Options.Mode == gateway.ModeObserve {
@@ -88,7 +88,8 @@ func (x *Exchange) rejection(res *http.Response, body []byte) gateway.Reply {
 	return reply
 }
 
-// statusFor keeps the upstream's status, unless a result is now where none was: clients read results only of a success.
+// statusFor returns the upstream's status, unless the answer is now a result and was not before: clients read results only with a
+// success status.
 func (x *Exchange) statusFor(status int, answer, said []byte) int {
 	if status == http.StatusOK || bytes.Equal(answer, said) {
 		return status
@@ -99,7 +100,7 @@ func (x *Exchange) statusFor(status int, answer, said []byte) int {
 	return status
 }
 
-// deliver sends a whole answer with the upstream's headers. Changed says that the body is not the one the upstream
+// deliver sends a complete answer with the upstream's headers. Changed means that the body differs from the one the upstream
 // sent.
 func (x *Exchange) deliver(res *http.Response, status int, body []byte, changed bool) {
 	h := x.Writer.Header()
@@ -112,7 +113,7 @@ func (x *Exchange) deliver(res *http.Response, status int, body []byte, changed 
 		if original := x.coded.original(body); original != nil {
 			h["Content-Encoding"], body = x.coded.header, original
 		} else {
-			dropDigests(h) // they are of the compressed bytes
+			dropDigests(h) // they apply to the compressed bytes
 		}
 	}
 	x.allowOrigin(h)
@@ -122,14 +123,14 @@ func (x *Exchange) deliver(res *http.Response, status int, body []byte, changed 
 	_ = x.Write(body)
 }
 
-// dropDigests removes the headers that are digests of other bytes than those that are sent.
+// dropDigests removes headers with digests, which do not match the bytes that are sent.
 func dropDigests(h http.Header) {
 	for _, digest := range []string{"Digest", "Content-Digest", "Repr-Digest", "Content-Md5", "Etag"} {
 		h.Del(digest)
 	}
 }
 
-// brokenReason names how a connection ended.
+// brokenReason describes how a connection ended.
 func brokenReason(err error) string {
 	switch {
 	case errors.Is(err, http1.ErrHeaderTooLarge):
@@ -147,7 +148,7 @@ func brokenReason(err error) string {
 	}
 }
 
-// BeginEvents begins an answer that is a stream of events.
+// BeginEvents begins a response that is an event stream.
 func (x *Exchange) BeginEvents() {
 	h := x.Writer.Header()
 	x.allowOrigin(h)
@@ -158,7 +159,7 @@ func (x *Exchange) BeginEvents() {
 	_ = http.NewResponseController(x.Writer).Flush() // the next write reports a failure
 }
 
-// closeWith ends the call with an answer that has been parsed.
+// closeWith ends the call with a parsed answer.
 func (x *Exchange) closeWith(m *wire.Message) gateway.Reply {
 	if addressed := x.addressed(m); !gateway.SameBytes(addressed, m.Bytes()) {
 		return x.call.Close(x.Context, addressed)

@@ -26,8 +26,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 )
 
-// ways are the ways to one upstream that are compared: direct, through the standard library's proxy, which inspects nothing, through the
-// gateway, and through the gateway with an http.Transport in place of http1.Client.
+// ways returns the compared routes to one upstream: direct, through httputil.ReverseProxy, which inspects nothing, through the
+// gateway, and through the gateway with an http.Transport instead of http1.Client.
 func ways(b *testing.B, kind, answer string) map[string]string {
 	b.Helper()
 	back := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -55,7 +55,7 @@ const (
 	benchTarget = "CANDOR_BENCH_TARGET"
 )
 
-// init makes this program a proxy if it was started as one: each that is compared has a process of its own, as nginx has.
+// init makes this program a proxy if it was started as one. Each compared proxy runs in a separate process, like nginx.
 func init() {
 	what := os.Getenv(benchServe)
 	if what == "" {
@@ -78,7 +78,7 @@ func init() {
 		handler = plain
 	}
 	s := httptest.NewServer(handler)
-	fmt.Println(s.URL) // for the benchmark that started it
+	fmt.Println(s.URL) // read by the benchmark that started it
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	os.Exit(0)
 }
@@ -128,7 +128,7 @@ keepalive_requests 1000000; upstream up { server %[2]s; keepalive 64; keepalive_
 server { listen %[3]s; location / { proxy_pass http://up; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; } } }
 `
 
-// nginx is the same way through nginx, "" if it is not installed.
+// nginx returns the address of an nginx in front of the upstream, or "" if it is not installed.
 func nginx(b *testing.B, upstream string) string {
 	b.Helper()
 	program, err := exec.LookPath("nginx")
@@ -169,7 +169,7 @@ var benchHeader = http.Header{
 	"Mcp-Protocol-Version": {"2025-11-25"}, "User-Agent": {"bench"},
 }
 
-// calls makes n calls with some callers at once and returns how long that took.
+// calls makes n calls with concurrent callers and returns the elapsed time.
 func calls(b *testing.B, address string, callers, n int, each func(time.Duration)) time.Duration {
 	b.Helper()
 	target, err := url.Parse(address)
@@ -203,8 +203,8 @@ func calls(b *testing.B, address string, callers, n int, each func(time.Duration
 	return time.Since(began)
 }
 
-// BenchmarkP5 is TARGETS P5: calls a second through the gateway against httputil.ReverseProxy and the direct way, a round of
-// each in turn. Run it with -benchtime 9x.
+// BenchmarkP5 measures target P5: calls per second through the gateway compared with httputil.ReverseProxy and a direct
+// connection, in alternating rounds. Run it with -benchtime 9x.
 func BenchmarkP5(b *testing.B) {
 	result := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("all is well. ", 60) + `"}]}}`
 	for name, row := range map[string][2]string{"json": {"application/json", result}, "events": {"text/event-stream", "event: message\ndata: " + result + "\n\n"}} {
@@ -230,7 +230,7 @@ func BenchmarkP5(b *testing.B) {
 	}
 }
 
-// BenchmarkP6 is TARGETS P6: what the gateway adds to the median time of a call, with one caller.
+// BenchmarkP6 measures target P6: the latency that the gateway adds to the median call, with one caller.
 func BenchmarkP6(b *testing.B) {
 	to := ways(b, "application/json", good)
 	times := map[string][]float64{}
@@ -256,9 +256,9 @@ func median(of []float64) float64 {
 	return of[len(of)/2]
 }
 
-// BenchmarkClientCPU compares the processor time of a call through the gateway with http1.Client and with an http.Transport: of the proxy
-// alone, and of caller, proxy and server together, which is what limits the calls a second. Unlike those it hardly depends on what else the
-// machine does. Run it with -benchtime 9x.
+// BenchmarkClientCPU compares the CPU time of a call through the gateway with http1.Client and with an http.Transport: that of
+// the proxy alone, and that of caller, proxy and server together, which limits the calls per second. CPU time hardly depends on
+// other load on the machine. Run it with -benchtime 9x.
 func BenchmarkClientCPU(b *testing.B) {
 	for name, row := range map[string][2]string{"json": {"application/json", good}, "events": {"text/event-stream", "event: message\ndata: " + good + "\n\n"}} {
 		b.Run(name, func(b *testing.B) {
@@ -287,7 +287,7 @@ func BenchmarkClientCPU(b *testing.B) {
 	}
 }
 
-// cpu returns the processor time that the process has used.
+// cpu returns the CPU time that the process has used.
 func (p proxyProcess) cpu(b *testing.B) time.Duration {
 	b.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))

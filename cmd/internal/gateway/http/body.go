@@ -11,19 +11,19 @@ import (
 	"github.com/candor-mcp/candor/internal/framing"
 )
 
-// bodyBudget limits the memory of messages. A quarter is for messages up to midsize. An eighth is for messages of up
-// to a sixteenth of the whole that do not fit in the rest: a client that does not finish or read a very large message
-// cannot block all others.
+// bodyBudget limits the memory of messages. A quarter is for messages of up to midsize bytes. An eighth is a reserve for messages
+// of up to a sixteenth of the total that do not fit in the remaining part, so that a client that does not finish or read a very
+// large message cannot block all others.
 type bodyBudget struct {
 	usual, large, spare memoryBudget
-	spareSize           int64 // the largest message that spare is for
+	spareSize           int64 // the largest message that may use spare
 	patience            time.Duration
 }
 
-// reservation is what one exchange has of a storage.
+// reservation is the share of one exchange in a bodyBudget.
 type reservation struct{ usual, large, spare int64 }
 
-const midsize = 64 << 10 // a larger message is large
+const midsize = 64 << 10 // messages above this size are large
 
 func newBodyBudget(most int64, patience time.Duration) bodyBudget {
 	budget := func(most int64) memoryBudget { return memoryBudget{limit: most, timeout: patience} }
@@ -32,8 +32,8 @@ func newBodyBudget(most int64, patience time.Duration) bodyBudget {
 	}
 }
 
-// reserve makes the share what a message of that size needs. While one that became large waits it keeps what it had; large
-// ones never wait for that. Beforehand is called before it waits.
+// reserve adjusts the reservation to a message of that size. A message that became large keeps its usual share while it waits;
+// large messages never wait for that part. Beforehand is called before reserve waits.
 func (s *bodyBudget) reserve(ctx context.Context, of *reservation, size int64, beforehand func()) error {
 	if size <= midsize {
 		if !s.usual.try(&of.usual, size) {
@@ -61,7 +61,7 @@ func (s *bodyBudget) reserve(ctx context.Context, of *reservation, size int64, b
 	return nil
 }
 
-// waitLarge waits until a large message has a place, in whichever part of the budget one becomes free first.
+// waitLarge waits for the memory of a large message, in whichever part of the budget it becomes free first.
 func (s *bodyBudget) waitLarge(ctx context.Context, of *reservation, size int64) error {
 	if size > s.spareSize {
 		if err := s.large.wait(ctx, &of.large, size); err != nil {
@@ -102,19 +102,18 @@ func (s *bodyBudget) release(of *reservation) {
 	s.spare.try(&of.spare, 0)
 }
 
-// readRequest reads the message of a client. It is held until the exchange ends, because it may have to be sent again.
-// Requests and answers have separate budgets: otherwise requests could use all memory while they wait for their
-// answers.
+// readRequest reads a message from the client. Its memory is reserved until the exchange ends, because it may have to be sent
+// again. Requests and answers have separate budgets: otherwise requests could use all memory while they wait for their answers.
 func (x *Exchange) readRequest(said, limit int64) ([]byte, error) {
 	return x.read(x.Request.Body, said, limit, &x.Handler.requests, &x.requestMemory)
 }
 
-// readMessage reads a message of the upstream. releaseAnswer releases it.
+// readMessage reads a message from the upstream. releaseAnswer releases its memory.
 func (x *Exchange) readMessage(r io.Reader, said, limit int64) ([]byte, error) {
 	return x.read(r, said, limit, &x.Handler.answers, &x.answerMemory)
 }
 
-// readAnswer is hold for the whole body of a response.
+// readAnswer is like readMessage for the whole body of a response.
 func (x *Exchange) readAnswer(res *http.Response, limit int64) ([]byte, error) {
 	body, err := x.readMessage(res.Body, res.ContentLength, limit)
 	if x.coded != nil && err == nil {
@@ -123,8 +122,8 @@ func (x *Exchange) readAnswer(res *http.Response, limit int64) ([]byte, error) {
 	return body, err
 }
 
-// read reads a message of no more than limit bytes, of which said are announced, -1 if it is not known. The error is errTooLarge
-// if there was more; then the bytes are the start.
+// read reads a message of at most limit bytes. Said is the announced length, or -1 if it is unknown. If the message is longer,
+// the error is errTooLarge and the bytes are its beginning.
 func (x *Exchange) read(r io.Reader, said, limit int64, s *bodyBudget, of *reservation) ([]byte, error) {
 	var buf []byte
 	for {
@@ -148,9 +147,9 @@ func (x *Exchange) read(r io.Reader, said, limit int64, s *bodyBudget, of *reser
 	}
 }
 
-// nextSize is the next capacity for a full buffer. An announced length is believed up to eight times the bytes
-// received so far, so a peer that announces much and sends little reserves little. One byte more than the limit shows
-// whether the message has ended.
+// nextSize returns the next capacity for a full buffer. An announced length is trusted up to eight times the bytes received so
+// far, so a peer that announces much and sends little reserves little. One byte more than the limit shows whether the message has
+// ended.
 func nextSize(have, said, limit int64) int64 {
 	size := 2 * have
 	switch {
@@ -164,7 +163,7 @@ func nextSize(have, said, limit int64) int64 {
 	return min(size, limit+1)
 }
 
-// releaseAnswer gives back what is held of answers, and release all.
+// releaseAnswer releases the memory of answers, and release all memory.
 func (x *Exchange) releaseAnswer() { x.Handler.answers.release(&x.answerMemory) }
 
 func (x *Exchange) release() {
@@ -172,12 +171,13 @@ func (x *Exchange) release() {
 	x.Handler.requests.release(&x.requestMemory)
 }
 
-// failUnheld ends a call whose answer could not be held in memory. The upstream has run the call, so the error never advises to repeat it.
+// failUnheld ends a call whose answer did not fit in memory. The upstream has executed the call, so the error never advises a
+// retry.
 func (x *Exchange) failUnheld() gateway.Reply {
 	return x.sendReply(gateway.Reply{Bytes: x.call.Fail(x.Context, unheldError())})
 }
 
-// heldEvents accounts for the buffer of a reader of events, which lies between it and the body.
+// heldEvents accounts for the buffer of an event reader. It is placed between the reader and the body.
 type heldEvents struct {
 	*framing.EventReader
 	x    *Exchange
@@ -191,15 +191,15 @@ func (x *Exchange) heldEvents(body io.Reader) *heldEvents {
 	return s
 }
 
-// Read reserves memory for the reader's buffer, of which p is the free part, and reads. The error is errMemoryBudget
-// if no memory became free in time.
+// Read reserves memory for the reader's buffer, of which p is the free part, and reads. The error is errMemoryBudget if no memory
+// became free in time.
 func (s *heldEvents) Read(p []byte) (int, error) {
 	unread, free := int64(s.Buffered()), int64(len(p))
 	if unread == 0 {
 		s.size = free
 	}
 	s.size = max(s.size, min(unread+free, int64(s.x.Handler.up.MaxBytes())+1))
-	if err := s.x.Handler.answers.reserve(s.x.Context, &s.x.answerMemory, s.size, s.x.flush); err != nil { // the client gets first what is written
+	if err := s.x.Handler.answers.reserve(s.x.Context, &s.x.answerMemory, s.size, s.x.flush); err != nil { // the client first gets the events written so far
 		return 0, err
 	}
 	return s.body.Read(p)

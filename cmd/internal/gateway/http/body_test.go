@@ -15,12 +15,12 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// askAndLeaveUnread makes a call and reads nothing of the answer.
+// askAndLeaveUnread makes a call and does not read the answer.
 func askAndLeaveUnread(t *testing.T, g *httpgatetest.Gate) {
 	t.Helper()
 	conn := dialGate(t, g)
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetReadBuffer(4096) // or the system would read it all
+		_ = tcp.SetReadBuffer(4096) // otherwise the kernel would buffer all of it
 	}
 	_, err := fmt.Fprintf(conn, "POST /door HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		len(httpgatetest.ToolCall), httpgatetest.ToolCall)
@@ -29,7 +29,7 @@ func askAndLeaveUnread(t *testing.T, g *httpgatetest.Gate) {
 	}
 }
 
-// TestAnswerWithoutMemoryIsReported while somebody else does not read: in one piece or on a stream, announced or not.
+// TestAnswerWithoutMemoryIsReported uses clients that do not read: whole or on a stream, with or without a length.
 func TestAnswerWithoutMemoryIsReported(t *testing.T) {
 	answer := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 6<<20) + `"}]}}`
 	for name, upstream := range map[string]http.Handler{
@@ -38,10 +38,10 @@ func TestAnswerWithoutMemoryIsReported(t *testing.T) {
 		"an event":  httpgatetest.Says(200, "text/event-stream", "data: "+answer+"\n\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // most of it is waiting
+			t.Parallel() // it mostly waits
 			g := httpgatetest.NewGate(t, upstream, gateway.Options{}, httpgate.Options{Hold: 8 << 20, Patience: time.Second})
 			waitFor(t, func() bool {
-				for range 3 { // one of them holds its answer when the others have waited long enough
+				for range 3 { // one of them holds its answer when the others time out
 					askAndLeaveUnread(t, g)
 				}
 				m := g.Post(t, httpgatetest.ToolCall).Terminal(t, "7")
@@ -62,7 +62,7 @@ func TestAnswerWithoutMemoryIsReported(t *testing.T) {
 	}
 }
 
-// TestAUsualCallIsAnsweredWhileLargeOnesWait for readers that do not read.
+// TestAUsualCallIsAnsweredWhileLargeOnesWait for clients that do not read.
 func TestAUsualCallIsAnsweredWhileLargeOnesWait(t *testing.T) {
 	large := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 4<<20) + `"}]}}`
 	usual := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 40<<10) + `"}]}}`
@@ -83,7 +83,7 @@ func TestAUsualCallIsAnsweredWhileLargeOnesWait(t *testing.T) {
 	}
 }
 
-// TestOpenLegacyCallsUseTheSameBudget though the request that brought it is over.
+// TestOpenLegacyCallsUseTheSameBudget checks open calls whose POST has ended.
 func TestOpenLegacyCallsUseTheSameBudget(t *testing.T) {
 	messages, say := make(chan string, 8), make(chan string)
 	g := httpgatetest.NewGate(t, legacyServer("/messages", messages, say), gateway.Options{Timeout: time.Hour},
@@ -134,7 +134,7 @@ func TestCallsThatALegacyServerHasNotAnsweredAreCounted(t *testing.T) {
 	}
 }
 
-// leaveUnfinished begins to post a message of a size that is announced, and stops after some of it.
+// leaveUnfinished begins to post a message of the announced size, and stops after part of it.
 func leaveUnfinished(t *testing.T, g *httpgatetest.Gate, announced, sent int) {
 	t.Helper()
 	conn := dialGate(t, g)
@@ -145,7 +145,7 @@ func leaveUnfinished(t *testing.T, g *httpgatetest.Gate, announced, sent int) {
 	}
 }
 
-// One client that does not finish its message, or does not read its answer, leaves the others their share of the memory.
+// A client that does not finish its message, or does not read its answer, leaves enough memory for the others.
 func TestStalledClientLeavesOthersTheirShare(t *testing.T) {
 	text := func(size int) string {
 		return `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", size) + `"}]}}`
@@ -168,7 +168,7 @@ func TestStalledClientLeavesOthersTheirShare(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := httpgatetest.NewGate(t, upstream, gateway.Options{}, httpgate.Options{Patience: 30 * time.Second})
 			stall(t, g)
-			time.Sleep(300 * time.Millisecond) // so that it holds what it can; less of it only makes the test milder
+			time.Sleep(300 * time.Millisecond) // so that it holds as much as it can; holding less only makes the test weaker
 			for range 3 {
 				began := time.Now()
 				if got := g.Post(t, ask, "Less", "1"); string(got.Body) != large || time.Since(began) > 15*time.Second {

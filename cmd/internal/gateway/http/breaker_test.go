@@ -13,7 +13,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// shop lists two tools, of which one reports that its remote service is down. While it is down itself it answers 503 to everything.
+// shop lists two tools, one of which reports that its remote service is down. While down is set, the server answers every request
+// with 503.
 func shop(down *atomic.Bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -34,7 +35,7 @@ func shop(down *atomic.Bool) http.Handler {
 	})
 }
 
-// shopGate is a gate to the shop whose breaker opens at the second failure.
+// shopGate returns a function that calls a tool of the shop through a gateway whose breaker opens at the second failure.
 func shopGate(t *testing.T, down *atomic.Bool) (call func(tool string) string) {
 	t.Helper()
 	g := httpgatetest.NewGate(t, shop(down), gateway.Options{

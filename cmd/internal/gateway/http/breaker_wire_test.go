@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 )
 
-// Hosts that are dead say nothing about the server, which has answered each time.
+// A tool that reports unreachable hosts says nothing about the server, which has answered each time.
 func TestBreakerIgnoresFailuresThatToolsReport(t *testing.T) {
 	for _, said := range []string{"connect ECONNREFUSED 192.0.2.1:443", "503 Service Unavailable", "Request timed out", "fetch failed"} {
 		g := newGuarded(t, gateway.Options{}, `{"name":"fetch_html"}`, map[string]func(string) string{
@@ -33,7 +33,8 @@ func TestBreakerIgnoresFailuresThatToolsReport(t *testing.T) {
 	}
 }
 
-// newFragile is a server that hangs up on every call while down is set, and whose tool wait answers when it is released.
+// newFragile starts a server that closes the connection on every call while down is set, and whose tool wait answers when
+// released.
 func newFragile(t *testing.T, o gateway.Options, down *atomic.Bool, release chan struct{}) *guarded {
 	t.Helper()
 	o.Repeats.Off = true
@@ -48,7 +49,7 @@ func newFragile(t *testing.T, o gateway.Options, down *atomic.Bool, release chan
 	})
 }
 
-// A trial that never ends keeps the way closed no longer than one that fails.
+// A trial that never ends keeps the breaker open no longer than one that fails.
 func TestBreakerTrialThatNeverEndsDoesNotKeepItOpen(t *testing.T) {
 	var down atomic.Bool
 	release := make(chan struct{})
@@ -104,7 +105,7 @@ func TestBreakerGivesTrueDelays(t *testing.T) {
 	}
 }
 
-// One tool that answers with rubbish does not close the way to the others; several that do are the server.
+// One tool that answers with garbage does not open the breaker; several such tools do.
 func TestBreakerNeedsMoreThanOneToolThatAnswersBadly(t *testing.T) {
 	g := newGuarded(t, gateway.Options{Breaker: gateway.BreakerPolicy{Failures: 3}, Repeats: gateway.RepeatPolicy{Off: true}}, `{"name":"bad"},{"name":"worse"},{"name":"good"}`,
 		map[string]func(string) string{

@@ -11,9 +11,9 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// peer returns the origin of a request over HTTP, as far as the upstream can distinguish callers: by the forwarded
-// headers and query, which include the session, and by the client data in _meta. A server may list different tools to
-// different callers, so a list is used only for requests that look the same.
+// peer returns the origin of a request over HTTP, as far as the upstream can distinguish callers: by the forwarded headers and
+// query, which include the session, and by the client data in _meta. A server may list different tools to different callers, so a
+// list is used only for requests that look the same.
 func (x *Exchange) peer(m *wire.Message) gateway.Peer {
 	from := gateway.Peer{Session: x.Session, Breaker: x.Handler.up.Breaker, Cache: &x.Handler.up.Tools}
 	if m.MethodIs("tools/call") || m.MethodIs("tools/list") {
@@ -22,7 +22,7 @@ func (x *Exchange) peer(m *wire.Message) gateway.Peer {
 	return from
 }
 
-// callerSpace is where the text that is digested is put together.
+// callerSpace holds the buffers for computing a caller digest.
 type callerSpace struct {
 	names []string
 	text  []byte
@@ -30,10 +30,10 @@ type callerSpace struct {
 
 var callerSpaces = sync.Pool{New: func() any { return new(callerSpace) }}
 
-// maxCallerSpace is the largest space that is used again.
+// maxCallerSpace is the size of the largest buffer that is reused.
 const maxCallerSpace = 64 << 10
 
-// callerDigest returns the digest of all that distinguishes callers. Each part is prefixed with its length, so that
+// callerDigest returns the digest of all data that distinguishes callers. Each part is prefixed with its length, so that
 // different parts cannot yield the same text.
 func (x *Exchange) callerDigest(m *wire.Message) [sha256.Size]byte {
 	space := callerSpaces.Get().(*callerSpace) //nolint:errcheck,forcetypeassert // the pool holds nothing else
@@ -71,8 +71,8 @@ func (s *callerSpace) addBytes(part []byte) {
 	s.text = append(binary.AppendUvarint(s.text, uint64(len(part))), part...)
 }
 
-// isPerRequest reports a header that differs between requests of one caller and does not identify it. All other
-// headers may: if a client changes one of them with every request, its calls are not checked.
+// isPerRequest reports whether a header differs between requests of one caller and does not identify the caller. All other
+// headers may identify it: if a client changes one of them with every request, its calls are not checked.
 func isPerRequest(name string) bool {
 	switch name {
 	case "Accept", "Accept-Encoding", "Content-Length", "Content-Type", "Connection", "Date", "Expect", "Idempotency-Key", "Keep-Alive",

@@ -8,11 +8,11 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// errCancelled is why an exchange is given up when the client says that it wants no answer any more.
+// errCancelled is the cause for ending an exchange that the client cancelled.
 var errCancelled = errors.New("the client cancelled the call")
 
-// register registers the open call in its session, so that the client can cancel it with a notification. Without a
-// session that is impossible, because ids are unique to one client only. The returned function removes the call.
+// register registers the open call in its session, so that the client can cancel it with a notification. Without a session that
+// is impossible, because ids are unique only per client. The returned function removes the call.
 func (x *Exchange) register() (leave func()) {
 	s := x.Handler.sessions.get(x.Session)
 	if s == nil {
@@ -35,8 +35,7 @@ func (x *Exchange) register() (leave func()) {
 	}
 }
 
-// noticeCancel looks at a message of the client that is not a request, on its way to the upstream, and ends a call that
-// it cancels.
+// noticeCancel inspects a message from the client that is not a request, and ends a call that it cancels.
 func (x *Exchange) noticeCancel(s *session, m *wire.Message) {
 	if s == nil || m.Kind() != wire.KindNotification || !m.MethodIs("notifications/cancelled") {
 		return
@@ -59,13 +58,13 @@ func (x *Exchange) noticeCancel(s *session, m *wire.Message) {
 	}
 }
 
-// sameCaller reports that two requests bear the same credentials: a session may be guessed, and the upstream, which knows whose it is, has
-// not been asked yet.
+// sameCaller reports whether two requests have the same credentials. The check is needed because a session id may be guessed, and
+// the upstream has not yet verified it.
 func sameCaller(a, b *http.Request) bool {
 	return a.Header.Get("Authorization") == b.Header.Get("Authorization") && a.Header.Get("Cookie") == b.Header.Get("Cookie")
 }
 
-// calledOff ends the call in silence. A client that still waits for a status gets a stream on which nothing is said.
+// calledOff ends the call without an answer. A client that still waits for a status gets an empty stream.
 func (x *Exchange) calledOff() {
 	x.call.Cancelled(x.Context)
 	if !x.Begun {

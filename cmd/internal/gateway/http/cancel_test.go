@@ -16,8 +16,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 )
 
-// obedient is an upstream with sessions that gives no answer to a call: it waits for the word that nobody wants one. Arrived hears of
-// each such call, relayed of each word.
+// obedient is an upstream with sessions that does not answer a call, but waits for its cancellation. It sends to arrived for each
+// call and to relayed for each cancellation.
 func obedient(begins bool, arrived, relayed chan<- struct{}) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -87,7 +87,8 @@ func TestCancelledCallIsNotAFailureOfTheServer(t *testing.T) {
 	}
 }
 
-// TestOtherSessionCannotCancelACall: only the server knows whose a session is, and it has not been asked.
+// TestOtherSessionCannotCancelACall checks that a cancellation needs the same credentials, because only the server could verify
+// the session.
 func TestOtherSessionCannotCancelACall(t *testing.T) {
 	arrived, relayed := make(chan struct{}, 1), make(chan struct{}, 1)
 	g := httpgatetest.NewGate(t, obedient(false, arrived, relayed), gateway.Options{Timeout: time.Hour}, httpgate.Options{})

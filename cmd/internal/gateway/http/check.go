@@ -25,8 +25,8 @@ func NewRejection(status int, code candor.Code, options ...candor.Option) *Rejec
 	return &Rejection{status, candor.New(code, "", append(options, candor.WithOrigin(candor.PartyGateway, false))...)}
 }
 
-// check looks at what a browser cannot forge, then at the token, then at the form of the request. It returns nil if the
-// request may be read.
+// check checks the host and origin, which a page cannot forge, then the token, then the method and media type. It returns nil if
+// the request may be read.
 func (d *Handler) check(r *http.Request) *Rejection {
 	switch {
 	case !d.guard.KnowsHost(r.Host):
@@ -61,7 +61,7 @@ func isPlainJSON(h http.Header) bool {
 	return coding == "" || strings.EqualFold(coding, "identity")
 }
 
-// Reject answers a request that was not read, so that its id is not known.
+// Reject answers a request that was not read, so its id is unknown.
 func (x *Exchange) Reject(no *Rejection) {
 	switch no.status {
 	case http.StatusMethodNotAllowed:
@@ -82,13 +82,13 @@ func (x *Exchange) ReadBody() (body []byte, ok bool) {
 	_ = rc.SetReadDeadline(time.Now().Add(x.Handler.Options.Patience))
 	limit, said := int64(x.Handler.up.MaxBytes()), x.Request.ContentLength
 	if said > limit {
-		limit = peekBytes // enough to find the id; the rest is not read
+		limit = peekBytes // enough to find the id; the rest of the body is not read
 	}
 	body, err := x.readRequest(said, limit)
 	if said > int64(x.Handler.up.MaxBytes()) {
 		err = errTooLarge
 	}
-	_ = rc.SetReadDeadline(time.Time{}) // or the stream that follows would end with it
+	_ = rc.SetReadDeadline(time.Time{}) // otherwise the following stream would end with it
 	switch {
 	case errors.Is(err, errTooLarge):
 		x.Writer.Header().Set("Connection", "close")

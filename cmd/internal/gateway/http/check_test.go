@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// TestRequestsAreChecked is TARGETS R15.
+// TestRequestsAreChecked checks target R15.
 func TestRequestsAreChecked(t *testing.T) {
 	reached := make(chan struct{}, 100)
 	upstream := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -36,7 +36,7 @@ func dialGate(t *testing.T, g *httpgatetest.Gate) net.Conn {
 	return conn
 }
 
-// echo answers every call with the arguments it came with, or fails with them, on a stream or in one piece.
+// echo answers every call with its arguments, or fails with them, on a stream or as a whole response.
 func echo(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	m := wire.Parse(body, wire.Limits{})
@@ -113,7 +113,7 @@ func TestAClientThatGoesAwayCallsOffItsCall(t *testing.T) {
 	}
 }
 
-// waitFor waits for what another goroutine is about to do.
+// waitFor waits for another goroutine.
 func waitFor(t *testing.T, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); !done(); time.Sleep(time.Millisecond) {
@@ -149,7 +149,7 @@ func TestR10SlowReadersHoldNoMoreThanTheyAreGiven(t *testing.T) {
 	}
 }
 
-// Sessions are begun and never used again, by clients that never say goodbye.
+// Sessions are begun and never used again, by clients that never end them.
 func TestR10AbandonedSessionsHoldNothing(t *testing.T) {
 	var n atomic.Int64
 	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

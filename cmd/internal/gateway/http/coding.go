@@ -18,20 +18,21 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 )
 
-// The gateway requests answers without a content coding. Some servers and proxies compress nevertheless. Their answers
-// are decompressed to be classified: a rejection keeps its status, and a success its content.
+// The gateway requests answers without a content coding. Some servers and proxies compress nevertheless. Their answers are
+// decompressed to be classified: a rejection keeps its status, and a success its content.
 
 const (
-	// maxCodings bounds how often a body may be compressed.
+	// maxCodings bounds the number of codings applied to one body.
 	maxCodings = 2
-	// maxRatio bounds how many bytes one compressed byte may become, once there are more than a message may have.
+	// maxRatio bounds the compression ratio of a body that is larger than a message may be.
 	maxRatio = 256
 )
 
-// errDamaged says that a compressed body cannot be decompressed.
+// errDamaged is the error for a compressed body that cannot be decompressed.
 var errDamaged = errors.New("the compressed body is damaged")
 
-// contentCodings returns the codings of a body in the order they were applied, without identity. It allocates nothing if there are none.
+// contentCodings returns the codings of a body in the order they were applied, without identity. It does not allocate if there
+// are none.
 func contentCodings(h http.Header) []string {
 	said := h["Content-Encoding"]
 	if len(said) == 0 {
@@ -46,8 +47,8 @@ func contentCodings(h http.Header) []string {
 	return codings
 }
 
-// decode makes the body of a response readable that is compressed with gzip or deflate. It reports false, and leaves the response as it
-// is, if it has a coding that the gateway does not read.
+// decode replaces the body of a response that is compressed with gzip or deflate by a decompressing one. It returns false, and
+// does not change the response, if the gateway does not support the coding.
 func (x *Exchange) decode(res *http.Response) bool {
 	x.coded = nil
 	codings := contentCodings(res.Header)
@@ -71,7 +72,7 @@ func (x *Exchange) decode(res *http.Response) bool {
 	return true
 }
 
-// acceptsCodings reports whether a client has named all codings in its Accept-Encoding.
+// acceptsCodings reports whether a client accepts all of the codings with its Accept-Encoding.
 func acceptsCodings(h http.Header, codings []string) bool {
 	accepted := map[string]bool{}
 	for item := range strings.SplitSeq(strings.Join(h["Accept-Encoding"], ","), ",") {
@@ -84,20 +85,20 @@ func acceptsCodings(h http.Header, codings []string) bool {
 	return !slices.ContainsFunc(codings, func(c string) bool { return !accepted[c] })
 }
 
-// codedBody is a compressed body that is read decompressed. For a client that accepts its coding it keeps the bytes as they came: a
-// success that is not changed leaves as those.
+// codedBody is a compressed body that is read decompressed. If the client accepts the coding, it keeps the compressed bytes, and
+// an unchanged success is sent as those bytes.
 type codedBody struct {
 	io.Reader
 	raw    io.ReadCloser
 	header []string // the Content-Encoding
 	keep   bool
-	most   int64 // bytes that may be kept: there is memory reserved for so many
+	most   int64 // bytes that may be kept, for which memory is reserved
 	bytes  []byte
-	whole  []byte // the decompressed body, nil before all of it was read
+	whole  []byte // the decompressed body; nil until all of it was read
 }
 
-// reserve returns how much memory is needed together with a buffer of that size for the decompressed body, and allows as much for the
-// compressed one: it is rarely larger.
+// reserve returns the memory needed for a buffer of that size for the decompressed body and as much for the compressed one, which
+// is rarely larger.
 func (c *codedBody) reserve(size int64) int64 {
 	if c == nil || !c.keep {
 		return size
@@ -109,7 +110,7 @@ func (c *codedBody) reserve(size int64) int64 {
 // Close closes the compressed body.
 func (c *codedBody) Close() error { return c.raw.Close() }
 
-// tee returns a reader of the compressed bytes that keeps them while there is memory.
+// tee returns a reader of the compressed bytes that keeps them as long as memory is reserved.
 func (c *codedBody) tee() io.Reader {
 	if !c.keep {
 		return c.raw
@@ -125,7 +126,7 @@ func (c *codedBody) tee() io.Reader {
 	})
 }
 
-// original returns the bytes that the upstream sent for a body, nil if they are not known or the body is another one.
+// original returns the bytes that the upstream sent for a body, or nil if they were not kept or the body was changed.
 func (c *codedBody) original(body []byte) []byte {
 	if !c.keep || c.whole == nil || len(body)+len(c.whole) > 0 && !gateway.SameBytes(body, c.whole) {
 		return nil
@@ -137,7 +138,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// counted counts what was read, and keeps the error.
+// counted counts the bytes read and keeps the error.
 type counted struct {
 	io.Reader
 	n   int64
@@ -153,12 +154,12 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// decoder undoes one coding. It reads nothing before it is read itself, because the first byte of a stream may be long in coming.
+// decoder undoes one coding. It reads nothing before its first Read, because the first byte of a stream may arrive late.
 type decoder struct {
 	coding string
 	src    counted
 	out    io.Reader
-	most   int64 // bytes that are returned whatever the ratio is
+	most   int64 // number of bytes returned regardless of the ratio
 	n      int64
 }
 
@@ -175,7 +176,7 @@ func (d *decoder) Read(p []byte) (int, error) {
 	return n, d.explain(err)
 }
 
-// open starts to read. An empty body is one whatever coding it is said to have.
+// open reads the header of the coding. An empty body is valid in every coding.
 func (d *decoder) open() (err error) {
 	in := bufio.NewReader(&d.src)
 	first, err := in.Peek(2)
@@ -187,7 +188,7 @@ func (d *decoder) open() (err error) {
 		d.out, err = gzip.NewReader(in)
 	case len(first) == 2 && first[0]&15 == 8 && (int(first[0])<<8|int(first[1]))%31 == 0:
 		d.out, err = zlib.NewReader(in)
-	default: // without the header of zlib, as some servers send it
+	default: // without the zlib header, as some servers send it
 		d.out, err = flate.NewReader(in), nil
 	}
 	if err != nil {
@@ -207,7 +208,7 @@ func (d *decoder) explain(err error) error {
 	return fmt.Errorf("%w: %w", errDamaged, err)
 }
 
-// uncoded returns the body of a connection itself.
+// uncoded returns the original body of the connection.
 func uncoded(body io.ReadCloser) io.ReadCloser {
 	if c, ok := body.(*codedBody); ok {
 		return c.raw
@@ -215,8 +216,8 @@ func uncoded(body io.ReadCloser) io.ReadCloser {
 	return body
 }
 
-// unreadable ends a call whose answer has a coding that the gateway cannot read. A rejection is classified by its
-// status and headers.
+// unreadable ends a call whose answer has a coding that the gateway cannot read. A rejection is classified by its status and
+// headers.
 func (x *Exchange) unreadable(res *http.Response) gateway.Reply {
 	e := errEncoded(res.Header)
 	if x.Handler.up.Options.Mode == gateway.ModeObserve {
@@ -236,7 +237,7 @@ func (x *Exchange) unreadable(res *http.Response) gateway.Reply {
 	return x.sendReply(x.call.Lose(x.Context, e, nil, true))
 }
 
-// errEncoded is the error for an answer with a coding that the gateway cannot read. The call may have taken effect.
+// errEncoded returns the error for an answer with a coding that the gateway cannot read. The call may have taken effect.
 func errEncoded(h http.Header) *candor.Error {
 	coding := strings.Join(h["Content-Encoding"], ", ")
 	if len(coding) > 32 || strings.ContainsFunc(coding, func(r rune) bool { return !isCodingRune(r) }) {
@@ -251,7 +252,7 @@ func isCodingRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || bytes.ContainsRune([]byte(" ,-_."), r)
 }
 
-// errBadCoding is the error for an answer that cannot be decompressed.
+// errBadCoding returns the error for an answer that cannot be decompressed.
 func errBadCoding() *candor.Error {
 	return gateway.NewError(candor.CodeUpstreamBadResponse, "reason", errDamaged.Error()).With(candor.WithRetry(candor.Retry{}),
 		candor.WithMessage("The server's answer is compressed and damaged."),

@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 )
 
-// coded compresses a text with codings in turn.
+// coded compresses a text with the codings in order.
 func coded(t testing.TB, text string, codings ...string) string {
 	t.Helper()
 	for _, coding := range codings {
@@ -103,7 +103,7 @@ func TestCompressedRejectionsKeepStatusAndHeaders(t *testing.T) {
 	}
 }
 
-// The tool may have run: the answer must not ask for the same call once more.
+// The tool may have run, so the answer must not advise to repeat the call.
 func TestUnreadableCodingIsNotAnInvitationToRepeat(t *testing.T) {
 	for said, body := range map[string]string{
 		"br": "\x0b\x02\x80", "zstd": "(\xb5/\xfd", "compress": "x", "gzip, gzip, gzip": coded(t, good, "gzip", "gzip", "gzip"), strings.Repeat("a", 500): "x",
@@ -133,7 +133,7 @@ func TestUnreadableCodingIsNotAnInvitationToRepeat(t *testing.T) {
 	}
 }
 
-// TestDecompressionIsBounded in memory and in work, for one coding and for two.
+// TestDecompressionIsBounded checks memory and CPU time, for one coding and for two.
 func TestDecompressionIsBounded(t *testing.T) {
 	zeros := gzipZeros(t, 128<<20)
 	nested := coded(t, gzipZeros(t, 512<<20), "gzip")
@@ -162,7 +162,7 @@ func TestDecompressionIsBounded(t *testing.T) {
 	}
 }
 
-// gzipZeros compresses n zeros, in members of 16 MiB, of which one is computed.
+// gzipZeros compresses n zeros in members of 16 MiB, of which only one is computed.
 func gzipZeros(t testing.TB, n int) string {
 	t.Helper()
 	var out bytes.Buffer

@@ -19,8 +19,7 @@ const (
 	corsLongest = 2048  // longest list of requested headers that is accepted
 )
 
-// preflight answers the question of a browser whether a page may make a request, if the page is on a configured origin. It reports
-// whether it did.
+// preflight answers a CORS preflight request from a page on a configured origin. It reports whether it did.
 func (x *Exchange) preflight() bool {
 	if x.Request.Method != http.MethodOptions || x.Request.Header.Get("Access-Control-Request-Method") == "" {
 		return false
@@ -39,7 +38,7 @@ func (x *Exchange) preflight() bool {
 	return true
 }
 
-// allowedHeaders returns the headers that a page requests, because since version 2026-07-28 tools define header names.
+// allowedHeaders returns all headers that a page requests, because since version 2026-07-28 tools define header names.
 func allowedHeaders(asked []string) string {
 	list := strings.Join(asked, ",")
 	if strings.TrimSpace(list) == "" || len(list) > corsLongest {
@@ -57,7 +56,7 @@ func isHeaderRune(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_'
 }
 
-// allowOrigin lets a page on a configured origin read the answer whose headers these are.
+// allowOrigin sets the headers that let a page on a configured origin read the response.
 func (x *Exchange) allowOrigin(h http.Header) {
 	if len(x.Handler.guard.Origins) == 0 {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 )
 
-// corsUpstream answers with headers that allow every page, and fails if it is asked by OPTIONS.
+// corsUpstream answers with headers that allow every page, and fails on OPTIONS requests.
 func corsUpstream(t *testing.T, kind, body string) http.Handler {
 	t.Helper()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -70,7 +70,7 @@ func TestPreflightOfAConfiguredOriginIsAnswered(t *testing.T) {
 	}
 }
 
-// A list of headers that is not one is not echoed.
+// An invalid list of headers is not echoed.
 func TestPreflightEchoesOnlyHeaderNames(t *testing.T) {
 	g := httpgatetest.NewGate(t, corsUpstream(t, "application/json", good), gateway.Options{}, httpgate.Options{Origins: []string{"https://app.example"}})
 	for _, asked := range []string{"x-a; x", "<script>", strings.Repeat("x-a,", 2000)} {
@@ -81,7 +81,7 @@ func TestPreflightEchoesOnlyHeaderNames(t *testing.T) {
 	}
 }
 
-// A page can read answers and refusals alike, and no page that the upstream alone allows.
+// A page on a configured origin can read answers and refusals. A page that only the upstream allows cannot.
 func TestAnswersToAConfiguredOriginCanBeRead(t *testing.T) {
 	for kind, body := range map[string]string{"application/json": good, "text/event-stream": "data: " + good + "\n\n"} {
 		g := httpgatetest.NewGate(t, corsUpstream(t, kind, body), gateway.Options{}, httpgate.Options{Origins: []string{"https://app.example"}, Token: "right"})

@@ -15,7 +15,7 @@ import (
 const writeTools = `{"name":"slack_post_message"},{"name":"get_page","annotations":{"readOnlyHint":true}},` +
 	`{"name":"put_item","annotations":{"idempotentHint":true}},{"name":"shy","annotations":{"destructiveHint":false,"readOnlyHint":false}}`
 
-// newWriteServer answers every tool with what is said to it last.
+// newWriteServer answers every tool call with the last value of says.
 func newWriteServer(t *testing.T, o gateway.Options, says *atomic.Value) *guarded {
 	t.Helper()
 	o.Repeats.Off, o.Breaker.Off = true, true
@@ -25,7 +25,7 @@ func newWriteServer(t *testing.T, o gateway.Options, says *atomic.Value) *guarde
 	})
 }
 
-// A call that may have taken effect is not advised to be sent again, whatever the failure says; the delay is kept.
+// A retry of a call that may have taken effect is not advised, whatever the failure says; the delay is kept.
 func TestRetryAdviceNeverInvitesASecondEffect(t *testing.T) {
 	for _, mode := range []gateway.Mode{gateway.ModeAnnotate, gateway.ModeStrict} {
 		var answer atomic.Value
@@ -54,7 +54,7 @@ func TestRetryAdviceNeverInvitesASecondEffect(t *testing.T) {
 	}
 }
 
-// Failures that prove that nothing was done keep their advice.
+// Failures that prove that the call had no effect keep their advice.
 func TestRetryAdviceIsKeptWhereNothingWasDone(t *testing.T) {
 	var answer atomic.Value
 	g := newWriteServer(t, gateway.Options{}, &answer)
@@ -66,7 +66,7 @@ func TestRetryAdviceIsKeptWhereNothingWasDone(t *testing.T) {
 	}
 }
 
-// A rule for the tool is the operator's word.
+// The operator's rule for the tool takes precedence.
 func TestRetryAdviceOfARuleIsKept(t *testing.T) {
 	wait := candor.RetryIn(3 * time.Second)
 	rules := &gateway.Rules{Masks: []gateway.Mask{{Tool: "slack_post_message", Text: "^queued", Code: candor.CodeUpstreamUnavailable, Retry: &wait}}}
@@ -81,7 +81,7 @@ func TestRetryAdviceOfARuleIsKept(t *testing.T) {
 	}
 }
 
-// No server is reached: the call is advised to be sent again, and the gateway itself may do so.
+// The server is unreachable: a retry is advised, and the gateway itself may retry.
 func TestRetryAdviceIsKeptWhereTheServerCannotBeReached(t *testing.T) {
 	var says atomic.Value
 	says.Store(toolSays("done"))

@@ -13,20 +13,21 @@ import (
 	"github.com/candor-mcp/candor/internal/wireflaw"
 )
 
-// legacyKey is the parameter that names a legacy session in the address which we give out for messages.
+// legacyKey is the query parameter with the key of a legacy session, in the message address that the gateway sends to clients.
 const legacyKey = "candor"
 
-// maxEndpoint bounds the address for messages that a legacy server may give.
+// maxEndpoint bounds the length of the message address of a legacy server.
 const maxEndpoint = 8 << 10
 
-// isEndpoint reports an event by which a legacy server names the address for messages. Its type is compared loosely, because clients
-// may do so too: one that passed unchanged would send their calls, with their credentials, wherever the server likes.
+// isEndpoint reports whether an event announces the message address of a legacy server. Its type is compared loosely, because
+// clients may do so too: an event that passed unchanged would let the server redirect their calls, with their credentials, to any
+// address.
 func isEndpoint(e *framing.Event) bool {
 	return bytes.EqualFold(bytes.TrimSpace(e.Type), []byte("endpoint"))
 }
 
-// handleEndpoint returns what the client gets of an endpoint event. The first begins a legacy session. Another one with the same address
-// is dropped. Any other ends the stream with an error.
+// handleEndpoint returns the bytes that the client gets for an endpoint event. The first one begins a legacy session. A further
+// one with the same address is dropped. Any other ends the stream with an error.
 func (o *stream) handleEndpoint(e *framing.Event) []byte {
 	switch {
 	case e.Unended, e.Flaw == wireflaw.None && len(e.Data) == 0:
@@ -49,7 +50,7 @@ func (o *stream) handleEndpoint(e *framing.Event) []byte {
 	return nil
 }
 
-// endpoint parses the address for messages, or returns why it is refused. An address on another origin is refused: a
+// endpoint parses the message address, or returns the reason to refuse it. An address on another origin is refused, because a
 // server must not redirect a client's messages to a third party.
 func (d *Handler) endpoint(said string) (at *url.URL, reason string) {
 	at, err := d.target.Parse(said)
@@ -63,7 +64,7 @@ func (d *Handler) endpoint(said string) (at *url.URL, reason string) {
 	return at, ""
 }
 
-// sameOrigin compares scheme, host and port, as RFC 6454 has it.
+// sameOrigin compares scheme, host and port, as defined in RFC 6454.
 func sameOrigin(a, b *url.URL) bool {
 	return strings.EqualFold(a.Scheme, b.Scheme) && strings.EqualFold(a.Hostname(), b.Hostname()) && portOf(a) == portOf(b)
 }
@@ -79,8 +80,7 @@ func portOf(u *url.URL) string {
 	}
 }
 
-// beginLegacy replaces the address that a legacy server gave with one of this gateway. It is relative, so it works
-// behind any proxy.
+// beginLegacy replaces the address of a legacy server with one of this gateway. It is relative, so it works behind any proxy.
 func (o *stream) beginLegacy(e *framing.Event, endpoint *url.URL) []byte {
 	d := o.x.Handler
 	key := ref.New()
@@ -106,7 +106,7 @@ func (o *stream) refuseEndpoint(e *framing.Event, reason string) []byte {
 		candor.WithSuggestion("Ask the operator to check the server and the URL that is configured for it.")))
 }
 
-// logEndpoint logs an endpoint event that does not pass, the first few times on a stream.
+// logEndpoint logs an endpoint event that is not forwarded, up to a few times per stream.
 func (x *Exchange) logEndpoint(e *framing.Event, reason string) {
 	if x.strays++; x.strays > maxHTTPStrays {
 		return
@@ -116,7 +116,7 @@ func (x *Exchange) logEndpoint(e *framing.Event, reason string) {
 	u.Options.Logger.WarnContext(x.Context, "endpoint refused", slog.String("upstream", u.Options.Name), slog.String("reason", reason), slog.String("endpoint", said))
 }
 
-// end records an error and returns the event that shows it to the client. No other event of the server follows it.
+// end records an error and returns the event for the client. No further event of the server is forwarded.
 func (o *stream) end(e *candor.Error) []byte {
 	o.over = true
 	answer := o.x.Handler.up.RejectUnread(o.x.Context, o.x.Session, e)

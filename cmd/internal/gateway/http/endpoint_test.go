@@ -91,7 +91,8 @@ func refusal(t *testing.T, name string, events []framing.Event, code string) {
 	}
 }
 
-// TestSecondEndpointDoesNotRerouteCalls to another upstream of the same gateway, with the client's credentials.
+// TestSecondEndpointDoesNotRerouteCalls uses an address of another upstream of the same gateway, which would get the client's
+// credentials.
 func TestSecondEndpointDoesNotRerouteCalls(t *testing.T) {
 	for name, second := range map[string]string{
 		"a path":            "event: endpoint\ndata: /other/\n\n",
@@ -122,7 +123,7 @@ func TestSecondEndpointDoesNotRerouteCalls(t *testing.T) {
 		}
 		events := s.rest(t)
 		refusal(t, name, events, "UPSTREAM_BAD_RESPONSE")
-		for _, e := range events { // what a client does that believes the newest address
+		for _, e := range events { // a client that uses the newest address
 			if string(e.Type) == "endpoint" {
 				to, _ := url.Parse(gate.URL + "/hostile/")
 				if to, _ = to.Parse(string(e.Data)); to.Host == strings.TrimPrefix(gate.URL, "http://") {
@@ -182,7 +183,7 @@ func TestEndpointOnTheServersOriginIsReplacedByOurs(t *testing.T) {
 		back = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			at := strings.Replace(endpoint, "HOST", strings.TrimPrefix(back.URL, "http://"), 1)
 			said := "retry: 5\nid: 1\nevent: endpoint\ndata: " + at + "\n\n"
-			streamOf(": hello\n\n"+said+said, end).ServeHTTP(w, r) // the same address again changes nothing
+			streamOf(": hello\n\n"+said+said, end).ServeHTTP(w, r) // the same address again has no effect
 		}))
 		t.Cleanup(back.Close)
 		g := httpgatetest.GateTo(t, back, gateway.Options{}, httpgate.Options{})
@@ -201,7 +202,7 @@ func TestEndpointOnTheServersOriginIsReplacedByOurs(t *testing.T) {
 	}
 }
 
-// An address of the server's own passes on no stream, however its type is written.
+// An address of the server is not forwarded on any stream, however the event type is written.
 func TestEndpointPassesOnNoStream(t *testing.T) {
 	odd := "event: Endpoint\ndata: /other/\n\nevent: endpoint \ndata: /other/\n\n"
 	end := make(chan struct{})

@@ -15,10 +15,10 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// events handles an answer that comes on a stream, with the notifications and requests beside it.
+// events handles an answer that is an event stream, including notifications and requests on it.
 func (x *Exchange) events(res *http.Response) gateway.Reply {
 	if x.call.Attempt() >= x.Handler.up.Options.Retry.Attempts {
-		x.beginStream(res) // no other attempt follows, so the client can see at once that the call was accepted
+		x.beginStream(res) // the call cannot be retried, so the client can see immediately that it was accepted
 	}
 	x.call.SetStreamed()
 	defer x.releaseAnswer()
@@ -47,7 +47,7 @@ func (x *Exchange) events(res *http.Response) gateway.Reply {
 	}
 }
 
-// beginStream sends the headers of a stream. No other attempt can follow.
+// beginStream sends the headers of a stream. The call cannot be retried afterwards.
 func (x *Exchange) beginStream(res *http.Response) {
 	if x.call != nil {
 		x.call.Commit()
@@ -57,7 +57,7 @@ func (x *Exchange) beginStream(res *http.Response) {
 	}
 	x.begin(res, -1)
 	x.stream, x.unsent = true, true
-	if x.call == nil || !http1.BeforeWait(uncoded(res.Body), x.flush) { // on other streams deadlines write too
+	if x.call == nil || !http1.BeforeWait(uncoded(res.Body), x.flush) { // on other streams, deadlines write too
 		x.flush()
 		return
 	}
@@ -85,7 +85,7 @@ func (x *Exchange) handleEvent(e *framing.Event) ([]byte, gateway.Reply) {
 		x.handleAside(&m)
 		return e.Raw, gateway.Reply{}
 	case e.Unended && m.Kind() == wire.KindMalformed:
-		return nil, gateway.Reply{} // the end of the stream says more than half an event
+		return nil, gateway.Reply{} // the end of the stream is reported instead of a partial event
 	case isHeartbeat(&m):
 		x.noise = append(x.noise[:0], e.Data[:min(len(e.Data), peekBytes)]...)
 		return x.Handler.heartbeat(e), gateway.Reply{}
@@ -98,11 +98,11 @@ func (x *Exchange) handleEvent(e *framing.Event) ([]byte, gateway.Reply) {
 	return onStream(e, x.closeWith(&m))
 }
 
-// maxHTTPStrays bounds what is recorded of a server that floods a stream with answers to nothing.
+// maxHTTPStrays bounds the recorded stray answers of one stream.
 const maxHTTPStrays = 16
 
-// handleNonMessage handles an event that is not a message: it passes unchanged. An event that is too large, or empty and cut
-// off, is dropped.
+// handleNonMessage handles an event that is not a message: it passes unchanged. An event that is too large, or empty and
+// truncated, is dropped.
 func handleNonMessage(e *framing.Event) (out []byte, settled bool) {
 	if e.Flaw != wireflaw.None && !isMessage(e.Type) {
 		return nil, true
@@ -118,15 +118,15 @@ func handleNonMessage(e *framing.Event) (out []byte, settled bool) {
 
 func isMessage(kind []byte) bool { return len(kind) == 0 || string(kind) == "message" }
 
-// isHeartbeat reports an event that cannot have been meant as a JSON-RPC message, such as "ping". Some servers keep their connections
-// open by them.
+// isHeartbeat reports whether an event cannot have been meant as a JSON-RPC message, such as "ping". Some servers send such
+// events to keep connections open.
 func isHeartbeat(m *wire.Message) bool {
 	return m.Kind() == wire.KindMalformed && m.Method() == nil && m.ID() == nil && !m.Result().Present() && !m.Error().Present() &&
 		!bytes.Contains(m.Bytes(), []byte(`"jsonrpc"`))
 }
 
-// heartbeat returns what the client gets in place of one: a comment, because some clients give up on an event that they cannot parse.
-// The fields by which a stream is resumed are kept. In observe mode it passes as it came.
+// heartbeat returns the bytes that replace a heartbeat event: a comment, because some clients fail on an event that they cannot
+// parse. The fields needed to resume the stream are kept. In observe mode the event is not changed.
 func (d *Handler) heartbeat(e *framing.Event) []byte {
 	if d.up.Options.Mode == gateway.ModeObserve {
 		return e.Raw
@@ -138,18 +138,18 @@ func (d *Handler) heartbeat(e *framing.Event) []byte {
 	return out
 }
 
-// isAsked reports a request or notification of the server.
+// isAsked reports whether a message is a request or notification from the server.
 func isAsked(m *wire.Message) bool {
 	return m.Kind() == wire.KindRequest || m.Kind() == wire.KindNotification
 }
 
-// isAnswer reports that a message on the stream of a call is its answer: it says so, or cannot be read and must be.
+// isAnswer reports whether a message on the stream of a call is its answer: it has the call's id, or no id.
 func (x *Exchange) isAnswer(m *wire.Message) bool {
 	id := m.ID()
 	return len(id) == 0 || id.IsNull() || id.Equal(x.call.ID())
 }
 
-// onStream writes an answer in the place of the event that it came in.
+// onStream writes a reply as an event in place of e.
 func onStream(e *framing.Event, reply gateway.Reply) ([]byte, gateway.Reply) {
 	switch {
 	case reply.Bytes == nil:
@@ -166,14 +166,14 @@ func onStream(e *framing.Event, reply gateway.Reply) ([]byte, gateway.Reply) {
 	return out, reply
 }
 
-// handleAside looks at a message of the server on its way to the client.
+// handleAside inspects a message from the server before it is forwarded.
 func (x *Exchange) handleAside(m *wire.Message) {
 	if token := x.Handler.readNotification(m); token != nil && token.Equal(x.call.ProgressToken()) {
 		x.extend()
 	}
 }
 
-// readNotification reads a notification of the server. It returns the progress token in it, or nil.
+// readNotification reads a notification from the server. It returns the progress token in it, or nil.
 func (d *Handler) readNotification(m *wire.Message) (token wire.ID) {
 	switch {
 	case m.MethodIs("notifications/progress"):
@@ -184,8 +184,8 @@ func (d *Handler) readNotification(m *wire.Message) (token wire.ID) {
 	return nil
 }
 
-// ended handles the end of a stream. Before version 2026-07-28 a stream with event ids can be resumed by GET: the call
-// then stays open.
+// ended handles the end of a stream. Before version 2026-07-28 a stream with event ids can be resumed by GET: the call then stays
+// open.
 func (x *Exchange) ended(err error, numbered bool) gateway.Reply {
 	if x.call.Ended() {
 		return gateway.Reply{}
@@ -200,7 +200,7 @@ func (x *Exchange) ended(err error, numbered bool) gateway.Reply {
 		return gateway.Reply{}
 	}
 	if errors.Is(err, io.EOF) && why == nil && x.noise != nil {
-		return x.sendReply(x.call.Close(x.Context, x.noise)) // no other event could be the answer
+		return x.sendReply(x.call.Close(x.Context, x.noise)) // no other event can be the answer
 	}
 	return x.lost(err)
 }

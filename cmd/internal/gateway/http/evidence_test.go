@@ -27,7 +27,8 @@ func failingTool(text string) http.Handler {
 	})
 }
 
-// TestGatewayReadsFailuresWithTheToolsSchema: the gateway has seen the list of tools, so a name that is no argument is not blamed.
+// TestGatewayReadsFailuresWithTheToolsSchema checks that a name in the text is not reported if it is not an argument in the
+// listed schema.
 func TestGatewayReadsFailuresWithTheToolsSchema(t *testing.T) {
 	for text, want := range map[string]struct{ code, path string }{
 		"slug is required": {code: "UNKNOWN_TOOL_FAILURE"},

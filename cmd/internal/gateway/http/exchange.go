@@ -17,7 +17,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Exchange is one request of a client on its way there and back. It belongs to the goroutine that serves the request.
+// Exchange is one HTTP request from a client and its response. It belongs to the goroutine that serves the request.
 type Exchange struct {
 	Handler *Handler
 	Writer  http.ResponseWriter
@@ -26,27 +26,27 @@ type Exchange struct {
 	Session string
 	target  *url.URL
 
-	call          *gateway.Call // nil if nothing is asked
+	call          *gateway.Call // nil if the request is not a call
 	requestMemory reservation   // memory of the request
-	answerMemory  reservation   // and of the answer
+	answerMemory  reservation   // memory of the answer
 	coded         *codedBody    // the answer, if it is compressed
 	giveUp        context.CancelCauseFunc
 	timer         *time.Timer // nil if the call has no deadline
-	last          time.Time   // when it ends in spite of all progress
+	last          time.Time   // latest end of the call, even with progress
 
 	Begun   bool // the status has been sent
-	stream  bool // and what follows are events
-	patient bool // events are sent when the upstream has no more to say at the moment, not one by one
-	unsent  bool // some are written and not sent
-	strays  int  // answers to nothing that came
+	stream  bool // the response is an event stream
+	patient bool // events are flushed when the upstream pauses, not one by one
+	unsent  bool // events are written but not flushed
+	strays  int  // number of answers that belong to no call
 
-	noise []byte // the start of the last event on the call's stream that is not a JSON-RPC message, nil if there was none
+	noise []byte // the start of the last event on the call's stream that is not a JSON-RPC message; nil if there was none
 }
 
-// errDeadline is why an exchange is given up when the call's time is over.
+// errDeadline is the cause for ending an exchange whose call timed out.
 var errDeadline = errors.New("the deadline of the call has passed")
 
-// Post takes one message of a client to the upstream.
+// Post forwards one message from a client to the upstream.
 func (x *Exchange) Post() {
 	if x.Request.URL.RawQuery != "" {
 		if key := x.Request.URL.Query().Get(legacyKey); key != "" {
@@ -77,7 +77,7 @@ func (x *Exchange) posted() (m wire.Message, ok bool) {
 	return m, true
 }
 
-// notify takes what wants no answer to the upstream.
+// notify forwards a message that needs no answer to the upstream.
 func (x *Exchange) notify(s *session, m *wire.Message) {
 	x.noticeCancel(s, m)
 	x.relay(m.Bytes())
@@ -110,14 +110,14 @@ func (x *Exchange) ask(m *wire.Message) {
 	}
 }
 
-// contradicted reports that a header and the message disagree. Since version 2026-07-28 a server has to refuse that
-// first, with a number of the protocol, so the gateway must not answer before it.
+// contradicted reports whether a header and the message disagree. Since version 2026-07-28 a server has to refuse that first,
+// with a number that the protocol defines, so the gateway must not answer before it.
 func (x *Exchange) contradicted(m *wire.Message) bool {
 	return m.Params().Path("_meta", gateway.ProtocolVersionKey).Present() && HeaderMismatch(x.Request.Header, m) != ""
 }
 
-// CountCall counts a call that begins, or refuses it if there are too many. A caller that gets true subtracts the call
-// at its end.
+// CountCall counts a call that begins, or refuses it if there are too many. If it returns true, the caller must decrement the
+// count when the call ends.
 func (x *Exchange) CountCall(m *wire.Message) bool {
 	if x.Handler.Calls.Add(1) <= int64(x.Handler.Options.Calls) {
 		return true
@@ -127,7 +127,7 @@ func (x *Exchange) CountCall(m *wire.Message) bool {
 	return false
 }
 
-// RejectTooMany refuses a call because there are too many already, and overrunning is the answer that says so.
+// RejectTooMany refuses a call because too many are open.
 func (x *Exchange) RejectTooMany(m *wire.Message, code candor.Code) {
 	x.Respond(http.StatusOK, x.tooManyResponse(m, code))
 }
@@ -157,7 +157,7 @@ func (x *Exchange) attempt() gateway.Reply {
 	}
 }
 
-// setDeadline gives the call its time, and dropDeadline ends what is left of it.
+// setDeadline starts the timeout of the call, and dropDeadline stops it.
 func (x *Exchange) setDeadline() {
 	ctx, giveUp := context.WithCancelCause(x.Context)
 	x.Context, x.giveUp = ctx, giveUp
@@ -174,14 +174,14 @@ func (x *Exchange) dropDeadline() {
 	x.giveUp(nil)
 }
 
-// extend restarts the timeout of the call, up to maxExtension times: the upstream has reported progress.
+// extend restarts the timeout of the call after progress, up to [gateway.MaxExtension] times its limit.
 func (x *Exchange) extend() {
 	if x.timer != nil && x.timer.Stop() {
 		x.timer.Reset(max(0, min(x.call.Timeout(), time.Until(x.last))))
 	}
 }
 
-// pause waits before the next attempt. It returns false if the call ended meanwhile.
+// pause waits before the next attempt. It returns false if the call ended in the meantime.
 func (x *Exchange) pause(wait time.Duration) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -227,7 +227,7 @@ func (x *Exchange) detached() *Exchange {
 }
 
 // cancelUpstream notifies a server before version 2026-07-28 that a call was cancelled; later versions notice the end of the
-// connection. It does not wait for the server. The exchange must come from aside.
+// connection. It does not wait for the server. The exchange must come from [Exchange.detached].
 func (x *Exchange) cancelUpstream(c *gateway.Call) {
 	if c.IsStateless() || c.Method() == "initialize" { // the protocol forbids cancelling initialize
 		return
@@ -242,7 +242,7 @@ func (x *Exchange) cancelUpstream(c *gateway.Call) {
 	}()
 }
 
-// relay forwards a notification, or the client's answer to the server.
+// relay forwards a notification, or the client's response to a request of the server.
 func (x *Exchange) relay(body []byte) {
 	ctx, cancel := context.WithTimeout(x.Context, x.Handler.Options.Patience)
 	defer cancel()
@@ -266,7 +266,7 @@ func (x *Exchange) End() {
 	x.pass(res, err)
 }
 
-// pass forwards an answer that belongs to no call, unchanged unless it is a rejection.
+// pass forwards a response that belongs to no call. It is unchanged unless it is a rejection.
 func (x *Exchange) pass(res *http.Response, err error) {
 	if err != nil {
 		if x.Request.Context().Err() == nil {
@@ -293,7 +293,7 @@ func (x *Exchange) pass(res *http.Response, err error) {
 	x.reject(res, body, err)
 }
 
-// copyBody passes an answer on as it comes.
+// copyBody streams the body of a response to the client.
 func (x *Exchange) copyBody(res *http.Response) {
 	x.begin(res, int(res.ContentLength))
 	_ = http.NewResponseController(x.Writer).SetWriteDeadline(time.Now().Add(x.Handler.Options.Patience)) // a client that does not read would block it forever
@@ -302,7 +302,7 @@ func (x *Exchange) copyBody(res *http.Response) {
 	}
 }
 
-// sendReply sends what a reply holds, if it holds anything.
+// sendReply sends the bytes of a reply, if there are any.
 func (x *Exchange) sendReply(reply gateway.Reply) gateway.Reply {
 	if reply.Bytes != nil {
 		x.sendAnswer(reply.Bytes)
@@ -324,7 +324,7 @@ func (x *Exchange) sendAnswer(answer []byte) {
 	}
 }
 
-// Respond writes a whole response.
+// Respond writes a complete response.
 func (x *Exchange) Respond(status int, body []byte) {
 	h := x.Writer.Header()
 	x.allowOrigin(h)
@@ -337,7 +337,7 @@ func (x *Exchange) Respond(status int, body []byte) {
 	_ = x.Write(body)
 }
 
-// begin sends the upstream's status and headers; length is that of the body, negative if it is not known.
+// begin sends the upstream's status and headers. Length is the length of the body, or negative if it is unknown.
 func (x *Exchange) begin(res *http.Response, length int) {
 	h := x.Writer.Header()
 	copyHeader(h, res.Header)
@@ -350,7 +350,7 @@ func (x *Exchange) begin(res *http.Response, length int) {
 	x.Writer.WriteHeader(res.StatusCode)
 }
 
-// Write writes to the client, which has [Options.Patience] to read it.
+// Write writes to the client, which must read within [Options.Patience].
 func (x *Exchange) Write(p []byte) error {
 	rc := http.NewResponseController(x.Writer)
 	_ = rc.SetWriteDeadline(time.Now().Add(x.Handler.Options.Patience))
@@ -367,7 +367,7 @@ func (x *Exchange) Write(p []byte) error {
 	return rc.Flush()
 }
 
-// flush sends the events that are written.
+// flush sends the events that were written.
 func (x *Exchange) flush() {
 	if x.unsent {
 		x.unsent = false
@@ -375,7 +375,7 @@ func (x *Exchange) flush() {
 	}
 }
 
-// send makes a request to the upstream.
+// send sends a request to the upstream.
 func (x *Exchange) send(method string, body []byte) (*http.Response, error) {
 	target := *x.target
 	if x.Request.URL.RawQuery != "" && x.target == x.Handler.target {
@@ -391,7 +391,7 @@ func (x *Exchange) send(method string, body []byte) (*http.Response, error) {
 	return x.Handler.Options.Transport.RoundTrip(out)
 }
 
-// joinQuery adds the query of a client to that of the configured address. Parameters that are configured stay as they are: a client
+// joinQuery adds the query of a client to that of the configured address. Configured parameters take precedence, so that a client
 // cannot replace the key or the tenant of the gateway.
 func joinQuery(configured, client string) string {
 	if configured == "" {
@@ -403,7 +403,7 @@ func joinQuery(configured, client string) string {
 	}
 	for pair := range strings.SplitSeq(client, "&") {
 		taken := false
-		for part := range strings.SplitSeq(pair, ";") { // which separates pairs for some servers
+		for part := range strings.SplitSeq(pair, ";") { // some servers also accept ; as a separator
 			taken = taken || fixed[parameterName(part)]
 		}
 		if !taken {
@@ -413,7 +413,7 @@ func joinQuery(configured, client string) string {
 	return configured
 }
 
-// parameterName is the name of a parameter as the most tolerant server reads it: decoded, in any case and without an index.
+// parameterName returns the name of a parameter as the most tolerant server reads it: decoded, case-folded and without an index.
 func parameterName(pair string) string {
 	name, _, _ := strings.Cut(pair, "=")
 	if decoded, err := url.QueryUnescape(name); err == nil {

@@ -22,8 +22,7 @@ import (
 
 const good = `{"jsonrpc":"2.0","id":7,"result":{"content":[]}}`
 
-// badAnswers are answers that are none, and the code that the caller gets for each. The same are sent in one piece and as an
-// event.
+// badAnswers are invalid answers with the code that the caller gets for each. They are sent as a whole response and as an event.
 var badAnswers = map[string]struct{ said, code string }{
 	"result and error":  {`{"jsonrpc":"2.0","id":7,"result":{},"error":{"code":1,"message":"x"}}`, "UPSTREAM_MALFORMED"},
 	"neither":           {`{"jsonrpc":"2.0","id":7}`, "UPSTREAM_MALFORMED"},
@@ -101,7 +100,7 @@ var deaths = map[string]struct {
 	}, "UPSTREAM_MALFORMED"},
 }
 
-// heard reads the request first: only then does net/http notice that the other side goes away.
+// heard reads the request first, because only then does net/http notice that the peer disconnects.
 func heard(serve http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -109,7 +108,7 @@ func heard(serve http.HandlerFunc) http.Handler {
 	})
 }
 
-// hijacked sends some bytes and closes the connection, or keeps it open and says nothing more.
+// hijacked sends some bytes and then closes the connection, or keeps it open without sending more.
 func hijacked(said string, hang bool) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -120,13 +119,13 @@ func hijacked(said string, hang bool) func(http.ResponseWriter, *http.Request) {
 		defer func() { _ = conn.Close() }()
 		_, _ = io.WriteString(conn, said)
 		if hang {
-			_, _ = rw.ReadByte() // until the other side gives up
+			_, _ = rw.ReadByte() // until the peer gives up
 		}
 	}
 }
 
-// bomb must be packed before the call that gets it: on a busy machine that takes longer than the deadline. It is not packed at the start, since
-// this binary is also the server of many tests.
+// bomb must be computed before the call that receives it, because on a busy machine that takes longer than the deadline. It is
+// not computed at init, since this binary is also the server of many tests.
 var bomb = sync.OnceValue(func() string {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -194,7 +193,7 @@ func TestARejectionKeepsItsStatusAndGainsTheEnvelope(t *testing.T) {
 		if got.Status != row.status || m.Kind() != wire.KindError || httpgatetest.CodeOf(m) != row.code || after != row.after {
 			t.Errorf("%d: %d %s", row.status, got.Status, got.Body)
 		}
-		// The result of a tool is read only of a success.
+		// Clients read the result of a tool only with a success status.
 		tool := g.Post(t, httpgatetest.ToolCall)
 		if m := tool.Terminal(t, "7"); tool.Status != 200 && m.Kind() == wire.KindResult || httpgatetest.CodeOf(m) != row.code {
 			t.Errorf("%d tool: %d %s", row.status, tool.Status, tool.Body)
@@ -287,7 +286,7 @@ func TestProgressExtendsTheDeadlineOverHTTP(t *testing.T) {
 			time.Sleep(300 * time.Millisecond)
 		}
 		_, _ = io.WriteString(w, "data: "+good+"\n\n")
-	}), gateway.Options{Timeout: 2 * time.Second}, httpgate.Options{}) // which a machine under load may use up
+	}), gateway.Options{Timeout: 2 * time.Second}, httpgate.Options{}) // long enough for a busy machine
 	const asks = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"t","_meta":{"progressToken":%s}}}`
 	if m := g.Post(t, fmt.Sprintf(asks, `"p"`)).Terminal(t, "7"); m.Kind() != wire.KindResult || httpgatetest.CodeOf(m) != "" {
 		t.Errorf("%s", m.Bytes())

@@ -1,5 +1,5 @@
-// Package httpgate forwards HTTP requests of MCP clients to an MCP server over streamable HTTP or legacy SSE. It checks requests, limits memory
-// and connections, and moves messages and events; package gateway decides about calls and answers.
+// Package httpgate forwards HTTP requests from MCP clients to an MCP server over streamable HTTP or legacy SSE. It checks
+// requests, limits memory and connections, and moves messages and events; package gateway decides about calls and answers.
 package httpgate
 
 import (
@@ -21,23 +21,23 @@ import (
 // The zero value serves clients on this machine, without a token.
 type Options struct {
 	Hosts   []string // host names to accept besides those of this machine; "*" accepts any
-	Origins []string // origins of web pages to accept; "*" accepts any. Pages of this machine may call, but not read.
-	Token   string   // bearer token that every request needs; "" is none. It is not forwarded.
+	Origins []string // origins of web pages to accept; "*" accepts any. Pages on this machine may call, but not read.
+	Token   string   // bearer token required in every request; "" means none. It is not forwarded.
 
-	// Header is set on every request to the upstream, in place of what the client sent.
+	// Header is set on every request to the upstream and replaces headers from the client.
 	Header http.Header
-	// Transport sends requests to the upstream. It must not follow redirects. Nil is a [http1.Client], or a [http.Transport] if a proxy is
-	// to be used.
+	// Transport sends requests to the upstream. It must not follow redirects. Nil means an [http1.Client], or an [http.Transport]
+	// if a proxy is used.
 	Transport http.RoundTripper
-	// Proxy returns the proxy for a request to the upstream, nil if there is none; nil is [http.ProxyFromEnvironment].
+	// Proxy returns the proxy for a request to the upstream, or nil for none. A nil Proxy means [http.ProxyFromEnvironment].
 	Proxy func(*http.Request) (*url.URL, error)
 
-	Sessions int           // that are known at a time: 10,000
-	Streams  int           // opened by GET, at a time: 4,096
-	Calls    int           // open at a time: 4,096
-	Hold     int64         // bytes that messages take together, half of it requests: 32 MiB
-	Rest     time.Duration // how long an unused session is remembered: an hour
-	Patience time.Duration // how long a client may take to send a message, or to read what was written: 30 seconds
+	Sessions int           // maximum number of sessions; default 10,000
+	Streams  int           // maximum number of streams opened by GET; default 4,096
+	Calls    int           // maximum number of open calls; default 4,096
+	Hold     int64         // memory for messages in bytes, half of it for requests; default 32 MiB
+	Rest     time.Duration // how long an unused session is kept; default one hour
+	Patience time.Duration // how long a client may take to send a message or to read a response; default 30 seconds
 }
 
 func (o *Options) fill() {
@@ -64,7 +64,7 @@ func (o *Options) fill() {
 	}
 }
 
-// transport returns the transport for an upstream. The decision is made once: the environment of a process does not change.
+// transport returns the transport for an upstream. It is chosen once, because the environment of a process does not change.
 func (o *Options) transport(target *url.URL) http.RoundTripper {
 	if o.Transport != nil {
 		return o.Transport
@@ -79,14 +79,14 @@ func (o *Options) transport(target *url.URL) http.RoundTripper {
 	}
 }
 
-// New returns a handler that forwards requests to the upstream at target, which speaks streamable HTTP or legacy SSE.
-// It serves every path. Headers, session ids, event ids, status codes and streams are forwarded unchanged, and so are
-// the bytes of every clean message. [Options] says which clients are served.
+// New returns a handler that forwards requests to the upstream at target, which uses streamable HTTP or legacy SSE. It serves
+// every path. Headers, session ids, event ids, status codes and streams are forwarded unchanged, and so are the bytes of every
+// clean message. [Options] determines which clients are served.
 //
-// A failed call is answered with JSON-RPC. A rejection by the upstream keeps its status, except for a tool call: its
-// failure is a result, and clients read results only with status 200. 401, 403, 405 and the 404 of an unknown session
-// always keep status and headers, because clients use them to log in and to begin a new session. The rest of a
-// rejection is cleaned or withheld, depending on the mode.
+// A failed call is answered with JSON-RPC. A rejection by the upstream keeps its status, except for a tool call: its failure is a
+// result, and clients read results only with status 200. 401, 403, 405 and the 404 of an unknown session always keep status and
+// headers, because clients use them to log in and to begin a new session. The rest of a rejection is cleaned or withheld,
+// depending on the mode.
 func New(u *gateway.Upstream, target *url.URL, o Options) *Handler {
 	o.fill()
 	if target != nil { // a bridge has none
@@ -109,7 +109,7 @@ type Handler struct {
 	guard   hostguard.Guard
 
 	sessions sessionTable // by Mcp-Session-Id
-	legacy   sessionTable // by the key in the address that we have given out for the upstream's
+	legacy   sessionTable // by the key in the message address sent to the client
 	Calls    atomic.Int64
 	Streams  atomic.Int64
 	requests bodyBudget
@@ -121,14 +121,14 @@ func (d *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.Serve(x)
 }
 
-// Methods is what a request can want: to post a message, to listen for messages, to end a session.
+// Methods serves the HTTP methods: Post takes a message, Listen opens a stream of messages, and End ends a session.
 type Methods interface {
 	Post()
 	Listen()
 	End()
 }
 
-// Serve has a request done that may be made at all, and outlives it.
+// Serve checks a request, passes it to what, and recovers from panics.
 func (x *Exchange) Serve(what Methods) {
 	defer x.recoverPanic()
 	defer x.release()
@@ -149,10 +149,10 @@ func (x *Exchange) Serve(what Methods) {
 	}
 }
 
-// SessionHeader is the header with the id of a session.
+// SessionHeader is the header with the session id.
 const SessionHeader = "Mcp-Session-Id"
 
-// recoverPanic recovers from a panic, so that other calls go on.
+// recoverPanic recovers from a panic, so that other calls continue.
 func (x *Exchange) recoverPanic() {
 	v := recover()
 	if v == nil {
@@ -168,13 +168,13 @@ func (x *Exchange) recoverPanic() {
 	}
 }
 
-// Keeper reports which requests belong to a session that only this handler can serve. A handler that is replaced keeps
-// serving those.
+// Keeper reports which requests belong to a session that only this handler can serve. A handler that is replaced continues to
+// serve those.
 type Keeper interface {
 	Keeps(r *http.Request) bool
 }
 
-// Keeps reports a message of a legacy session, whose answers come on a stream that this handler holds open.
+// Keeps reports whether a request is a message of a legacy session, whose answers come on a stream that this handler holds open.
 func (d *Handler) Keeps(r *http.Request) bool {
 	key := r.URL.Query().Get(legacyKey)
 	return key != "" && d.legacy.get(key) != nil

@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// testClock is a clock that tests set forward.
+// testClock is a clock that tests advance.
 type testClock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -38,13 +38,13 @@ func (c *testClock) advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// guarded is a gateway over HTTP in front of a server of scripted tools, which counts the calls that reach it.
+// guarded is an HTTP gateway in front of a server with scripted tools, which counts the calls that reach it.
 type guarded struct {
 	t      *testing.T
 	up     *gateway.Upstream
 	clock  *testClock
 	front  string
-	list   string                                   // the members of tools/list
+	list   string                                   // the elements of tools/list
 	tools  map[string]func(arguments string) string // each returns a result, or "HTTP" and a status; "" hangs up
 	server *httptest.Server
 
@@ -53,7 +53,7 @@ type guarded struct {
 	id      int
 }
 
-// toolSays is a result with that text, toolFails one that says isError.
+// toolSays returns a result with that text, and toolFails one with isError set.
 func toolSays(text string) string {
 	return fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, text)
 }
@@ -103,7 +103,7 @@ func (g *guarded) serve(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID(), result)
 }
 
-// calls returns how many calls of a tool reached the server.
+// calls returns the number of calls of a tool that reached the server.
 func (g *guarded) calls(tool string) int {
 	g.mu.Lock()
 	defer g.mu.Unlock()

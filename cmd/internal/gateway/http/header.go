@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// isHopByHop reports a header that concerns one connection and is never passed on (RFC 9110, 7.6.1).
+// isHopByHop reports whether a header applies to a single connection and is never forwarded (RFC 9110, section 7.6.1).
 func isHopByHop(name string) bool {
 	switch name {
 	case "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade":
@@ -19,11 +19,11 @@ func isHopByHop(name string) bool {
 	}
 }
 
-// notOnward are the headers of a request that are ours to set: its body has been read, and answers are asked for without compression,
-// because they have to be read.
+// notOnward lists the request headers that the gateway sets. The body has been read, and answers are requested without
+// compression, because they have to be read.
 var notOnward = [...]string{"Accept-Encoding", "Content-Length", "Expect", "Host"}
 
-// onward is what the upstream gets of the headers of a request.
+// onward returns the headers of a request for the upstream.
 func (d *Handler) onward(h http.Header) http.Header {
 	out := make(http.Header, len(h)+1)
 	copyHeader(out, h)
@@ -31,7 +31,7 @@ func (d *Handler) onward(h http.Header) http.Header {
 		delete(out, name)
 	}
 	if d.Options.Token != "" {
-		delete(out, "Authorization") // it was meant for us
+		delete(out, "Authorization") // it was meant for the gateway
 	}
 	out["Accept-Encoding"] = identity
 	for name, values := range d.Options.Header {
@@ -87,7 +87,7 @@ func HeaderMismatch(h http.Header, m *wire.Message) string {
 	return ""
 }
 
-// headerText is a header's value as it is meant: one that a header cannot carry is packed.
+// headerText returns the decoded value of a header. Values that a header cannot carry are sent as base64.
 func headerText(said string) string {
 	packed, isPacked := strings.CutPrefix(said, "=?base64?")
 	packed, isWhole := strings.CutSuffix(packed, "?=")

@@ -55,7 +55,7 @@ func TestHeartbeatBeforeTheAnswerDoesNotLoseIt(t *testing.T) {
 	}
 }
 
-// A heartbeat shows the client that the connection lives, so it must leave when it comes.
+// A heartbeat shows the client that the connection works, so it must be forwarded immediately.
 func TestHeartbeatReachesTheClientAtOnce(t *testing.T) {
 	answer := make(chan struct{})
 	g := httpgatetest.NewGate(t, heard(func(w http.ResponseWriter, _ *http.Request) {
@@ -93,7 +93,7 @@ func TestHeartbeatOnAListeningStreamIsNotRecorded(t *testing.T) {
 	}
 }
 
-// TestCommentOf20MiBIsReadPastInBoundedMemory while it is sent, many times at once.
+// TestCommentOf20MiBIsReadPastInBoundedMemory sends many such comments concurrently.
 func TestCommentOf20MiBIsReadPastInBoundedMemory(t *testing.T) {
 	piece := strings.Repeat("x", 64<<10)
 	g := httpgatetest.NewGate(t, heard(func(w http.ResponseWriter, _ *http.Request) {
@@ -119,7 +119,7 @@ func TestCommentOf20MiBIsReadPastInBoundedMemory(t *testing.T) {
 	}
 }
 
-// watchHeap samples the heap until the returned function is called, which returns by how much it grew at most.
+// watchHeap samples the heap until the returned function is called, which returns its maximum growth.
 func watchHeap(t *testing.T) func() uint64 {
 	t.Helper()
 	var m runtime.MemStats

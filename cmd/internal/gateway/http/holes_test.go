@@ -15,10 +15,10 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Holes that others had, by the number they are known under. Those of names and pages are in TestRequestsAreChecked: CVE-2025-49596,
-// CVE-2025-64443 and CVE-2026-34742 (a rebound name), CVE-2026-33252 (a form, another page).
+// The following tests cover published vulnerabilities of other projects, by identifier. TestRequestsAreChecked covers host names
+// and origins: CVE-2025-49596, CVE-2025-64443 and CVE-2026-34742 (DNS rebinding), CVE-2026-33252 (a form, another page).
 
-// stranger is a server that nobody may be sent to. It counts who comes.
+// stranger starts a server that must never be requested. It counts its requests.
 func stranger(t *testing.T) (address string, visits *atomic.Int64) {
 	t.Helper()
 	visits = new(atomic.Int64)
@@ -27,7 +27,7 @@ func stranger(t *testing.T) (address string, visits *atomic.Int64) {
 	return s.URL, visits
 }
 
-// CVE-2025-6514: a server named an address in its answer, and the proxy acted on it.
+// CVE-2025-6514: a server named an address in its answer, and the proxy requested it.
 func TestAddressesFromServersAreNeverRequested(t *testing.T) {
 	address, visits := stranger(t)
 	for name, upstream := range map[string]http.Handler{
@@ -47,7 +47,7 @@ func TestAddressesFromServersAreNeverRequested(t *testing.T) {
 	}
 }
 
-// GHSA-g53w-w6mj-hrpp: a header of the client said where a request goes.
+// GHSA-g53w-w6mj-hrpp: a header from the client determined the target of a request.
 func TestNoHeaderOfAClientSaysWhereARequestGoes(t *testing.T) {
 	address, visits := stranger(t)
 	host := strings.TrimPrefix(address, "http://")
@@ -62,7 +62,7 @@ func TestNoHeaderOfAClientSaysWhereARequestGoes(t *testing.T) {
 			t.Errorf("%s: the upstream was asked as %s", header, got)
 		}
 	}
-	conn := dialGate(t, g) // the address in the first line, as if we were a proxy for anybody
+	conn := dialGate(t, g) // absolute-form request target, as for a forward proxy
 	fmt.Fprintf(conn, "POST %s/x HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s",
 		address, len(httpgatetest.ToolCall), httpgatetest.ToolCall)
 	answer, _ := io.ReadAll(conn)
@@ -76,7 +76,7 @@ func TestNoHeaderOfAClientSaysWhereARequestGoes(t *testing.T) {
 	}
 }
 
-// CVE-2026-27896: a name in other letters was taken for the name, so that two readers saw two messages.
+// CVE-2026-27896: member names were matched without regard to case, so that two readers saw two messages.
 func TestANameInOtherLettersIsNotTheName(t *testing.T) {
 	reached := make(chan struct{}, 10)
 	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -102,7 +102,7 @@ func TestANameInOtherLettersIsNotTheName(t *testing.T) {
 	}
 }
 
-// CVE-2026-25536: two clients chose the same id, and one got the answer of the other.
+// CVE-2026-25536: two clients chose the same id, and one got the answer for the other.
 func TestTwoClientsWithOneIDGetTheirOwnAnswers(t *testing.T) {
 	both := make(chan struct{})
 	var here atomic.Int64
@@ -128,7 +128,7 @@ func TestTwoClientsWithOneIDGetTheirOwnAnswers(t *testing.T) {
 	}
 }
 
-// CVE-2025-53365 and CVE-2025-53366: one bad message ended the server for everybody.
+// CVE-2025-53365 and CVE-2025-53366: one malformed message ended the server for all clients.
 func TestABadMessageEndsNothingButItself(t *testing.T) {
 	g := httpgatetest.NewGate(t, httpgatetest.Says(200, "application/json", good), gateway.Options{}, httpgate.Options{})
 	for _, body := range []string{``, `{`, `null`, `[]`, `{}`, `{"jsonrpc":"2.0","id":{},"method":"x"}`, "\x00", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":5}`, `{"jsonrpc":"2.0","method":"x","params":"` + "\xff" + `"}`} {

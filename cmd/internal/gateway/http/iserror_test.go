@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 )
 
-// TestIsErrorThatIsNotABoolean covers servers that write isError as a number or a text.
+// TestIsErrorThatIsNotABoolean covers servers that write isError as a number or a string.
 func TestIsErrorThatIsNotABoolean(t *testing.T) {
 	const secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
 	for flag, failed := range map[string]bool{

@@ -15,15 +15,15 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// stream is a stream that a client has opened by GET. Deadlines write to it too, so it has a lock.
+// stream is a stream that a client has opened by GET. It has a lock, because deadlines write to it too.
 type stream struct {
 	x      *Exchange
-	s      *session // nil if the session is not known
-	legacy string   // the key that was given out, of a legacy server
-	over   bool     // nothing that the server says is passed on any more
+	s      *session // nil if the session is unknown
+	legacy string   // the session key sent to the client, for a legacy server
+	over   bool     // no further event of the server is forwarded
 
 	mu     sync.Mutex
-	closed bool // guarded by mu: the request is over
+	closed bool // guarded by mu; the request has ended
 }
 
 // write sends an event.
@@ -85,7 +85,7 @@ func (x *Exchange) Listen() {
 }
 
 // endUnresumed ends the calls whose stream could not be resumed because the upstream is gone. The client sees that in the
-// answer to its GET.
+// response to its GET.
 func (x *Exchange) endUnresumed(gone bool) {
 	s := x.Handler.sessions.get(x.Session)
 	if s == nil || !gone || x.Request.Header.Get("Last-Event-Id") == "" {
@@ -96,7 +96,7 @@ func (x *Exchange) endUnresumed(gone bool) {
 	}
 }
 
-// follow moves events until there are no more, and returns why.
+// follow forwards events until the stream ends, and returns the reason.
 func (o *stream) follow(events *heldEvents) error {
 	for {
 		e, err := events.Next()
@@ -116,8 +116,8 @@ func (o *stream) follow(events *heldEvents) error {
 	}
 }
 
-// leave ends everything that depends on the stream. A legacy session ends with it; its open calls are answered while
-// the client still listens.
+// leave ends everything that depends on the stream. A legacy session ends with it; its open calls are answered while the client
+// is still connected.
 func (o *stream) leave() {
 	if o.s != nil && o.legacy != "" {
 		o.x.Handler.legacy.forget(o.legacy)
@@ -165,8 +165,8 @@ func (o *stream) handleEvent(e *framing.Event) []byte {
 	return o.answered(e, m.ID(), func(c *gateway.Call) gateway.Reply { return c.Close(o.x.Context, e.Data) })
 }
 
-// answered ends the call that an event answers. An answer to no open call is dropped from a legacy stream; on others it may
-// be one that is sent again to a client which has missed it.
+// answered ends the call that an event answers. An answer to no open call is dropped from a legacy stream; on other streams it
+// may be one that is resent to a client that missed it.
 func (o *stream) answered(e *framing.Event, id wire.ID, end func(*gateway.Call) gateway.Reply) []byte {
 	var call *gateway.Call
 	if o.s != nil {
@@ -187,14 +187,14 @@ func (o *stream) answered(e *framing.Event, id wire.ID, end func(*gateway.Call) 
 	return nil
 }
 
-// stray records an answer to nothing, the first few times.
+// stray records an answer that belongs to no call, up to maxHTTPStrays times.
 func (o *stream) stray(answer []byte) {
 	if o.x.strays++; o.x.strays <= maxHTTPStrays {
 		o.x.Handler.up.Stray(o.x.Context, answer, o.x.Session)
 	}
 }
 
-// postLegacy takes a message to a legacy server, whose answer will come on the stream.
+// postLegacy forwards a message to a legacy server, whose answer comes on the stream.
 func (x *Exchange) postLegacy(key string) {
 	s := x.Handler.legacy.get(key)
 	if s == nil {
@@ -211,9 +211,9 @@ func (x *Exchange) postLegacy(key string) {
 	}
 }
 
-// askLegacy forwards a request of a legacy client. Its answer is sent on the stream.
+// askLegacy forwards a request from a legacy client. Its answer is sent on the stream.
 func (x *Exchange) askLegacy(s *session, m *wire.Message) {
-	defer x.Handler.Calls.Add(-1) // from here on the parked call is counted
+	defer x.Handler.Calls.Add(-1) // from now on the parked call is counted
 	if x.Handler.Calls.Add(1) > int64(x.Handler.Options.Calls) {
 		x.accepted(s, x.tooManyResponse(m, candor.CodeTooManyCalls))
 		return
@@ -249,7 +249,7 @@ func (x *Exchange) askLegacy(s *session, m *wire.Message) {
 	x.accepted(s, call.Lose(context.WithoutCancel(x.Context), e, said, true).Bytes)
 }
 
-// rejectedLegacy reads the rejection of a legacy POST, and what was said with it.
+// rejectedLegacy reads the rejection of a legacy POST. It returns the error and the body.
 func (x *Exchange) rejectedLegacy(res *http.Response) (e *candor.Error, said []byte) {
 	defer func() { _ = res.Body.Close() }()
 	if isRedirect(res.StatusCode) {
@@ -261,7 +261,7 @@ func (x *Exchange) rejectedLegacy(res *http.Response) (e *candor.Error, said []b
 	return rejected(res.StatusCode, res.Header, said), said
 }
 
-// accepted answers a legacy POST, and sends the answer to the call on the client's stream.
+// accepted responds to a legacy POST, and sends the answer to the call on the client's stream.
 func (x *Exchange) accepted(s *session, answer []byte) {
 	if out := s.stream(); out != nil {
 		out.sendAnswer(answer)

@@ -15,8 +15,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// tenants is a server without sessions that shows each tenant a tool "work" of its own: that of "a" only reads, that of "b" writes. A call
-// with {"busy":…} fails in a way that may be repeated.
+// tenants is a server without sessions that shows each tenant a different tool "work": that of "a" is read-only, that of "b"
+// writes. A call with {"busy":…} fails with a retryable error.
 type tenants struct {
 	tenant func(r *http.Request, m *wire.Message) string
 	mu     sync.Mutex
@@ -47,7 +47,7 @@ func (s *tenants) callsOf(tenant string) int {
 	return s.calls[tenant]
 }
 
-// A list that one caller was sent must neither refuse nor repeat a call of another, by whatever the server tells them apart.
+// The list sent to one caller must not affect the calls of another, however the server distinguishes them.
 func TestOneCallersListDoesNotBindAnother(t *testing.T) {
 	t.Parallel()
 	byHeader := func(name string) func(*http.Request, *wire.Message) string {
@@ -121,7 +121,7 @@ func TestOneCallersListDoesNotBindAnother(t *testing.T) {
 	}
 }
 
-// Arguments that take too long to check may be valid: they are forwarded.
+// Arguments that take too long to check may be valid, so they are forwarded.
 func TestArgumentsThatCannotBeCheckedAreForwarded(t *testing.T) {
 	t.Parallel()
 	rows := `{"items":{"anyOf":[` + strings.Repeat(`{"type":"object","required":["x"],"properties":{"k":{"const":1}}},`, 7) + `{"type":"object"}]}}`
@@ -157,7 +157,7 @@ func TestArgumentsThatCannotBeCheckedAreForwarded(t *testing.T) {
 	}
 }
 
-// Every session may list very many tools: what is kept of them is bounded, and none of it is compiled before a call.
+// Every session may list very many tools. The memory for them is bounded, and schemas are not compiled before a call.
 func TestListsOfManySessionsStaySmall(t *testing.T) {
 	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -184,7 +184,7 @@ func TestListsOfManySessionsStaySmall(t *testing.T) {
 	}
 }
 
-// heap returns the bytes that are in use after a collection.
+// heap returns the bytes in use after a garbage collection.
 func heap() int64 {
 	var stats runtime.MemStats
 	runtime.GC()

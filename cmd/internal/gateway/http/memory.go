@@ -8,36 +8,36 @@ import (
 	"time"
 )
 
-// memoryBudget limits the memory that messages share. When it is used up, reservations wait, and so do the peers that
-// send, because nothing more is read from them. Small messages are not counted; their number is limited elsewhere.
+// memoryBudget limits the memory that messages share. When it is used up, reservations wait, and so do the peers that send,
+// because nothing more is read from them. Small messages are not counted; their number is limited elsewhere.
 //
-// A message of unknown length reserves more again and again, and waits while it holds memory. If all holders wait,
-// none would ever release anything: then one of them gets what it needs. So at most the budget and one message are
-// held.
+// A message of unknown length increases its reservation repeatedly, and waits while it holds memory. If all holders wait, none
+// would ever release memory, so one of them is granted its request. So at most the budget and one message are held.
 type memoryBudget struct {
 	limit   int64
 	timeout time.Duration // how long a reservation may wait
 
 	mu    sync.Mutex
-	used  int64           // guarded by mu, like all below
-	busy  int             // those that hold some and do not wait
+	used  int64           // guarded by mu, like the fields below
+	busy  int             // number of holders that are not waiting
 	queue []*budgetWaiter // empty unless a holder is busy
 }
 
 // budgetWaiter is a reservation that waits.
 type budgetWaiter struct {
 	held, need int64
-	granted    chan struct{} // closed when what it needs is its own
+	granted    chan struct{} // closed when the memory is granted
 }
 
-const smallMessage = 4 << 10 // a message of this size is not accounted for
+const smallMessage = 4 << 10 // messages up to this size are not counted
 
 var (
 	errTooLarge     = errors.New("a message is too large")
 	errMemoryBudget = errors.New("too many large messages are held")
 )
 
-// try makes held what is needed, more or less than before. It is false, and held unchanged, if that takes waiting.
+// try changes the reservation from held to need, which may be smaller. It returns false, and does not change held, if that
+// requires waiting.
 func (h *memoryBudget) try(held *int64, need int64) bool {
 	if need <= smallMessage {
 		need = 0
@@ -60,7 +60,7 @@ func (h *memoryBudget) try(held *int64, need int64) bool {
 	return true
 }
 
-// wait is try, but waits until the memory is free. The error is errMemoryBudget if that takes longer than the timeout.
+// wait is like try, but waits until the memory is free. The error is errMemoryBudget if that takes longer than the timeout.
 func (h *memoryBudget) wait(ctx context.Context, held *int64, need int64) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, h.timeout, errMemoryBudget)
 	defer cancel()
@@ -76,7 +76,7 @@ func (h *memoryBudget) wait(ctx context.Context, held *int64, need int64) error 
 	return nil
 }
 
-// enqueue puts those that hold some before the others, the last first: it is the nearest to its end.
+// enqueue adds a waiter. Waiters that hold memory come before the others, the latest first, because it is closest to completion.
 func (h *memoryBudget) enqueue(held, need int64) *budgetWaiter {
 	w := &budgetWaiter{held: held, need: need, granted: make(chan struct{})}
 	h.mu.Lock()
@@ -91,7 +91,7 @@ func (h *memoryBudget) enqueue(held, need int64) *budgetWaiter {
 	return w
 }
 
-// dequeue ends the waiting. It returns false if the memory was granted meanwhile.
+// dequeue removes a waiter. It returns false if the memory was granted in the meantime.
 func (h *memoryBudget) dequeue(w *budgetWaiter) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -104,7 +104,7 @@ func (h *memoryBudget) dequeue(w *budgetWaiter) bool {
 	return true
 }
 
-// pauseHolder stops counting a holder as busy, and resumeHolder counts it again with its new size. The mutex is held.
+// pauseHolder stops counting a holder as busy, and resumeHolder counts it again with its new size. The mutex must be held.
 func (h *memoryBudget) pauseHolder(held int64) {
 	if held > 0 {
 		h.busy--
@@ -118,12 +118,12 @@ func (h *memoryBudget) resumeHolder(held, now int64) {
 	}
 }
 
-// fits reports whether a holder that has stepped aside may hold what it needs. The mutex is held.
+// fits reports whether a paused holder may hold need bytes. The mutex must be held.
 func (h *memoryBudget) fits(held, need int64) bool {
 	return need <= held || h.used-held+need <= h.limit || h.busy == 0
 }
 
-// serve grants memory to all waiters that fit. The mutex is held.
+// serve grants memory to all waiters that fit. The mutex must be held.
 func (h *memoryBudget) serve() {
 	h.queue = slices.DeleteFunc(h.queue, func(w *budgetWaiter) bool {
 		if !h.fits(w.held, w.need) {

@@ -14,7 +14,7 @@ func newHolding(most int64) *memoryBudget {
 	return &memoryBudget{limit: most, timeout: 30 * time.Second}
 }
 
-// wants holds need bytes more, and tells when it has them.
+// wants reserves need bytes. The channel receives the result.
 func (h *memoryBudget) wants(held *int64, need int64) <-chan error {
 	got := make(chan error, 1)
 	go func() { got <- h.wait(context.Background(), held, need) }()
@@ -64,7 +64,7 @@ func TestReservationFailsAfterTheTimeout(t *testing.T) {
 	})
 }
 
-// TestAllThatWaitForMoreDoNotWaitForEachOther: they hold all the room together, and each needs more.
+// TestAllThatWaitForMoreDoNotWaitForEachOther uses holders that together hold the whole budget and each need more.
 func TestAllThatWaitForMoreDoNotWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHolding(100 << 10)
@@ -113,7 +113,7 @@ func TestOneMessageMayExceedTheBudget(t *testing.T) {
 	}
 }
 
-// TestHeldMemoryIsAtMostTheBudgetAndOneMessage under a crowd that grows, gives up and gives back as it likes.
+// TestHeldMemoryIsAtMostTheBudgetAndOneMessage uses many holders that grow, give up and release memory at random.
 func TestHeldMemoryIsAtMostTheBudgetAndOneMessage(t *testing.T) {
 	const most, message = 1 << 20, 512 << 10
 	synctest.Test(t, func(t *testing.T) {

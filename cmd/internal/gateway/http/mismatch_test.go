@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 )
 
-// Since version 2026-07-28 headers repeat what the message says, and the server must refuse a pair that disagrees with -32020.
+// Since version 2026-07-28 headers repeat parts of the message, and the server must refuse a mismatch with -32020.
 func TestHeadersThatContradictTheMessageAreForTheUpstreamToRefuse(t *testing.T) {
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}`
 	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + meta + `}}`

@@ -71,7 +71,7 @@ func TestEventsAreSentWhenTheyComeAndNotLater(t *testing.T) {
 	}), gateway.Options{}, httpgate.Options{})
 	r, _ := http.NewRequestWithContext(context.Background(), http.MethodPost, g.URL, strings.NewReader(httpgatetest.ToolCall))
 	r.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(r) // returns with the headers, before any event
+	res, err := http.DefaultClient.Do(r) // returns after the headers, before any event
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestEventsAreSentWhenTheyComeAndNotLater(t *testing.T) {
 	}
 }
 
-// TestConnectionHeadersAreNotForwarded as RFC 9110 has it, on the way there and back.
+// TestConnectionHeadersAreNotForwarded checks RFC 9110, section 7.6.1, in both directions.
 func TestConnectionHeadersAreNotForwarded(t *testing.T) {
 	arrived := make(chan http.Header, 1)
 	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

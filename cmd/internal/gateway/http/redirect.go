@@ -13,8 +13,8 @@ func isRedirect(status int) bool {
 	return status >= 300 && status < 400 && status != http.StatusNotModified
 }
 
-// errRedirect is the error for a redirect, which the gateway never follows. Only the operator can correct it, by
-// changing the URL. In strict mode the address, which the server chose, is logged and not shown.
+// errRedirect returns the error for a redirect, which the gateway never follows. Only the operator can correct it, by changing
+// the URL. In strict mode the address, which the server chose, is logged and not shown.
 func (x *Exchange) errRedirect(res *http.Response) *candor.Error {
 	details := map[string]any{"redirect": res.StatusCode}
 	message, next := "The server redirects to another address.", "Ask the operator to change the URL that is configured for this server."
@@ -28,7 +28,7 @@ func (x *Exchange) errRedirect(res *http.Response) *candor.Error {
 		message = "The server redirects to " + where + "."
 		next = "Ask the operator to change the URL that is configured for this server, to " + where + " if that is the right one."
 	}
-	if res.StatusCode == http.StatusSeeOther { // the usual answer to a POST that was processed
+	if res.StatusCode == http.StatusSeeOther { // the usual response to a POST that was processed
 		next = "Check whether the call took effect. " + next
 	}
 	return candor.New(candor.CodeUpstreamBadResponse, message, candor.WithOrigin(candor.PartyGateway, false),
@@ -38,8 +38,8 @@ func (x *Exchange) errRedirect(res *http.Response) *candor.Error {
 // maxLocation bounds the address of a redirect that is shown.
 const maxLocation = 200
 
-// location returns where a redirect points, without user, query and fragment, which may hold secrets; "" if that is not an address that
-// could be configured.
+// location returns the target of a redirect without user, query and fragment, which may hold secrets. It returns "" if the target
+// is not an address that could be configured.
 func (x *Exchange) location(said string) string {
 	if said == "" || len(said) > maxEndpoint || x.target == nil {
 		return ""

@@ -14,7 +14,7 @@ import (
 
 const fileTools = `{"name":"read_file","annotations":{"readOnlyHint":true}},{"name":"write_file"},{"name":"stat","annotations":{"readOnlyHint":true}}`
 
-// newFileServer is a server whose read_file fails until write_file was called with the same arguments.
+// newFileServer starts a server whose read_file fails until write_file was called with the same arguments.
 func newFileServer(t *testing.T, o gateway.Options) *guarded {
 	t.Helper()
 	var files sync.Map
@@ -43,7 +43,7 @@ func TestRepeatGuardForwardsAReadAfterTheWrite(t *testing.T) {
 	}
 }
 
-// The files are missing and stay so: each is asked for once, and no call repeats another.
+// Each missing file is requested once, so the calls are not repetitions.
 func TestRepeatGuardDoesNotCountOtherArguments(t *testing.T) {
 	g := newFileServer(t, gateway.Options{})
 	for i := range 20 {
@@ -73,7 +73,8 @@ func TestRepeatGuardForgetsAfterAnySuccessThatMayChangeState(t *testing.T) {
 	}
 }
 
-// A model that reads, and then tries the same edit, sees that it is in a loop though every read succeeds.
+// A model that alternates between a read and the same failing edit is informed that it is in a loop, although every read
+// succeeds.
 func TestRepeatedFailureIsSaidThoughOtherToolsSucceed(t *testing.T) {
 	g := newFileServer(t, gateway.Options{})
 	var last gatewaytest.Advised
@@ -86,7 +87,7 @@ func TestRepeatedFailureIsSaidThoughOtherToolsSucceed(t *testing.T) {
 	}
 }
 
-// A counter in the arguments makes every call another one: the answer says so firmly, and nothing is refused.
+// A counter in the arguments makes all calls different. The answer warns about the repetition, and nothing is refused.
 func TestRepeatGuardWarnsWhereArgumentsVary(t *testing.T) {
 	g := newFileServer(t, gateway.Options{})
 	var last gatewaytest.Advised
@@ -117,7 +118,7 @@ func TestRepeatGuardStopsALoopWithinEightCalls(t *testing.T) {
 	}
 }
 
-// The delay in a refusal is true, each time it is given; the same call a moment earlier is refused.
+// The delay in a refusal is exact: the same call a moment earlier is refused.
 func TestRepeatGuardLetsATrialThroughWhenItSays(t *testing.T) {
 	g := newFileServer(t, gateway.Options{})
 	for range 5 {
@@ -168,7 +169,7 @@ func TestRepeatGuardNeverRefusesACallThatWaitedAsAdvised(t *testing.T) {
 	}
 }
 
-// A client that did not wait is stopped, is given a delay, and is let through once it waits.
+// A client that did not wait is refused with a delay, and is let through once it waits.
 func TestRepeatGuardStopsACallThatDoesNotWait(t *testing.T) {
 	g := newGuarded(t, gateway.Options{Breaker: gateway.BreakerPolicy{Off: true}}, `{"name":"fetch","annotations":{"readOnlyHint":true}}`, map[string]func(string) string{
 		"fetch": func(string) string { return toolFails("503 Service Unavailable") },
@@ -188,7 +189,7 @@ func TestRepeatGuardStopsACallThatDoesNotWait(t *testing.T) {
 	}
 }
 
-// Calls that are open at the same time were all made before any of them failed.
+// Concurrent calls were all made before any of them failed.
 func TestRepeatGuardDoesNotCountParallelCalls(t *testing.T) {
 	release := make(chan struct{})
 	var open atomic.Int32
@@ -218,7 +219,7 @@ func TestRepeatGuardDoesNotCountParallelCalls(t *testing.T) {
 	}
 }
 
-// A tool without annotations is not advised to be called again, but one that waits for the delay that was said may work by now.
+// A retry of a tool without annotations is not advised, but a call that waits for the delay given by the server may succeed.
 func TestRepeatGuardSparesACallThatWaitedForTheDelayThatWasSaid(t *testing.T) {
 	g := newGuarded(t, gateway.Options{}, `{"name":"fetch"}`, map[string]func(string) string{
 		"fetch": func(string) string { return toolFails("503 Service Unavailable") },
@@ -241,7 +242,8 @@ func TestRepeatGuardSparesACallThatWaitedForTheDelayThatWasSaid(t *testing.T) {
 	}
 }
 
-// A call that fails in another way each time repeats no failure: something changes. Two failures that take turns are a loop.
+// A call that fails with a different code each time is not a repetition, because something changes. Two codes that alternate are
+// a loop.
 func TestRepeatGuardCountsOnlyFailuresThatComeAgain(t *testing.T) {
 	ways := []string{"401 Unauthorized", "403 Forbidden", "404 Not Found", "409 Conflict", "422 Unprocessable Entity", "413 Payload Too Large", "Invalid argument: path is required", "501 Not Implemented"}
 	var n, turns atomic.Int32

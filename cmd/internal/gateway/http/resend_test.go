@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 )
 
-// busyLine is a way to the upstream on which the first attempts get no connection.
+// busyLine is a transport on which the first attempts cannot connect.
 type busyLine struct {
 	fails int64
 	why   error
@@ -26,7 +26,8 @@ func (b *busyLine) RoundTrip(r *http.Request) (*http.Response, error) {
 	return httpgatetest.TestTransport.RoundTrip(r)
 }
 
-// TestACallThatNeverReachedTheServerIsMadeAgain whatever it does, for it has done nothing; and one that may have is not.
+// TestACallThatNeverReachedTheServerIsMadeAgain checks that such a call is retried even if it is not idempotent, and that a call
+// that may have reached the server is not.
 func TestACallThatNeverReachedTheServerIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}

@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/dialect"
 )
 
-// resending is an upstream that answers a POST on a stream with event ids, and a GET with the same event again.
+// resending is an upstream that answers a POST on a stream with event ids, and resends the same event on a GET.
 func resending(answer string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -22,7 +22,7 @@ func resending(answer string) http.Handler {
 	})
 }
 
-// TestResentFailureKeepsTheRefOfItsEntry: a client that takes up a stream again gets the failure that it missed as it was recorded.
+// TestResentFailureKeepsTheRefOfItsEntry checks that a client that resumes a stream gets the missed failure as it was recorded.
 func TestResentFailureKeepsTheRefOfItsEntry(t *testing.T) {
 	rules := &gateway.Rules{Masks: []gateway.Mask{{Tool: "read", Text: "^nothing came$"}}}
 	if err := rules.Compile(); err != nil {
@@ -45,7 +45,7 @@ func TestResentFailureKeepsTheRefOfItsEntry(t *testing.T) {
 	}
 }
 
-// TestResentFailureThatIsNotKnownIsRecorded: after a restart, or in another session, the gateway has no entry for it yet.
+// TestResentFailureThatIsNotKnownIsRecorded covers a restart and another session, for which the gateway has no entry yet.
 func TestResentFailureThatIsNotKnownIsRecorded(t *testing.T) {
 	answer := `{"jsonrpc":"2.0","id":7,"result":{"isError":true,"content":[{"type":"text","text":"no such page"}]}}`
 	g := httpgatetest.NewGate(t, resending(answer), gateway.Options{}, httpgate.Options{})

@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 )
 
-// TestConfiguredHeadersAreHiddenInFailures: a server repeats the key that the gateway was told to send, under a name of its own.
+// TestConfiguredHeadersAreHiddenInFailures uses a server that repeats the configured key of the gateway under another name.
 func TestConfiguredHeadersAreHiddenInFailures(t *testing.T) {
 	const secret = "f00dbabe99"
 	body := `{"jsonrpc":"2.0","id":7,"result":{"isError":true,"content":[{"type":"text","text":"no access with zk ` + secret + `"}]}}`

@@ -12,34 +12,34 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// sessionTable remembers the sessions of an upstream. It forgets unused ones.
+// sessionTable holds the sessions of an upstream. Unused sessions are dropped.
 type sessionTable struct {
 	most int
 	mu   sync.Mutex
 	byID map[string]*session // guarded by mu
 }
 
-// session is one of them.
+// session is an MCP session of a client with the upstream.
 type session struct {
 	up       *gateway.Upstream
-	endpoint *url.URL // where a legacy server takes messages; nil for others
+	endpoint *url.URL // message address of a legacy server; nil for others
 
 	mu    sync.Mutex
 	used  time.Time              // guarded by mu
-	calls map[string]*parkedCall // guarded by mu: open, and answered on another connection than they came by
-	out   *stream                // guarded by mu: newest stream of the client, or nil
-	asked map[string]*Exchange   // guarded by mu: calls that are answered on the connection they came by
+	calls map[string]*parkedCall // guarded by mu; open calls that are answered on another connection
+	out   *stream                // guarded by mu; newest stream of the client, or nil
+	asked map[string]*Exchange   // guarded by mu; calls that are answered on their own connection
 }
 
-// parkedCall is a call whose answer will come on some stream of its session.
+// parkedCall is a call whose answer will arrive on a stream of its session.
 type parkedCall struct {
 	call     *gateway.Call
 	detached *Exchange   // to cancel the call; holds the memory of the request
 	timer    *time.Timer // nil if it has no deadline
-	last     time.Time   // when it ends in spite of all progress
+	last     time.Time   // latest end of the call, even with progress
 }
 
-// makeSpace forgets sessions that were not used for that time, and reports whether another session may begin.
+// makeSpace drops sessions that were unused for that time if the table is full, and reports whether another session may begin.
 func (t *sessionTable) makeSpace(rest time.Duration) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -61,7 +61,7 @@ func (s *session) idleSince(t time.Time) bool {
 	return s.out == nil && len(s.calls) == 0 && len(s.asked) == 0 && s.used.Before(t)
 }
 
-// get returns a session, nil if it is not known.
+// get returns a session, or nil if it is unknown.
 func (t *sessionTable) get(id string) *session {
 	if id == "" {
 		return nil
@@ -71,7 +71,7 @@ func (t *sessionTable) get(id string) *session {
 	return t.byID[id]
 }
 
-// note remembers that a session is used, which is made if it is not known. It returns nil if there are too many.
+// note marks a session as used. It creates the session with made if it is unknown. It returns nil if there are too many.
 func (t *sessionTable) note(id string, made func() *session) *session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,7 +98,7 @@ func (t *sessionTable) forget(id string) {
 	delete(t.byID, id)
 }
 
-// noteSession remembers the session that an answer names.
+// noteSession remembers the session that a response names.
 func (x *Exchange) noteSession(res *http.Response) {
 	if id := res.Header.Get(SessionHeader); id != "" {
 		x.Session = id
@@ -109,8 +109,8 @@ func (x *Exchange) noteSession(res *http.Response) {
 	x.Handler.sessions.note(x.Session, func() *session { return &session{up: x.Handler.up} })
 }
 
-// park keeps the call of an exchange open whose answer will come by another way; false if one with that id is open already. It counts
-// among the open calls, and its request among what is held, until it is taken.
+// park keeps the call of an exchange open, because its answer will arrive on another connection. It returns false if a call with
+// that id is already open. Until it is taken, the call counts as open and its request as held memory.
 func (s *session) park(x *Exchange, c *gateway.Call) bool {
 	c.Commit()
 	c.SetStreamed()
@@ -134,7 +134,7 @@ func (s *session) park(x *Exchange, c *gateway.Call) bool {
 	return true
 }
 
-// take removes the call that an id names; nil if none is open.
+// take removes the call with that id. It returns nil if it is not open.
 func (s *session) take(id wire.ID) *gateway.Call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +147,7 @@ func (s *session) take(id wire.ID) *gateway.Call {
 	return p.call
 }
 
-// remove is called with the lock held.
+// remove removes a call. The lock must be held.
 func (s *session) remove(key string, p *parkedCall) {
 	delete(s.calls, key)
 	if p.timer != nil {
@@ -169,7 +169,7 @@ func (s *session) takeAll() []*gateway.Call {
 	return all
 }
 
-// extend gives the calls that a token names their time anew.
+// extend restarts the timeout of the calls with that progress token.
 func (s *session) extend(token wire.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -194,7 +194,7 @@ func (s *session) expire(key string) {
 	}
 }
 
-// fail ends a call on a stream of the client, or without an answer if there is no stream.
+// fail ends a call with an error on a stream of the client, or without an answer if there is no stream.
 func (s *session) fail(out *stream, c *gateway.Call, e *candor.Error) {
 	ctx := context.Background()
 	if out == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
-// httpCodes is what a rejection means by its status.
+// httpCodes maps the status of a rejection to a code.
 var httpCodes = map[int]candor.Code{
 	http.StatusUnauthorized:          candor.CodeUpstreamUnauthenticated,
 	http.StatusForbidden:             candor.CodeUpstreamForbidden,
@@ -37,7 +37,7 @@ func rejected(status int, h http.Header, body []byte) *candor.Error {
 	code, ok := httpCodes[status]
 	switch {
 	case status == http.StatusBadRequest && strings.Contains(text, "JSON RPC not handled"):
-		code = candor.CodeMethodNotFound // as the official Go SDK says it
+		code = candor.CodeMethodNotFound // as the official Go SDK does
 	case !ok && status < 500:
 		code = candor.CodeUpstreamRejected
 	case !ok:
@@ -54,7 +54,7 @@ func rejected(status int, h http.Header, body []byte) *candor.Error {
 	return candor.New(code, "", options...)
 }
 
-// retryAfter reads the header in both its forms. Times far in the future are ignored.
+// retryAfter reads the Retry-After header in both its forms. Times far in the future are ignored.
 func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	said := h.Get("Retry-After")
 	wait := time.Duration(-1)
@@ -68,7 +68,7 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 
 const maxRetryAfter = 24 * 3600
 
-// keepsStatus reports a rejection that clients must see as it is: they log in by it, or begin a new session.
+// keepsStatus reports whether clients must see a rejection unchanged, because they use it to log in or to begin a new session.
 func (x *Exchange) keepsStatus(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed:
@@ -80,7 +80,7 @@ func (x *Exchange) keepsStatus(status int) bool {
 	}
 }
 
-// errBroken is what became of a connection to the upstream, and whether the call may have reached it.
+// errBroken returns the error for a broken connection to the upstream, and whether the call may have reached it.
 func errBroken(err error) (e *candor.Error, reached bool) {
 	op, isOp := errors.AsType[*net.OpError](err)
 	if isOp && op.Op == "dial" {
@@ -101,7 +101,7 @@ func reasonOf(err error) string {
 	return brokenReason(err)
 }
 
-// unheldError is the error for an answer that came while other large messages held all the memory. The call has run.
+// unheldError returns the error for an answer that arrived while other large messages used all the memory. The call was executed.
 func unheldError() *candor.Error {
 	return gateway.NewError(candor.CodeTooLarge, "reason", errMemoryBudget.Error()).With(
 		candor.WithMessage("The server answered, but the gateway had no memory left to pass the answer on."),

@@ -21,7 +21,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// stream is a stream that a test follows.
+// stream is an event stream that a test reads.
 type stream struct {
 	*framing.EventReader
 	res *http.Response
@@ -90,7 +90,7 @@ func TestLegacyServerWorksThroughTheGateway(t *testing.T) {
 	g.Balanced(t, 2)
 }
 
-// legacyServer gives out an address for messages and hands each of them to the test.
+// legacyServer announces a message address and passes each message to the test.
 func legacyServer(endpoint string, messages chan<- string, say <-chan string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
@@ -141,7 +141,7 @@ func TestCallsOfALegacySessionEndOnItsStream(t *testing.T) {
 	if m := wire.Parse(answer.Data, wire.Limits{}); httpgatetest.CodeOf(m) == "" || string(m.ID()) != "7" {
 		t.Errorf("%s", answer.Data)
 	}
-	post(httpgatetest.ToolCall) // nobody answers
+	post(httpgatetest.ToolCall) // it is not answered
 	answer = s.next(t)
 	if m := wire.Parse(answer.Data, wire.Limits{}); httpgatetest.CodeOf(m) != "CALL_TIMEOUT" || string(m.ID()) != "7" {
 		t.Errorf("%s", answer.Data)
@@ -151,7 +151,7 @@ func TestCallsOfALegacySessionEndOnItsStream(t *testing.T) {
 	}
 	post(`{"jsonrpc":"2.0","method":"notifications/x"}`)
 	post(httpgatetest.ToolCall)
-	close(say) // the server goes away
+	close(say) // the server disconnects
 	answer = s.next(t)
 	if m := wire.Parse(answer.Data, wire.Limits{}); httpgatetest.CodeOf(m) != "UPSTREAM_GONE" {
 		t.Errorf("%s", answer.Data)
@@ -190,7 +190,7 @@ func TestBrokenStreamIsResumed(t *testing.T) {
 	g.Balanced(t, 1)
 }
 
-// Two calls with one id cannot both wait for the answer: the second ends at once, so that each has its end.
+// Two calls with one id cannot both wait for the answer: the second ends immediately, so that each ends once.
 func TestOfTwoCallsWithOneIDOnlyOneWaitsForItsStream(t *testing.T) {
 	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -247,7 +247,7 @@ func TestTimedOutCallIsCancelledUpstream(t *testing.T) {
 	waitFor(t, func() bool { mu.Lock(); defer mu.Unlock(); return len(heardOf) == 1 && heardOf[0] == "s7" })
 }
 
-// Nobody can take up a call of a session that was deleted, so it has no end to wait for and no place to take.
+// A call of a deleted session cannot be resumed, so it must neither stay open nor count as open.
 func TestADeletedSessionTakesItsCallsAlong(t *testing.T) {
 	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Mcp-Session-Id", "s1")
@@ -268,7 +268,7 @@ func TestADeletedSessionTakesItsCallsAlong(t *testing.T) {
 	}
 }
 
-// A call that waits for a stream of its session has no connection of its own whose end could tell the server.
+// A parked call has no connection whose end would notify the server.
 func TestTimedOutParkedCallIsCancelledUpstream(t *testing.T) {
 	called := make(chan string, 8)
 	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

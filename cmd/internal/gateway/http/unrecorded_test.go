@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 )
 
-// refusingBooks are a ledger that cannot record, and the meter beside it.
+// refusingBooks is a ledger that cannot record, with a meter.
 type refusingBooks struct {
 	httpgatetest.Books
 	with       error
@@ -25,7 +25,8 @@ type refusingBooks struct {
 func (b *refusingBooks) RecordFailure(context.Context, candor.Failure) error { return b.with }
 func (b *refusingBooks) CountUnrecorded(*candor.Error)                       { b.unrecorded.Add(1) }
 
-// The upstream has worked when its failure cannot be recorded. To say that nothing was done would have a model do it twice.
+// The upstream has executed the call when its failure cannot be recorded. An error that denies any effect would make a model
+// repeat the call.
 func TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone(t *testing.T) {
 	back := httptest.NewServer(httpgatetest.Says(200, "application/json",
 		`{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"File not found"}],"isError":true}}`))

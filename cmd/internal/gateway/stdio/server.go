@@ -218,7 +218,7 @@ func (l *serverConn) expire(p *pending) {
 	}
 }
 
-// extend restarts the timeout of a call that reports progress, up to maxExtension times its limit.
+// extend restarts the timeout of a call that reports progress, up to [gateway.MaxExtension] times its limit.
 func (l *serverConn) extend(token wire.ID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
