@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// Crash cuts the power and returns what is found on the disk afterwards. It does not change f, so one moment can be cut many times.
+// Crash simulates a power cut and returns the file system as found on the disk afterwards. It does not change f, so
+// that one state can be crashed many times.
 func (f *FS) Crash(rng *rand.Rand) *FS {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -24,7 +25,7 @@ func (f *FS) crash(rng *rand.Rand) *FS {
 	return &FS{root: c.copyFolder(f.root), limit: f.limit}
 }
 
-// survivingChanges keeps the first few, as a journal would, or any, as the standard allows.
+// survivingChanges returns the changes that survive: a prefix, as with a journal, or any subset, as POSIX allows.
 func survivingChanges(pending []change, rng *rand.Rand) []change {
 	kept := make([]change, 0, len(pending))
 	journal, upTo, keep := rng.IntN(2) == 0, rng.IntN(len(pending)+1), keepChance(rng)
@@ -40,11 +41,11 @@ func survivingChanges(pending []change, rng *rand.Rand) []change {
 	return kept
 }
 
-// crasher copies the tree as the disk has it.
+// crasher copies the tree as it is on the disk.
 type crasher struct {
 	rng   *rand.Rand
-	names map[*node]map[string]*node // folders whose names differ from what is durable
-	files map[*node]*node            // what was copied: a file may have two names for a while
+	names map[*node]map[string]*node // folders whose names differ from the durable ones
+	files map[*node]*node            // files copied so far: a file may temporarily have two names
 }
 
 func (c *crasher) namesOf(folder *node) map[string]*node {
@@ -61,7 +62,7 @@ func (c *crasher) copyFolder(folder *node) *node {
 	if !changed {
 		entries = folder.durable
 	}
-	for _, name := range slices.Sorted(maps.Keys(entries)) { // in order, so that a seed gives the same survivor every time
+	for _, name := range slices.Sorted(maps.Keys(entries)) { // in order, so that a seed is reproducible
 		n := entries[name]
 		if n.isFolder() {
 			n = c.copyFolder(n)
@@ -81,8 +82,9 @@ func (c *crasher) copyFile(n *node) *node {
 	return c.files[n]
 }
 
-// Restart returns what the next process finds if this one is killed and the machine runs on: all that was written, whether it
-// is on the disk or not, and no locks. Operations are counted on, and a planted fault stays.
+// Restart returns the file system that the next process finds if this one is killed and the machine keeps running:
+// everything that was written, durable or not, and no locks. The count of operations continues, and a planted fault
+// stays.
 func (f *FS) Restart() *FS {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -123,7 +125,8 @@ func restarted(n *node, fresh map[*node]*node) *node {
 
 var sumSeed = maphash.MakeSeed()
 
-// Sum is the same for two file systems that show the same names and bytes, within one process.
+// Sum returns a hash of all names and contents. Within one process, two file systems with the same names and contents
+// have the same Sum.
 func (f *FS) Sum() uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/crashfs"
 )
 
-// cuts is how many survivors of one moment a test looks at: enough to see every case there is.
+// cuts is how many crashes of one state a test examines, enough to see every case.
 const cuts = 500
 
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
@@ -37,7 +37,7 @@ func put(t *testing.T, f *crashfs.FS, name string, content []byte) *crashfs.File
 	return h
 }
 
-// content returns a file as a reader sees it, or nil if it is not there.
+// content returns the content of a file as a reader sees it, or nil if it does not exist.
 func content(t *testing.T, f *crashfs.FS, name string) []byte {
 	t.Helper()
 	size, _, err := f.Stat(name)
@@ -52,7 +52,7 @@ func content(t *testing.T, f *crashfs.FS, name string) []byte {
 	return b
 }
 
-// survivors cuts the power many times and counts what is left of a file.
+// survivors crashes the file system many times and counts the resulting contents of a file.
 func survivors(t *testing.T, f *crashfs.FS, name string) map[string]int {
 	t.Helper()
 	seen := map[string]int{}
@@ -167,7 +167,7 @@ func TestAFailedSyncMakesTheCacheLie(t *testing.T) {
 	if err := h.Sync(); !errors.Is(err, syscall.EIO) {
 		t.Fatalf("sync: %v", err)
 	}
-	must(t, h.Sync()) // this is what must never be done
+	must(t, h.Sync()) // a program must never do this
 	if seen := survivors(t, f, "a"); seen["new"] == cuts || seen["new"] == 0 {
 		t.Errorf("the second sync made it durable, or the data never survived: %v", seen)
 	}
@@ -287,7 +287,7 @@ func TestLocksBelongToTheFileAndEndWithTheProcess(t *testing.T) {
 	must(t, again())
 	must(t, f.Remove("lock"))
 	other, err := f.Lock("lock", nil)
-	must(t, err) // as with flock: who removes a lock file breaks the lock
+	must(t, err) // as with flock, removing a lock file breaks the lock
 	must(t, other())
 	must(t, release())
 	if f.Open() != 0 {

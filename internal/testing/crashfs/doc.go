@@ -1,6 +1,8 @@
-// Package crashfs is a file system in memory that can lose power, run full, fail and lie, for testing what must survive all that.
+// Package crashfs is an in-memory file system for tests of durability. It can lose power, run full, fail, and report
+// success although data is not on the disk.
 //
-// It promises no more than POSIX does and disks keep: bytes are durable after a Sync of their file that succeeded, names after a
-// SyncDir of their folder. Everything else may or may not be there after [FS.Crash], sector by sector and name by name, whatever the
-// order in which it was written. After a failed Sync the cache says that all is well, and the disk may never have seen it.
+// It guarantees only what POSIX specifies and disks provide: bytes are durable after a successful Sync of their file,
+// names after a SyncDir of their folder. Everything else may or may not exist after [FS.Crash], sector by sector and
+// name by name, whatever the order of the writes. After a failed Sync later reads and Syncs succeed, although the
+// data may never have reached the disk.
 package crashfs

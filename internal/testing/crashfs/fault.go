@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// Op is one thing that was asked of the disk. What the storage does as a whole, such as putting a file in place, is several.
+// Op is one operation of the disk. A method such as [FS.WriteFile] performs several.
 type Op string
 
 // The operations.
@@ -29,7 +29,7 @@ const (
 	OpFree     Op = "free"
 )
 
-// Changes reports whether the operation can make a difference to what is left after a power cut.
+// Changes reports whether the operation can change the result of a power cut.
 func (o Op) Changes() bool {
 	switch o {
 	case OpRead, OpStat, OpClose, OpList, OpFree, OpReserve:
@@ -62,31 +62,31 @@ func (o Op) takesSpace() bool {
 // Fault is a kind of failure that can be planted.
 type Fault string
 
-// The faults. Each concerns some operations and leaves the others alone.
+// The faults. Each affects only some operations.
 const (
 	FaultEIO         Fault = "EIO"         // once, any operation but a sync, without effect
 	FaultENOSPC      Fault = "ENOSPC"      // once, half of a write is written
-	FaultENOSPCStays Fault = "ENOSPC-stay" // from then on
+	FaultENOSPCStays Fault = "ENOSPC-stay" // permanently
 	FaultShortWrite  Fault = "short-write" // once
-	FaultSyncOnce    Fault = "sync-once"   // after it the cache lies
-	FaultSyncStays   Fault = "sync-stay"   // every sync from then on
+	FaultSyncOnce    Fault = "sync-once"   // once; afterwards the cache reports data as clean that may not be on the disk
+	FaultSyncStays   Fault = "sync-stay"   // permanently, for every sync
 	FaultEMFILE      Fault = "EMFILE"      // once
-	FaultEMFILEStays Fault = "EMFILE-stay" // from then on
+	FaultEMFILEStays Fault = "EMFILE-stay" // permanently
 )
 
-// Faults returns all kinds.
+// Faults returns all faults.
 func Faults() []Fault {
 	return []Fault{
 		FaultEIO, FaultENOSPC, FaultENOSPCStays, FaultShortWrite, FaultSyncOnce, FaultSyncStays, FaultEMFILE, FaultEMFILEStays,
 	}
 }
 
-// stays reports whether the fault lasts, or strikes once.
+// stays reports whether the fault is permanent.
 func (f Fault) stays() bool {
 	return f == FaultENOSPCStays || f == FaultSyncStays || f == FaultEMFILEStays
 }
 
-// Concerns reports whether an operation can fail in this way.
+// Concerns reports whether the operation can fail in this way.
 func (f Fault) Concerns(op Op) bool {
 	switch f {
 	case FaultEIO:
@@ -119,14 +119,14 @@ func (f Fault) err() error {
 	}
 }
 
-// plan is the fault that is planted, if any.
+// plan is the planted fault, if any.
 type plan struct {
 	fault Fault
 	at    int // index of the first operation that may fail, from 0
 	hit   bool
 }
 
-// strikes says whether the operation with this index fails.
+// strikes reports whether the operation with this index fails.
 func (p *plan) strikes(index int, op Op) bool {
 	if p.fault == "" || index < p.at || !p.fault.Concerns(op) || p.hit && !p.fault.stays() {
 		return false

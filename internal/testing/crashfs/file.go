@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// File is an open file that is appended to.
+// File is a file that is open for appending.
 type File struct {
 	fs     *FS
 	node   *node
@@ -19,7 +19,7 @@ func (f *FS) handle(n *node, name string) *File {
 	return &File{fs: f, node: n, name: name}
 }
 
-// Write appends. Fewer bytes than given come with an error.
+// Write appends. If it writes fewer bytes than given it returns an error.
 func (h *File) Write(p []byte) (int, error) {
 	h.fs.mu.Lock()
 	defer h.fs.mu.Unlock()
@@ -34,13 +34,13 @@ func (h *File) Write(p []byte) (int, error) {
 		return h.append(p)
 	case fault == FaultEIO:
 		return 0, err
-	default: // the first half is there
+	default: // the first half is written
 		h.node.append(p[:len(p)/2])
 		return len(p) / 2, err
 	}
 }
 
-// append writes as much as there is room for.
+// append writes as many bytes as fit within the limit.
 func (h *File) append(p []byte) (int, error) {
 	n := h.node
 	if h.fs.limit > 0 {
@@ -56,7 +56,7 @@ func (h *File) append(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Sync makes all that was written durable. If it fails the cache lies from then on.
+// Sync makes all written bytes durable. If it fails, the unsynced sectors are marked lying.
 func (h *File) Sync() error {
 	h.fs.mu.Lock()
 	defer h.fs.mu.Unlock()
@@ -74,7 +74,7 @@ func (h *File) Sync() error {
 	return nil
 }
 
-// Truncate cuts the file. It is durable after Sync.
+// Truncate changes the size, which is durable after Sync.
 func (h *File) Truncate(size int64) error {
 	h.fs.mu.Lock()
 	defer h.fs.mu.Unlock()
@@ -91,7 +91,7 @@ func (h *File) Truncate(size int64) error {
 	return nil
 }
 
-// Reserve asks for space behind the end without changing the visible size.
+// Reserve allocates space after the end without changing the visible size.
 func (h *File) Reserve(bytes int64) error {
 	h.fs.mu.Lock()
 	defer h.fs.mu.Unlock()
@@ -112,7 +112,7 @@ func (h *File) Reserve(bytes int64) error {
 	return nil
 }
 
-// Trim gives back the space behind the end.
+// Trim releases the space after the end.
 func (h *File) Trim() error {
 	h.fs.mu.Lock()
 	size := len(h.node.data)
@@ -120,7 +120,7 @@ func (h *File) Trim() error {
 	return h.Truncate(int64(size))
 }
 
-// Close gives the file back.
+// Close closes the file.
 func (h *File) Close() error {
 	h.fs.mu.Lock()
 	defer h.fs.mu.Unlock()
@@ -135,7 +135,7 @@ func (h *File) Close() error {
 	return err
 }
 
-// check notes the use of a file of which nobody can know what is on the disk.
+// check records the use of a file that is closed, or whose content on the disk is unknown because a Sync failed.
 func (h *File) check(op Op) {
 	switch {
 	case h.closed:

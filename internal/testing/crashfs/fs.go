@@ -9,18 +9,19 @@ import (
 	"sync"
 )
 
-// ErrLocked says that a lock is held.
+// ErrLocked means that a lock is held.
 var ErrLocked = errors.New("crashfs: locked")
 
-// FS is the file system. Names have slashes and are relative to its root, which is ".". Its methods may be called from several goroutines.
+// FS is the file system. Names use slashes and are relative to its root, which is ".". Its methods are safe for
+// concurrent use.
 type FS struct {
 	mu      sync.Mutex
 	root    *node
 	pending []change // names that changed since their folder was synced
 	plan    plan
 	ops     int
-	limit   int64 // 0 is none
-	open    int   // files and locks that nobody closed yet
+	limit   int64 // 0 means no limit
+	open    int   // files and locks that are not closed yet
 	broken  []string
 	after   func(index int, op Op, cut func(*rand.Rand) *FS)
 }
@@ -28,14 +29,14 @@ type FS struct {
 // New returns an empty file system.
 func New() *FS { return &FS{root: newFolder(0o700)} }
 
-// Plant makes the operation with this index, from 0, fail, or the first behind it that can fail in this way.
+// Plant makes the operation with this index, from 0, fail, or the first later operation that can fail in this way.
 func (f *FS) Plant(fault Fault, index int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.plan = plan{fault: fault, at: index}
 }
 
-// Heal takes the planted fault away and reports whether it struck.
+// Heal removes the planted fault and reports whether it struck.
 func (f *FS) Heal() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -44,43 +45,45 @@ func (f *FS) Heal() bool {
 	return hit
 }
 
-// After has a function called after every operation, while everything else waits. It may cut the power with cut as often as it likes:
-// each cut gives another survivor, and this file system goes on.
+// After sets a function that is called after every operation, while other operations wait. It may call cut any number
+// of times: each call returns the result of another power cut, and f is not changed.
 func (f *FS) After(do func(index int, op Op, cut func(*rand.Rand) *FS)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.after = do
 }
 
-// SetLimit bounds the space of all files together. 0 is no bound.
+// SetLimit limits the total size of all files. 0 means no limit.
 func (f *FS) SetLimit(bytes int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.limit = bytes
 }
 
-// Ops returns how many operations there were.
+// Ops returns the number of operations so far.
 func (f *FS) Ops() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.ops
 }
 
-// Open returns how many files and locks nobody has closed.
+// Open returns the number of files and locks that are not closed.
 func (f *FS) Open() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.open
 }
 
-// Broken returns the rules that were broken: a file was written or synced after a Sync of it had failed, a closed file was used.
+// Broken returns the violated rules: a file was written or synced after a Sync of it had failed, or a closed file was
+// used.
 func (f *FS) Broken() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.broken)
 }
 
-// begin counts an operation and returns the planted error, if it is its turn. The caller holds the lock, and calls done.
+// begin counts an operation and returns the planted error if the operation is to fail. The caller holds the lock, and
+// calls done.
 func (f *FS) begin(op Op, name string) (Fault, error) {
 	index := f.ops
 	f.ops++
@@ -96,7 +99,7 @@ func (f *FS) done(op Op) {
 	}
 }
 
-// rule notes that a rule was broken.
+// rule records that a rule was violated.
 func (f *FS) rule(format string, args ...any) {
 	f.broken = append(f.broken, fmt.Sprintf(format, args...))
 }

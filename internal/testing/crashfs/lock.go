@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Lock takes the lock of a file, creating it if need be, puts the note into it and keeps it until released, or returns [ErrLocked] at
-// once. As with flock the lock belongs to the file, not to its name: a file put in its place is not locked.
+// Lock acquires the lock of a file, which it creates if needed, and writes the note into it. It returns [ErrLocked]
+// without waiting if the lock is held. As with flock the lock belongs to the file, not to its name: a file that
+// replaces it is not locked.
 func (f *FS) Lock(name string, note []byte) (release func() error, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Create makes a new file for appending. It must not be there.
+// Create creates a file for appending. It fails if the file exists.
 func (f *FS) Create(name string, mode fs.FileMode) (*File, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,7 +72,7 @@ func (f *FS) ReadAt(name string, p []byte, off int64) (int, error) {
 	return read, nil
 }
 
-// Stat returns a file's size and when it was written last.
+// Stat returns a file's size and the time of its last write.
 func (f *FS) Stat(name string) (int64, time.Time, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -87,7 +87,8 @@ func (f *FS) Stat(name string) (int64, time.Time, error) {
 	return int64(len(n.data)), n.modified, nil
 }
 
-// WriteFile puts a small file in place as a whole: written aside, synced, renamed, folder synced. Each step is an operation.
+// WriteFile replaces a small file atomically: it writes and syncs a temporary file, renames it and syncs the folder.
+// Each step is a separate operation.
 func (f *FS) WriteFile(name string, data []byte, mode fs.FileMode) error {
 	aside := name + ".new"
 	if err := f.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -110,7 +111,7 @@ func (f *FS) WriteFile(name string, data []byte, mode fs.FileMode) error {
 	return f.SyncDir(path.Dir(name))
 }
 
-// Rename moves a file, over another one if need be. It is durable after SyncDir.
+// Rename renames a file and replaces an existing one. The change is durable after SyncDir.
 func (f *FS) Rename(from, to string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -134,7 +135,7 @@ func (f *FS) Rename(from, to string) error {
 	return nil
 }
 
-// Remove takes a file or an empty folder away. It is durable after SyncDir.
+// Remove removes a file or an empty folder. The change is durable after SyncDir.
 func (f *FS) Remove(name string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -157,7 +158,7 @@ func (f *FS) Remove(name string) error {
 	return nil
 }
 
-// MkdirAll makes a folder and those above it. Each is durable after SyncDir of the one above.
+// MkdirAll creates a folder and its parents. Each is durable after SyncDir of its parent.
 func (f *FS) MkdirAll(name string, mode fs.FileMode) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -180,7 +181,7 @@ func (f *FS) MkdirAll(name string, mode fs.FileMode) error {
 	return nil
 }
 
-// List returns the names in a folder, sorted; folders end in a slash.
+// List returns the names in a folder, sorted; names of folders end in a slash.
 func (f *FS) List(dir string) ([]string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -223,7 +224,8 @@ func (f *FS) SyncDir(dir string) error {
 	return nil
 }
 
-// Watch remembers which file has a name. The function it returns gives its size, or an error if the name leads to another file or to none.
+// Watch remembers the file with this name. The returned function returns the size of the file, or an error if the
+// name leads to another file or does not exist.
 func (f *FS) Watch(name string) (func() (int64, error), error) {
 	first, err := f.find(name)
 	if err != nil {
@@ -260,7 +262,7 @@ func (f *FS) find(name string) (*node, error) {
 // Reopen does nothing: the file system itself cannot be moved.
 func (f *FS) Reopen() (bool, error) { return false, nil }
 
-// Free returns the bytes that can still be written.
+// Free returns the number of bytes that can still be written.
 func (f *FS) Free() (uint64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -271,5 +273,5 @@ func (f *FS) Free() (uint64, error) {
 	return uint64(max(f.room(), 0)), nil //nolint:gosec // not negative
 }
 
-// Close does nothing: the file system is there as long as somebody holds it.
+// Close does nothing: the file system needs no cleanup.
 func (f *FS) Close() error { return nil }

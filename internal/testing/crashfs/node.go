@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Sector is what a disk writes as a whole, or tears in the middle at worst.
+// Sector is the unit in which a disk writes. A power cut can tear a sector at worst.
 const Sector = 512
 
-// state says how much of a sector the disk is sure to have.
+// state is how certain it is that a sector is on the disk.
 type state uint8
 
 const (
 	clean state = iota
 	dirty       // written since the last Sync
-	lying       // a Sync of it failed: the cache holds it for clean, the disk may not have it
+	lying       // a Sync of it failed: the cache considers it clean, but it may not be on the disk
 )
 
 // node is a file or a folder. The file system's lock guards it.
@@ -25,17 +25,17 @@ type node struct {
 	mode     fs.FileMode
 	modified time.Time
 
-	// Of a file.
-	data     []byte  // what a reader sees
-	disk     []byte  // what the disk has for sure
-	sectors  []state // of data, as far as anything but clean
+	// fields of a file
+	data     []byte  // the content that readers see
+	disk     []byte  // the content that is certainly on the disk
+	sectors  []state // states of the sectors of data; sectors beyond the end are clean
 	reserved int64   // allocated bytes, counted against the limit
 	locked   bool
-	failed   bool // this process was told that a Sync failed
+	failed   bool // a Sync of it has failed in this process
 
-	// Of a folder.
-	entries map[string]*node // what a reader sees
-	durable map[string]*node // what the disk has for sure
+	// fields of a folder
+	entries map[string]*node // the names that readers see
+	durable map[string]*node // the names that are certainly on the disk
 }
 
 func newFolder(mode fs.FileMode) *node {
@@ -44,7 +44,7 @@ func newFolder(mode fs.FileMode) *node {
 
 func (n *node) isFolder() bool { return n.entries != nil }
 
-// space is what the node takes away from the limit.
+// space returns the bytes of the node that count against the limit.
 func (n *node) space() int64 { return max(int64(len(n.data)), n.reserved) }
 
 func (n *node) append(p []byte) {
@@ -53,7 +53,7 @@ func (n *node) append(p []byte) {
 	n.touch(from, len(n.data))
 }
 
-// touch marks the sectors of [from, to) as written and not yet synced.
+// touch marks the sectors of [from, to) as dirty.
 func (n *node) touch(from, to int) {
 	for i := from / Sector; i*Sector < to; i++ {
 		for len(n.sectors) <= i {
@@ -63,7 +63,7 @@ func (n *node) touch(from, to int) {
 	}
 }
 
-// sync brings what is dirty to the disk. What a failed Sync left behind is not dirty any more, so it stays away.
+// sync writes the dirty sectors to the disk. Sectors of a failed Sync are no longer dirty and are not written.
 func (n *node) sync() {
 	if more := len(n.data) - len(n.disk); more >= 0 {
 		n.disk = append(n.disk, make([]byte, more)...)
@@ -78,7 +78,7 @@ func (n *node) sync() {
 	}
 }
 
-// failSync is what Linux does when writing back fails: the pages are marked clean, and the next Sync succeeds.
+// failSync does what Linux does when writing back fails: the pages are marked clean, and the next Sync succeeds.
 func (n *node) failSync() {
 	n.failed = true
 	for i, s := range n.sectors {
@@ -88,7 +88,8 @@ func (n *node) failSync() {
 	}
 }
 
-// poisoned reports whether the file still holds something of which a Sync has failed: whoever knows that and goes on with it believes the cache.
+// poisoned reports whether the file still holds data of a failed Sync. A process that continues to use it wrongly
+// trusts the cache.
 func (n *node) poisoned() bool { return n.failed && slices.Contains(n.sectors, lying) }
 
 func (n *node) truncate(size int) {
@@ -96,16 +97,17 @@ func (n *node) truncate(size int) {
 		n.append(make([]byte, size-len(n.data)))
 		return
 	}
-	n.data = n.data[:size:size] // the bytes behind may be shared with an image
+	n.data = n.data[:size:size] // the following bytes may be shared with a copy
 	n.reserved = 0
 	n.sectors = n.sectors[:min(len(n.sectors), sectorsOf(size))]
-	// What stays of the sector at the cut may have been on the disk before what failed was written behind it.
+	// The remaining part of the last sector is clean if it was on the disk before the failed bytes were written after
+	// it.
 	if start := size / Sector * Sector; start < size && len(n.sectors) == sectorsOf(size) && len(n.disk) >= size && bytes.Equal(n.data[start:size], n.disk[start:size]) {
 		n.sectors[len(n.sectors)-1] = clean
 	}
 }
 
-// survivor returns what is left of the file after a power cut.
+// survivor returns the content of the file after a power cut.
 func (n *node) survivor(rng *rand.Rand) []byte {
 	size := survivingSize(len(n.disk), len(n.data), rng)
 	left := n.resized(size)
@@ -122,7 +124,7 @@ func (n *node) survivor(rng *rand.Rand) []byte {
 	return left
 }
 
-// survivingSize is the old size, the new one or anything between: the size is written on its own.
+// survivingSize returns the old size, the new one, or one in between: the size is written independently of the data.
 func survivingSize(before, after int, rng *rand.Rand) int {
 	low, high := min(before, after), max(before, after)
 	switch {
@@ -130,19 +132,19 @@ func survivingSize(before, after int, rng *rand.Rand) int {
 		return before
 	case rng.IntN(2) == 0:
 		return after
-	case after < before: // a file is cut at once or not at all
+	case after < before: // a truncation happens completely or not at all
 		return before
 	default:
 		return low + rng.IntN(high-low+1)
 	}
 }
 
-// keepChance makes the cases that hurt as likely as the average ones: all lost, nearly all, half, nearly none, none.
+// keepChance makes extreme cases as likely as average ones: none kept, few, half, most, all.
 func keepChance(rng *rand.Rand) float64 {
 	return [...]float64{0, 0.1, 0.5, 0.9, 1}[rng.IntN(5)]
 }
 
-// resized is a copy of what the disk has, with zeros where the file is longer.
+// resized returns a copy of the content on the disk, truncated or extended with zeros.
 func (n *node) resized(size int) []byte {
 	out := make([]byte, size)
 	copy(out, n.disk)
@@ -156,7 +158,8 @@ func copySector(to, from []byte, i int) {
 	}
 }
 
-// tearSector brings only the first bytes of a sector to the disk. Disks promise not to; the last one of a file is not trusted with it.
+// tearSector writes only the first bytes of a sector to the disk. Disks promise not to do this, but the tests do not
+// rely on it for the last sector of a file.
 func tearSector(to, from []byte, i int, rng *rand.Rand) {
 	end := min(i*Sector+rng.IntN(Sector), len(to), len(from))
 	if start := i * Sector; start < end {

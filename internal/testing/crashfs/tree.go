@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// change is one act on names that happens as a whole or not at all, and is not known to be on the disk.
+// change is an atomic change of names that may not be on the disk yet.
 type change struct {
 	renames []rename
-	lying   bool // a SyncDir of it failed: asking again does not bring it to the disk
+	lying   bool // a SyncDir of it failed: another SyncDir alone does not write it
 }
 
-// rename makes a name of a folder stand for another node, or for none.
+// rename makes a name in a folder refer to another node, or removes it if to is nil.
 type rename struct {
 	folder *node
 	name   string
@@ -47,8 +47,8 @@ func (c change) touches(folder *node) bool {
 	return false
 }
 
-// settleNames brings the names of a folder to the disk. What a failed SyncDir left behind goes with them only if the folder was changed since, as
-// that has it written once more.
+// settleNames writes the names of a folder to the disk. Changes of a failed SyncDir are written with them only if the
+// folder was changed since, because that makes the folder dirty again.
 func (f *FS) settleNames(folder *node) {
 	again := slices.ContainsFunc(f.pending, func(c change) bool { return !c.lying && c.touches(folder) })
 	left := make([]change, 0, len(f.pending))
@@ -64,7 +64,7 @@ func (f *FS) settleNames(folder *node) {
 	f.pending = left
 }
 
-// failNames is to a folder what failSync is to a file.
+// failNames does for a folder what failSync does for a file.
 func (f *FS) failNames(folder *node) {
 	for i, c := range f.pending {
 		if c.touches(folder) {
@@ -73,7 +73,7 @@ func (f *FS) failNames(folder *node) {
 	}
 }
 
-// lookup returns what a name stands for, or nil.
+// lookup returns the node with this name, or nil.
 func (f *FS) lookup(name string) *node {
 	n := f.root
 	for base := range strings.SplitSeq(path.Clean(name), "/") {
@@ -115,7 +115,7 @@ func (f *FS) file(op Op, name string) (*node, error) {
 	return n, nil
 }
 
-// room returns the bytes that are left below the limit. A file that has no name takes none.
+// room returns the number of bytes left below the limit. Files without a name do not count.
 func (f *FS) room() int64 {
 	if f.limit == 0 {
 		return 1 << 40

@@ -6,12 +6,13 @@ import (
 	"testing/fstest"
 )
 
-// View returns the file system for reading, as other processes see it. Its operations are not counted and never fail.
+// View returns a read-only file system, as other processes see it. Its operations are not counted and never fail
+// because of a fault.
 func (f *FS) View() fs.FS { return view{f} }
 
 type view struct{ f *FS }
 
-// Open returns the content as it is now. What is written later is not seen by who has opened it.
+// Open returns the current content. Later writes are not visible through the returned file.
 func (v view) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}

@@ -1,5 +1,5 @@
-// Package systrace looks at a process from outside, system call by system call, for the tests that a record is on the disk before
-// anybody is told of it.
+// Package systrace traces the system calls of a process, for tests that check that a record is on the disk before a
+// reply is sent.
 package systrace
 
 import (
@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Wrap has a command run under strace, which writes the calls that write or sync to the file trace. It fails if strace is not
-// installed.
+// Wrap makes a command run under strace, which writes the calls that write or sync to the file trace. It returns an
+// error if strace is not installed.
 func Wrap(cmd *exec.Cmd, trace string) error {
 	strace, err := exec.LookPath("strace")
 	if err != nil {
@@ -23,10 +23,10 @@ func Wrap(cmd *exec.Cmd, trace string) error {
 	return nil
 }
 
-// Call is a system call as strace saw it begin and end.
+// Call is a system call with its begin and end in the trace.
 type Call struct {
 	Name, Args, Result string
-	Began, Ended       int // lines of the trace; a call that never ended has Ended 0
+	Began, Ended       int // line numbers in the trace; Ended is 0 if the call did not end
 }
 
 var (
@@ -37,7 +37,7 @@ var (
 	traceFile    = regexp.MustCompile(`^\d+<([^>]*)>`)
 )
 
-// ReadFile reads a trace that [Wrap] asked for.
+// ReadFile reads a trace that a command set up with [Wrap] has written.
 func ReadFile(name string) ([]*Call, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -47,7 +47,7 @@ func ReadFile(name string) ([]*Call, error) {
 	return read(f)
 }
 
-// read puts the halves of interrupted lines together again.
+// read parses a trace and joins the parts of interrupted calls.
 func read(r io.Reader) (calls []*Call, err error) {
 	open := map[string]*Call{} // by thread
 	lines := bufio.NewScanner(r)
@@ -73,7 +73,7 @@ func read(r io.Reader) (calls []*Call, err error) {
 	return calls, lines.Err()
 }
 
-// File returns the file that a call is about.
+// File returns the file that a call operates on, or "".
 func (c *Call) File() string {
 	if m := traceFile.FindStringSubmatch(c.Args); m != nil {
 		return m[1]
@@ -81,17 +81,17 @@ func (c *Call) File() string {
 	return ""
 }
 
-// Writes reports a call that writes.
+// Writes reports whether the call writes.
 func (c *Call) Writes() bool { return c.Name == "write" || c.Name == "pwrite64" || c.Name == "writev" }
 
-// Says reports a call that writes to standard output.
+// Says reports whether the call writes to standard output.
 func (c *Call) Says() bool { return c.Writes() && strings.HasPrefix(c.Args, "1<") }
 
-// Syncs reports a sync that went well.
+// Syncs reports whether the call is a successful sync.
 func (c *Call) Syncs() bool { return (c.Name == "fdatasync" || c.Name == "fsync") && c.Result == "0" }
 
-// Unordered says what is missing between the line of a ref in a ledger's active file of that name and a call that began at line
-// said of the trace, or "". Before are the calls before that one.
+// Unordered checks that the line with a ref was written to the file active and synced before line said of the trace.
+// It returns a description of the missing step, or "". before holds the calls before that line.
 func Unordered(before []*Call, active, ref string, said int) string {
 	member := `\"ref\":\"` + ref + `\"`
 	for i, w := range before {
