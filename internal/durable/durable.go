@@ -1,4 +1,4 @@
-// Package durable replaces small files so that a crash leaves either the old content or the new one.
+// Package durable replaces small files atomically: after a crash a file has either its old or its new content.
 package durable
 
 import (
@@ -10,7 +10,7 @@ import (
 	"path"
 )
 
-// WriteFile replaces a file below root as a whole. When it returns without an error the new content is on the disk under its name.
+// WriteFile atomically replaces a file below root. When it returns a nil error the new content is on the disk.
 func WriteFile(root *os.Root, name string, data []byte, mode fs.FileMode) error {
 	var random [6]byte
 	_, _ = rand.Read(random[:]) // never fails, see crypto/rand

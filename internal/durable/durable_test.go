@@ -14,7 +14,7 @@ func TestAFileIsReplacedAsAWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer root.Close() //nolint:errcheck // nothing is asked of it any more
+	defer root.Close() //nolint:errcheck // the test is over
 	for _, text := range []string{"first", "second"} {
 		if err := durable.WriteFile(root, "a.json", []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -28,7 +28,7 @@ func TestAFileIsReplacedAsAWhole(t *testing.T) {
 	}
 }
 
-// TestAFailedReplacementLeavesNothing names a folder, which no file can replace.
+// TestAFailedReplacementLeavesNothing tries to replace a folder, which must fail.
 func TestAFailedReplacementLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -36,7 +36,7 @@ func TestAFailedReplacementLeavesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer root.Close() //nolint:errcheck // nothing is asked of it any more
+	defer root.Close() //nolint:errcheck // the test is over
 	if err := os.MkdirAll(dir+"/taken/inside", 0o700); err != nil {
 		t.Fatal(err)
 	}

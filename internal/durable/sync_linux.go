@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// SyncData makes the content and the size of a file durable. It does not wait for its times, as [os.File.Sync] does.
+// SyncData makes the content and the size of a file durable. Unlike [os.File.Sync] it does not sync the file times.
 func SyncData(f *os.File) error {
 	raw, err := f.SyscallConn()
 	if err != nil {

@@ -1,7 +1,8 @@
-// Package filelock opens files that one opener at a time may hold, across processes. The system gives a lock back when its holder dies.
+// Package filelock opens files with an exclusive lock that holds across processes. The operating system releases the
+// lock when its holder exits.
 package filelock
 
 import "errors"
 
-// ErrLocked is returned while another opening holds the lock.
+// ErrLocked means that another open file holds the lock.
 var ErrLocked = errors.New("locked by another opening")

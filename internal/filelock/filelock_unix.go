@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Open opens a file below root, which is made if it does not exist, and locks it. The lock belongs to this opening: a second one, by the
-// same process too, fails with [ErrLocked]. Closing the file releases it.
+// Open opens and locks a file below root, which is created if it does not exist. The lock belongs to the returned
+// file: a second Open, even by the same process, fails with [ErrLocked]. Closing the file releases the lock.
 func Open(root *os.Root, name string) (*os.File, error) {
 	f, err := root.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -21,7 +21,8 @@ func Open(root *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// TryLock locks an open file as [Open] does. It does not wait: it fails with [ErrLocked] while another opening holds the lock.
+// TryLock locks an open file as [Open] does. It does not wait: it returns [ErrLocked] if another open file holds the
+// lock.
 func TryLock(f *os.File) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// Open opens a file below root for writing without letting others do so; they may read it. Closing it releases it.
+// Open opens a file below root for writing. Until it is closed, others can open the file only for reading.
 func Open(root *os.Root, name string) (*os.File, error) {
 	full := filepath.Join(root.Name(), filepath.FromSlash(name))
 	p, err := syscall.UTF16PtrFromString(full)
@@ -26,5 +26,5 @@ func Open(root *os.Root, name string) (*os.File, error) {
 	return os.NewFile(uintptr(h), full), nil
 }
 
-// TryLock fails: a file that is open already cannot be withheld from others.
+// TryLock fails: an open file cannot be locked on this system.
 func TryLock(*os.File) error { return errors.ErrUnsupported }

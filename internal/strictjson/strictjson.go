@@ -1,6 +1,6 @@
-// Package strictjson reads JSON that is evidence: a text has one meaning for every reader, or it is refused. encoding/json ignores the
-// case of names, lets the last of two equal names win and drops names that it does not know, so that a text can show one value to a
-// person and another one to a check.
+// Package strictjson decodes JSON that serves as evidence: it accepts only JSON that every parser interprets in the
+// same way. encoding/json ignores the case of names, uses the last of two equal names and drops unknown names, so
+// that a text can show one value to a person and another to a program.
 package strictjson
 
 import (
@@ -12,9 +12,9 @@ import (
 	"reflect"
 )
 
-// Unmarshal reads data into v, as [json.Unmarshal] does. It refuses data that names a member of an object twice, a member that v does not
-// have with exactly this name, a missing member that v always writes, and anything after the value. In other words, v would be written
-// as data again, but for blanks, escapes and the order of members.
+// Unmarshal decodes data into v, as [json.Unmarshal] does. It rejects duplicate members, members that v does not have
+// under exactly this name, missing members that v always encodes, and data after the value. In other words, encoding
+// v again produces data, except for white space, escapes and the order of members.
 func Unmarshal(data []byte, v any) error {
 	if err := namesOnce(data); err != nil {
 		return err
@@ -33,7 +33,7 @@ func Unmarshal(data []byte, v any) error {
 	return nil
 }
 
-// tree returns valid JSON as maps, slices and scalars; numbers keep their text.
+// tree decodes valid JSON into maps, slices and scalars; numbers keep their text.
 func tree(data []byte) (v any) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -41,7 +41,7 @@ func tree(data []byte) (v any) {
 	return v
 }
 
-// differ names a member that makes an object differ from the one that would be written.
+// differ returns an error that names a member in which an object differs from its encoding.
 func differ(got, want any) error {
 	switch g := got.(type) {
 	case map[string]any:
@@ -75,7 +75,7 @@ func differMember(got, want map[string]any) error {
 	return errors.New("a value is not written as it should be")
 }
 
-// namesOnce returns an error if data is not one JSON value, or an object in it names a member twice.
+// namesOnce returns an error if data is not a single JSON value, or if an object in it has a duplicate member.
 func namesOnce(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -112,10 +112,10 @@ func namesOnce(data []byte) error {
 // object is an object or an array that is being read; names is nil for an array.
 type object struct {
 	names map[string]bool
-	value bool // a name was read, and its value comes next
+	value bool // a name was read; its value is next
 }
 
-// nameOrValue takes a text, which is the name of a member or a value.
+// nameOrValue handles a string, which is the name of a member or a value.
 func nameOrValue(open []*object, text string) error {
 	if len(open) > 0 {
 		if o := open[len(open)-1]; o.names != nil && !o.value {
@@ -130,7 +130,7 @@ func nameOrValue(open []*object, text string) error {
 	return nil
 }
 
-// valueEnds notes that the next text in an object is a name.
+// valueEnds records that the next string in an object is a name.
 func valueEnds(open []*object) {
 	if len(open) > 0 {
 		open[len(open)-1].value = false
