@@ -19,7 +19,8 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// benchFolder writes a ledger of about so many bytes into a folder. Its entries have the size that failures have: 0.5 to 1 KiB.
+// benchFolder writes a ledger of about bytesWanted bytes to a folder. Its entries have the size of typical failures,
+// 0.5 to 1 KiB.
 func benchFolder(t testing.TB, bytesWanted int) string {
 	f := forge.New(t)
 	c := f.Chain()
@@ -56,8 +57,8 @@ func benchFolder(t testing.TB, bytesWanted int) string {
 	return dir
 }
 
-// naiveVerify is what people write first: decode each line into a map, encode it again with sorted keys, hash, compare links. It knows
-// neither tree nor signature.
+// naiveVerify is a straightforward implementation: it decodes each line into a map, encodes it again with sorted
+// keys, hashes it and compares links. It checks neither tree nor signatures.
 func naiveVerify(r io.Reader) (int, error) {
 	scanner := bufio.NewScanner(r)
 	scanner.Buffer(nil, format.MaxLine)
@@ -85,7 +86,7 @@ func naiveVerify(r io.Reader) (int, error) {
 	return count, scanner.Err()
 }
 
-// BenchmarkVerify is P11: ours against the naive one, on the same ledger.
+// BenchmarkVerify is P11: it compares the verifier with naiveVerify on the same ledger.
 func BenchmarkVerify(b *testing.B) {
 	dir := benchFolder(b, 8<<20)
 	chains, err := filepath.Glob(filepath.Join(dir, "*", format.ActiveSegment))
@@ -121,7 +122,8 @@ func BenchmarkVerify(b *testing.B) {
 	})
 }
 
-// BenchmarkP11 shows how many times faster ours is, round by round in turn, so that a noisy machine is equally noisy for both.
+// BenchmarkP11 reports how many times faster the verifier is than naiveVerify. It alternates between the two, so that
+// noise on the machine affects both.
 func BenchmarkP11(b *testing.B) {
 	dir := benchFolder(b, 4<<20)
 	chains, err := filepath.Glob(filepath.Join(dir, "*", format.ActiveSegment))
@@ -149,7 +151,8 @@ func BenchmarkP11(b *testing.B) {
 	b.ReportMetric(ratios[len(ratios)/2], "x-naive")
 }
 
-// TestVerifyTakesTheSameMemoryWhateverTheSize measures the heap while ledgers of 1 MB and 64 MB are read; with CANDOR_FULL also 1 GB.
+// TestVerifyTakesTheSameMemoryWhateverTheSize measures the heap while it verifies ledgers of 1 MB and 64 MB, and with
+// CANDOR_FULL also 1 GB.
 func TestVerifyTakesTheSameMemoryWhateverTheSize(t *testing.T) {
 	sizes := []int{1 << 20, 64 << 20}
 	if testing.Short() {

@@ -10,7 +10,8 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// TestUnsignedExcuses: entries that no checkpoint covers can be written without the key, so that they must not excuse damage to another chain.
+// TestUnsignedExcuses checks that entries that no checkpoint covers do not excuse damage to another chain, because
+// they can be written without the key.
 func TestUnsignedExcuses(t *testing.T) {
 	excuses := map[string]func(a *forge.Chain) string{
 		"poisoned at 0": func(a *forge.Chain) string {
@@ -26,7 +27,7 @@ func TestUnsignedExcuses(t *testing.T) {
 	for name, excuse := range excuses {
 		for _, signed := range []bool{false, true} {
 			if name == "pruned" && signed {
-				continue // the owner of the key may prune
+				continue // a signed pruning record is valid
 			}
 			t.Run(fmt.Sprintf("%s, signed %v", name, signed), func(t *testing.T) {
 				fsys, a := excused(t, name, excuse, signed)

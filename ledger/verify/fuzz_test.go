@@ -10,8 +10,9 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// FuzzReader gives arbitrary bytes to the verifier and the reader as a segment: neither panics or fails, whatever they hold, and what they accept
-// is a beginning of what was written. Then it changes one byte of a sound segment, which is found.
+// FuzzReader gives arbitrary bytes to the verifier and the reader as a segment. Neither panics or fails, and the
+// lines they accept are a prefix of those that were written. It then changes one byte of a valid segment, which must
+// be found.
 func FuzzReader(f *testing.F) {
 	forged := forge.New(f)
 	c := forged.Chain()
@@ -42,7 +43,7 @@ func FuzzReader(f *testing.F) {
 		changed := bytes.Clone(sound)
 		changed[int(at)%len(changed)] ^= mask
 		if changed[len(changed)-1] == 0 {
-			return // the last byte of an entry that no checkpoint covers, as a power cut leaves it
+			return // the last byte of an entry that no checkpoint covers, as after a power cut
 		}
 		if verifyFiles(t, patched{files, name, &fstest.MapFile{Data: changed}}, false).OK {
 			t.Errorf("byte %d, changed by %#x, was not found", int(at)%len(changed), mask)
@@ -50,7 +51,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// FuzzCheckpoints gives arbitrary bytes to the verifier as a file of checkpoints and as a second place.
+// FuzzCheckpoints gives arbitrary bytes to the verifier as a file of checkpoints and as a witness copy.
 func FuzzCheckpoints(f *testing.F) {
 	forged := forge.New(f)
 	c := forged.Chain()

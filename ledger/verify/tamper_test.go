@@ -17,7 +17,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/segment"
 )
 
-// patched is a file system with one file replaced, so that a million variants cost no copies of the rest.
+// patched is a file system with one file replaced, so that a million variants need no copies of the other files.
 type patched struct {
 	fstest.MapFS
 	name string
@@ -40,7 +40,7 @@ func (p patched) Stat(name string) (fs.FileInfo, error) {
 	return fstest.MapFS{name: p.data}.Stat(name)
 }
 
-// kib64 is a ledger whose one segment is as near to 64 KiB as whole entries get.
+// kib64 returns a ledger with one segment of almost 64 KiB.
 func kib64(t testing.TB) (*forge.Ledger, *forge.Chain) {
 	f := forge.New(t)
 	c := f.Chain()
@@ -54,9 +54,9 @@ func kib64(t testing.TB) (*forge.Ledger, *forge.Chain) {
 	return f, c
 }
 
-// TestR6EverySingleBitFlipIsFound flips each bit of a 64 KiB ledger. A flip cannot damage the lines before it, so that each variant is
-// scanned from the line that holds it, in the state that the untouched lines leave behind; one in a hundred is read as a whole
-// folder, to show that this is the same.
+// TestR6EverySingleBitFlipIsFound flips each bit of a 64 KiB ledger. A flip cannot damage the lines before it, so
+// each variant is scanned from the line with the flip on, starting in the state after the unchanged lines. One
+// variant in a hundred is verified as a whole folder, to show that the result is the same.
 func TestR6EverySingleBitFlipIsFound(t *testing.T) {
 	t.Parallel()
 	f, c := kib64(t)
@@ -78,7 +78,7 @@ func TestR6EverySingleBitFlipIsFound(t *testing.T) {
 	wait.Wait()
 }
 
-// state is where a scan stands before a line.
+// state is the state of a scan before a line.
 type state struct {
 	scan  chainScan
 	start int
@@ -121,7 +121,7 @@ func flipOne(t *testing.T, states []state, files fstest.MapFS, name string, data
 	end := states[n+1].start
 	text := bytes.Clone(data[states[n].start:end])
 	text[i-states[n].start] ^= 1 << bit
-	if i == end-1 { // the line feed: the line goes on into the next one, or is the torn tail
+	if i == end-1 { // the line feed: the line continues into the next one, or is the torn tail
 		if n+2 == len(states) {
 			s.lines = &segment.Stream{Lines: &segment.LineBuffer{}}
 			if s.couldBeTorn(text, 0) {
@@ -150,7 +150,7 @@ func lineAt(states []state, i int) int {
 	return lo
 }
 
-// TestR6EveryBitOfTheCheckpointsCounts: the file of checkpoints and the second place are as tight as the entries.
+// TestR6EveryBitOfTheCheckpointsCounts flips each bit of the file of checkpoints and of the witness copy.
 func TestR6EveryBitOfTheCheckpointsCounts(t *testing.T) {
 	t.Parallel()
 	f := forge.New(t)
@@ -170,7 +170,7 @@ func TestR6EveryBitOfTheCheckpointsCounts(t *testing.T) {
 				changed := bytes.Clone(data)
 				changed[i] ^= 1 << bit
 				if i >= len(data)-len("---\n") && bytes.HasPrefix(changed, data[:len(data)-4]) {
-					continue // the border behind the last checkpoint: nothing is lost with it
+					continue // the border after the last checkpoint, which holds no information
 				}
 				if r := verifyFiles(t, patched{files, name, &fstest.MapFile{Data: changed}}, name == "second"); r.OK {
 					t.Errorf("%s: bit %d of byte %d (%q) was not found", name, bit, i, data[max(0, i-20):i+1])
@@ -180,8 +180,9 @@ func TestR6EveryBitOfTheCheckpointsCounts(t *testing.T) {
 	}
 }
 
-// TestR6EveryTruncationIsFound cuts the active segment at every byte. Whatever a checkpoint covers is missed; what stands behind the
-// last one may look like a crash, and the report says that the chain was not closed.
+// TestR6EveryTruncationIsFound truncates the active segment at every byte. Missing entries that a checkpoint covers
+// are damage. A cut after the last checkpoint may look like a crash, and the report shows that the chain was not
+// closed.
 func TestR6EveryTruncationIsFound(t *testing.T) {
 	t.Parallel()
 	f := forge.New(t)
@@ -212,8 +213,9 @@ func TestR6EveryTruncationIsFound(t *testing.T) {
 	}
 }
 
-// TestR6TruncatedCheckpointsAreFound cuts the file of checkpoints at every byte. Those of closed segments are missed; the newest ones may have
-// been taken by a power cut, stand in the entries too, and are reported as such.
+// TestR6TruncatedCheckpointsAreFound truncates the file of checkpoints at every byte. Missing checkpoints of closed
+// segments are damage. The newest ones may have been lost in a power cut; they are in the entries too and are
+// reported as such.
 func TestR6TruncatedCheckpointsAreFound(t *testing.T) {
 	f := forge.New(t)
 	c := f.Chain()
@@ -237,7 +239,7 @@ func TestR6TruncatedCheckpointsAreFound(t *testing.T) {
 	}
 }
 
-// TestATornTailIsNoHarmAndNothingElsePassesForOne cuts an open chain in its last line.
+// TestATornTailIsNoHarmAndNothingElsePassesForOne truncates an open chain in its last line.
 func TestATornTailIsNoHarmAndNothingElsePassesForOne(t *testing.T) {
 	f := forge.New(t)
 	c := f.Chain()
@@ -260,7 +262,7 @@ func TestATornTailIsNoHarmAndNothingElsePassesForOne(t *testing.T) {
 	pad := strings.Repeat("\x00", sector-len(whole)%sector)
 	for _, crash := range []string{zeros, pad, pad + next[:30], pad + "rest of a line\n" + next + "\n", pad + zeros + "\n", next[:20] + strings.Repeat("\x00", 2*sector-len(whole)%sector-20)} {
 		if crash[0] == '{' {
-			continue // a sector that begins inside the line is only lost at a border
+			continue // a sector that begins inside the line is lost only at a boundary
 		}
 		wantOK(t, try(crash))
 	}

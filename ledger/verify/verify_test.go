@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
 )
 
-// wantOK demands a clean report.
+// wantOK fails the test unless the report is clean.
 func wantOK(t *testing.T, r Report) {
 	t.Helper()
 	if !r.OK || len(r.Damage) > 0 {
@@ -18,7 +18,7 @@ func wantOK(t *testing.T, r Report) {
 	}
 }
 
-// wantDamage demands one damage of that kind at that entry of that chain.
+// wantDamage fails the test unless the first damage is of that kind, at that entry of that chain.
 func wantDamage(t *testing.T, r Report, kind Kind, chain string, seq uint64) {
 	t.Helper()
 	if r.OK || len(r.Damage) == 0 {
@@ -46,7 +46,7 @@ func TestK16AnUntouchedLedgerVerifies(t *testing.T) {
 	}
 }
 
-// edit changes one file and verifies.
+// edit changes one file and verifies the ledger.
 func edit(t *testing.T, f *forge.Ledger, name string, change func([]byte) []byte) Report {
 	t.Helper()
 	files := f.FS()
@@ -152,7 +152,7 @@ func TestR6RollbackIsFoundAgainstTheSecondPlace(t *testing.T) {
 	wantDamage(t, r, KindMissingChain, d.Name, 0)
 	r.Damage = r.Damage[1:]
 	wantDamage(t, r, KindTruncated, b.Name, 36)
-	wantOK(t, verifyFiles(t, old, false)) // nobody else knows: that is what the second place is for
+	wantOK(t, verifyFiles(t, old, false)) // without the witness copy the old state looks valid
 }
 
 func TestR6AMissingChainIsFound(t *testing.T) {
@@ -168,7 +168,7 @@ func TestR6AMissingChainIsFound(t *testing.T) {
 
 func TestAnotherChainVouchesForTheTail(t *testing.T) {
 	f := forge.Sample(t)
-	b := f.Chains[1] // killed with three entries behind its last checkpoint; the next chain has seen them
+	b := f.Chains[1] // killed with three entries after its last checkpoint, which the next chain has recorded
 	r := edit(t, f, b.Name+"/audit-log.jsonl", func(data []byte) []byte {
 		l := lineSplit(data)
 		return bytes.Join(l[:len(l)-2], nil)
@@ -205,7 +205,7 @@ func TestKeysDecideWhatIsBelieved(t *testing.T) {
 	}
 }
 
-// verifyFiles runs over a file system, with the second place if there is one.
+// verifyFiles verifies a file system, with the witness copy if second is true.
 func verifyFiles(t testing.TB, fsys fs.FS, second bool) Report {
 	t.Helper()
 	var places []*checkpoint.File
