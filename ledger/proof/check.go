@@ -13,7 +13,7 @@ import (
 
 // Result is the content of a valid proof.
 type Result struct {
-	Record     ledger.Record // the proved entry; for a session, the entry that finalised it
+	Record     ledger.Record // the proved entry; for a session, the entry that belongs to it
 	Size       int64         // number of entries in the signed tree
 	SignedAt   string        // time of the checkpoint
 	Key        string        // name of the signing key

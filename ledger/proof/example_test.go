@@ -28,7 +28,7 @@ func Example() {
 		return
 	}
 
-	// The receiver needs only the proof and the public key.
+	// The recipient needs only the proof and the public key.
 	received, err := proof.Parse(sent)
 	if err != nil {
 		fmt.Println(err)
@@ -39,7 +39,7 @@ func Example() {
 	// Output: 4 TIMEOUT <nil>
 }
 
-// A proof whose entry was changed is refused.
+// The entry of a proof is changed. Check returns an error.
 func ExampleCheck() {
 	dir, last, key := sample()
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder

@@ -14,7 +14,8 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// TestSessionProofNeedsOnlyTheKey proves each entry of a session over two chains and a rotation, and checks it without the ledger.
+// TestSessionProofNeedsOnlyTheKey proves each entry of a session over two chains and a rotation, and checks the
+// proofs without the ledger.
 func TestSessionProofNeedsOnlyTheKey(t *testing.T) {
 	t.Parallel()
 	dir, ctx := t.TempDir(), context.Background()
@@ -39,7 +40,7 @@ func TestSessionProofNeedsOnlyTheKey(t *testing.T) {
 	if _, count, err := s.Finalise(ctx, "s"); err != nil || count != int64(len(receipts)) {
 		t.Fatal(count, err)
 	}
-	if _, err := a.Append(ctx, boundEntry("s", 99)); err != nil { // too late: it is not in the root
+	if _, err := a.Append(ctx, boundEntry("s", 99)); err != nil { // appended too late to be in the root
 		t.Fatal(err)
 	}
 	public := a.PublicKey()
@@ -72,7 +73,8 @@ func TestSessionProofNeedsOnlyTheKey(t *testing.T) {
 	}
 }
 
-// TestProofVerifiesWithOnlyProofEntryAndKey proves every covered entry of a chain, and no bit of a proof can be changed.
+// TestProofVerifiesWithOnlyProofEntryAndKey proves every covered entry of a chain, and checks that a proof with any
+// changed bit is rejected.
 func TestProofVerifiesWithOnlyProofEntryAndKey(t *testing.T) {
 	t.Parallel()
 	f := forge.New(t)
@@ -136,7 +138,7 @@ func newOtherKey(t testing.TB) string {
 	return l.PublicKey()
 }
 
-// FuzzProof reads arbitrary bytes as a proof: nothing but the real one holds.
+// FuzzProof parses arbitrary bytes as a proof. Only the real proof is accepted.
 func FuzzProof(f *testing.F) {
 	forged := forge.New(f)
 	c := forged.Chain()
