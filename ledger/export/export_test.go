@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// TestExportsHoldEveryEntry writes each format from a folder that is also harmed.
+// TestExportsHoldEveryEntry exports each format from a folder that is also damaged.
 func TestExportsHoldEveryEntry(t *testing.T) {
 	forged := forge.Sample(t)
 	dir := t.TempDir()

@@ -7,7 +7,8 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// TestCountTellsSuspectedFailuresApart: a failure that was passed on as a success is counted as suspected too.
+// TestCountTellsSuspectedFailuresApart checks that a failure that was passed on as a success is also counted as
+// suspected.
 func TestCountTellsSuspectedFailuresApart(t *testing.T) {
 	dir := t.TempDir()
 	l, err := ledger.Open(dir, ledger.Options{})
