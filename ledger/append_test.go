@@ -132,7 +132,7 @@ func TestManyCallersShareASync(t *testing.T) {
 	l := openTest(t, "", Options{storage: s})
 	s.set(func(act, name string) error {
 		if act == "sync" && name == format.ActiveSegment {
-			time.Sleep(time.Millisecond) // long enough for others to queue
+			time.Sleep(time.Millisecond) // long enough for other callers to queue
 		}
 		return nil
 	})
@@ -233,7 +233,7 @@ func TestK21SecretsNeverReachTheDisk(t *testing.T) {
 	kept := slices.Clone(args)
 	said := []byte(`{"error":"login with password=` + password + ` and Bearer ` + token + ` failed in /home/ann/private/app.go"}`)
 	keptSaid := slices.Clone(said)
-	sent := bytes.Replace(said, []byte("/home/ann/private/"), nil, 1) // a path that was sent is kept: the client has seen it
+	sent := bytes.Replace(said, []byte("/home/ann/private/"), nil, 1) // paths in sent envelopes are kept because the client has seen them
 	e := Entry{
 		Kind: KindFailure, Tool: "t " + token, Ref: token, Args: args, Cause: "password=" + password, WorkspaceRoot: "/home/ann/private",
 		Upstream: said, Envelope: sent, Data: candor.DetailsOf(map[string]string{"api_key": token}),

@@ -14,14 +14,15 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/tree"
 )
 
-// sampleEntry is a failure with its context and the digest of its arguments.
+// sampleEntry returns a failure with its context and the digest of its arguments.
 func sampleEntry() Entry {
 	e := fullEntry()
 	e.Upstream, e.Envelope = nil, nil
 	return e
 }
 
-// fullEntry is a failure as the gateway records one: also what the upstream said and what was sent, which have to be redacted.
+// fullEntry returns a failure as the gateway records it, including the received and sent messages, which have to be
+// redacted.
 func fullEntry() Entry {
 	err := candor.New(kaiza.FileNotFound, "the file is not there", candor.WithRef("r-0123456789abcdef"), candor.WithTool("read_file"),
 		candor.WithOrigin(candor.PartyTool, true))
@@ -34,8 +35,8 @@ func fullEntry() Entry {
 	return e
 }
 
-// BenchmarkAppend measures durable appends beside one append and fdatasync per record, by the same number of callers and with lines of the
-// same length. Read the two columns of one run against each other, never two runs.
+// BenchmarkAppend compares durable appends with one write and one fdatasync per record, for the same number of
+// callers and lines of the same length. Compare the two results of one run, not results of different runs.
 func BenchmarkAppend(b *testing.B) {
 	for _, callers := range []int{1, 16, 128} {
 		b.Run(fmt.Sprintf("callers=%d/plain", callers), func(b *testing.B) { benchPlain(b, callers) })
@@ -44,7 +45,7 @@ func BenchmarkAppend(b *testing.B) {
 	b.Run("callers=128/texts", func(b *testing.B) { benchLedger(b, 128, fullEntry()) })
 }
 
-// share lets callers do n acts together and reports their rate.
+// share runs b.N calls of act on several goroutines and reports their rate.
 func share(b *testing.B, callers int, act func() error) {
 	b.Helper()
 	b.ResetTimer()

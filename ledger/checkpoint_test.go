@@ -52,7 +52,8 @@ func TestTreeIsThatOfRFC6962(t *testing.T) {
 	}
 }
 
-// TestCheckpointsComeWithinASecondAndToBothPlaces runs by a clock of its own: a busy machine makes no difference.
+// TestCheckpointsComeWithinASecondAndToBothPlaces uses the fake clock of synctest, so that a busy machine makes no
+// difference.
 func TestCheckpointsComeWithinASecondAndToBothPlaces(t *testing.T) {
 	t.Parallel()
 	dir, second := t.TempDir(), filepath.Join(t.TempDir(), "second", "checkpoints")

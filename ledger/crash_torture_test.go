@@ -14,12 +14,12 @@ import (
 
 var cuts = flag.Int("cuts", 2_000, "how often TestR2PowerCutsLoseNothingAcknowledged cuts the power, at least")
 
-// cutter checks survivors on all processors while the workload goes on making them.
+// cutter checks survivors on all processors while the workload produces more of them.
 type cutter struct {
 	queue   chan survivor
 	workers sync.WaitGroup
-	cuts    atomic.Int64 // of the power
-	checked atomic.Int64 // survivors that were like no other of their workload
+	cuts    atomic.Int64 // simulated power cuts
+	checked atomic.Int64 // survivors that differ from all others of their workload
 	failed  atomic.Int64
 }
 
@@ -44,20 +44,20 @@ func (c *cutter) wait() {
 	c.workers.Wait()
 }
 
-// cutting makes a stage lose power after every operation, as often as seeds says each time. Reading changes nothing, so a cut after it
-// leaves what the cut before it left.
+// cutting makes a stage lose power seeds times after every operation that changes the disk. A power cut after a read
+// would have the same result as the previous one.
 func (c *cutter) cutting(w workload, seed uint64, seeds int) func(*stage) {
 	type sight struct {
 		disk, second uint64
 		told         int
 	}
-	seen := map[sight]bool{} // two cuts that leave the same under the same promises need one check
+	seen := map[sight]bool{} // survivors with the same content and the same receipts are checked once
 	return func(s *stage) {
 		s.hook = func(index int, op crashfs.Op, cut func(*rand.Rand) *crashfs.FS) {
 			if !op.Changes() || testing.Short() && index%4 != 0 {
 				return
 			}
-			told := s.told.soFar() // what is told from now on may rest on what happens from now on
+			told := s.told.soFar() // receipts added later may depend on later operations
 			for i := range seeds {
 				rng := rand.New(rand.NewPCG(seed, uint64(index)<<16|uint64(i)))
 				left := survivor{disk: cut(rng), options: w.options, prunes: w.prunes, told: told}
@@ -76,13 +76,14 @@ func (c *cutter) cutting(w workload, seed uint64, seeds int) func(*stage) {
 	}
 }
 
-// TestR2PowerCutsLoseNothingAcknowledged cuts the power after every operation of every workload. Whatever is left, the ledger must open on it and
-// go on, every acknowledged entry must be there, and the verifier must not call the traces of a power cut harm.
+// TestR2PowerCutsLoseNothingAcknowledged cuts the power after every operation of every workload. The ledger must open
+// on the survivor and continue, every acknowledged entry must exist, and the verifier must not report the traces of a
+// power cut as damage.
 func TestR2PowerCutsLoseNothingAcknowledged(t *testing.T) {
 	relaxGC(t)
 	want, seeds := int64(*cuts), 12
 	if want < 10_000 {
-		seeds = 2 // the cuts of one seed go through all workloads in any case
+		seeds = 2 // the power cuts of one seed cover all workloads
 	}
 	if testing.Short() {
 		want, seeds = 1, 1

@@ -8,8 +8,8 @@ import (
 	"github.com/candor-mcp/candor/codes/dual"
 )
 
-// TestD12EveryCallHasAnEnterAndAnExit: a call that is let in and one that is turned away both leave a pair that the call's id joins,
-// and the exit says how it ended and with which code.
+// TestD12EveryCallHasAnEnterAndAnExit checks that an accepted call and a denied one both write a pair of entries with
+// the same call id, and that the exit holds the outcome and the code.
 func TestD12EveryCallHasAnEnterAndAnExit(t *testing.T) {
 	dir := t.TempDir()
 	l, err := Open(dir, Options{})

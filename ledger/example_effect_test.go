@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// An effect that must not happen unrecorded is announced before it happens.
+// An effect is reserved before it is performed, so that it cannot happen unrecorded.
 func Example_effect() {
 	dir, err := os.MkdirTemp("", "ledger")
 	if err != nil {
@@ -28,7 +28,7 @@ func Example_effect() {
 
 	effect, err := l.Reserve(ctx, ledger.Entry{Tool: "write_file", Args: []byte(`{"path":"notes.txt"}`)})
 	if err != nil {
-		fmt.Println(candor.CodeOf(err).Symbol()) // AUDIT_LOG_FAILED: nothing was written, so nothing is done
+		fmt.Println(candor.CodeOf(err).Symbol()) // AUDIT_LOG_FAILED: nothing was recorded, so do not perform the effect
 		return
 	}
 	failure := candor.ToolFailure(kaiza.FileWriteFailed, "write_file", "", candor.WithCause(errors.New("disk quota exceeded")))

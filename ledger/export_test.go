@@ -4,7 +4,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// What the tests in package ledger_test need from inside.
+// This file exports internals for the tests in package ledger_test.
 
 // MinSegmentBytes is the smallest size of a segment.
 const MinSegmentBytes = minSegmentBytes
@@ -22,7 +22,8 @@ var (
 // Set sets the hook that is called before each operation.
 func (f *faulty) Set(hook func(act, name string) error) { f.set(hook) }
 
-// WithStorage returns the options for a ledger on disk instead of in a folder, and with its witness copy in second, if that is not nil.
+// WithStorage returns the options for a ledger on disk instead of in a folder, and with its witness copy in second,
+// if that is not nil.
 func (o Options) WithStorage(disk, second storage.Storage) Options {
 	o.storage, o.second = disk, second
 	return o
@@ -31,7 +32,8 @@ func (o Options) WithStorage(disk, second storage.Storage) Options {
 // RunUpkeep starts a round of upkeep.
 func (l *Ledger) RunUpkeep() { l.upkeep.ring() }
 
-// SettleWithLimit does what the writer does when it is idle, after setting the size at which the witness copy is rewritten to at most limit.
+// SettleWithLimit sets the size at which the witness copy is rewritten to at most limit, and then does what the
+// writer does when it is idle.
 func (l *Ledger) SettleWithLimit(limit int64) {
 	l.writer.turn <- struct{}{}
 	defer l.writer.pass()
@@ -41,5 +43,5 @@ func (l *Ledger) SettleWithLimit(limit int64) {
 	l.writer.settle()
 }
 
-// RewriteLimit returns the size at which the witness copy is rewritten; 0 is never.
+// RewriteLimit returns the size at which the witness copy is rewritten; 0 means never.
 func (l *Ledger) RewriteLimit() int64 { return l.writer.second.limit }

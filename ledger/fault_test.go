@@ -18,7 +18,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// failing makes one act on one file fail with err for as long as on is set.
+// failing makes one operation on one file fail with err while on is set.
 func failing(s *faulty, act, name string, err error) (on *atomic.Bool) {
 	on = &atomic.Bool{}
 	on.Store(true)
@@ -113,7 +113,7 @@ func TestFullDiskIsRecordedAndServiceComesBackByItself(t *testing.T) {
 	s.set(func(act, name string) error {
 		_, err := os.Stat(filepath.Join(dir, good.Chain, format.ReserveFile))
 		kept := err == nil
-		if full.Load() && act == "write" && (kept || name == format.ReserveFile) { // room for one entry once the reserve is gone
+		if full.Load() && act == "write" && (kept || name == format.ReserveFile) { // once the reserve is removed there is space for one entry
 			return shortWrite{syscall.ENOSPC}
 		}
 		return nil
@@ -239,7 +239,7 @@ func TestEveryFaultAtEveryActFailsClosed(t *testing.T) {
 		}
 		return receipts
 	}
-	step := sweep.Step(4, 7) // no multiple of three: the kinds of fault take turns
+	step := sweep.Step(4, 7) // not a multiple of three, so that the kinds of fault alternate
 	for at := 0; ; at += step {
 		dir := sweep.MemoryDir(t)
 		s := newFaulty(t, dir)
@@ -257,7 +257,7 @@ func TestEveryFaultAtEveryActFailsClosed(t *testing.T) {
 			_ = l.Close()
 		}
 		if acts <= at {
-			return // more acts than the workload has
+			return // the workload has fewer operations
 		}
 		again := openTest(t, dir, Options{})
 		for _, chain := range chainsOf(t, dir) {
@@ -270,7 +270,7 @@ func TestEveryFaultAtEveryActFailsClosed(t *testing.T) {
 	}
 }
 
-// checkReceipts finds every acknowledged entry of a chain in its segments.
+// checkReceipts checks that every acknowledged entry of a chain is in its segments.
 func checkReceipts(t *testing.T, dir, chain string, receipts []Receipt) {
 	t.Helper()
 	found, err := listSegments(testStorage(t, dir), chain)

@@ -29,7 +29,7 @@ func (k strike) String() string {
 	return fmt.Sprintf("%s, %s at operation %d", k.workload.name, k.fault, k.at)
 }
 
-// play runs the workload with the fault in it, and reports whether it struck.
+// play runs the workload with the fault, and reports whether the fault struck.
 func (k strike) play(t *testing.T, seed uint64) (s *stage, struck bool) {
 	w := k.workload
 	play := w.play
@@ -42,7 +42,7 @@ func (k strike) play(t *testing.T, seed uint64) (s *stage, struck bool) {
 	return s, struck
 }
 
-// comeBack asks that a ledger can be opened and used once the disk is well again, in the same process.
+// comeBack checks that a ledger can be opened and used in the same process after the fault was removed.
 func (s *stage) comeBack() {
 	before := len(s.refused)
 	l := s.open()
@@ -53,7 +53,8 @@ func (s *stage) comeBack() {
 	}
 }
 
-// check looks at the process that met the fault, then at those that come after it: at once, after a power cut, and both.
+// check checks the process in which the fault struck, then those that follow it: immediately, after a power cut, and
+// both.
 func (k strike) check(s *stage, seed uint64) error {
 	for _, err := range s.refused {
 		if !saysWhy(err) {
@@ -89,8 +90,9 @@ func saysWhy(err error) bool {
 	return errors.As(err, &e) && (e.Code() == candor.CodeLedgerFailed || e.Code() == candor.CodeLedgerLocked)
 }
 
-// TestR3FaultAtEveryIOIndex fails every operation of every workload in every way it can fail; without -all, some of the operations in each. The ledger must say so with its code or be able to
-// do without, never trust a file whose sync failed, leave nothing open, work again when the disk does, and lose nothing it has acknowledged.
+// TestR3FaultAtEveryIOIndex fails every operation of every workload in every way it can fail; without -all, only some
+// of the operations. The ledger must return its error code or work without the operation, never trust a file whose
+// sync failed, leave nothing open, work again when the disk does, and lose no acknowledged entry.
 func TestR3FaultAtEveryIOIndex(t *testing.T) {
 	relaxGC(t)
 	step := sweep.Step(8, 37)
@@ -98,7 +100,7 @@ func TestR3FaultAtEveryIOIndex(t *testing.T) {
 	for _, w := range workloads {
 		for at, op := range operations(t, w) {
 			for i, fault := range crashfs.Faults() {
-				if (at+i)%step == 0 && fault.Concerns(op) { // each fault strikes other operations
+				if (at+i)%step == 0 && fault.Concerns(op) { // each fault strikes different operations
 					jobs = append(jobs, strike{w, fault, at})
 				}
 			}
@@ -114,7 +116,7 @@ func TestR3FaultAtEveryIOIndex(t *testing.T) {
 	t.Logf("%d faults struck, of %d planted", struck, len(jobs))
 }
 
-// operations plays a workload on a healthy disk and lists what it asks of it.
+// operations runs a workload without faults and returns its operations.
 func operations(t *testing.T, w workload) (ops []crashfs.Op) {
 	perform(t, w, 1, func(s *stage) {
 		s.hook = func(_ int, op crashfs.Op, _ func(*rand.Rand) *crashfs.FS) { ops = append(ops, op) }
@@ -122,13 +124,13 @@ func operations(t *testing.T, w workload) (ops []crashfs.Op) {
 	return ops
 }
 
-// relaxGC trades memory for time: what these tests allocate is dead at once.
+// relaxGC trades memory for time: the garbage of these tests is short-lived.
 func relaxGC(t *testing.T) {
 	before := debug.SetGCPercent(800)
 	t.Cleanup(func() { debug.SetGCPercent(before) })
 }
 
-// inParallel does all jobs on all processors and returns how many counted.
+// inParallel runs all jobs on all processors and returns the number of calls that returned true.
 func inParallel[T fmt.Stringer](t *testing.T, jobs []T, do func(*testing.T, T) (bool, error)) int64 {
 	var next, counted, failed atomic.Int64
 	var wg sync.WaitGroup
@@ -150,7 +152,7 @@ func inParallel[T fmt.Stringer](t *testing.T, jobs []T, do func(*testing.T, T) (
 	return counted.Load()
 }
 
-// TestServiceResumesAfterEveryFaultThatPasses keeps one ledger open through a fault that strikes once.
+// TestServiceResumesAfterEveryFaultThatPasses keeps one ledger open during a fault that strikes once.
 func TestServiceResumesAfterEveryFaultThatPasses(t *testing.T) {
 	play := func(s *stage) {
 		l := s.open()
@@ -177,7 +179,8 @@ func TestServiceResumesAfterEveryFaultThatPasses(t *testing.T) {
 	}
 }
 
-// resumes asks for service once the disk is well again; a few seconds and one refusal are allowed for finding out.
+// resumes checks that the ledger works again after the fault was removed. The ledger may need a few seconds and one
+// refusal to notice.
 func (s *stage) resumes(l *ledger.Ledger) {
 	var err error
 	for range 3 {

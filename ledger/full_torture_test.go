@@ -15,14 +15,14 @@ import (
 	"github.com/candor-mcp/candor/ledger/verify"
 )
 
-// TestR4DiskFullAndBack fills a small file system of its own, in a process of its own, takes the filling away again, and expects service to go on
-// without a restart.
+// TestR4DiskFullAndBack fills a small file system in a separate process, frees the space again, and expects the
+// ledger to continue without a restart.
 func TestR4DiskFullAndBack(t *testing.T) {
 	dir := t.TempDir()
 	cmd := process(t, "full", dir)
 	cmd.Args = append(cmd.Args, "-test.v")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
-	if os.Getuid() != 0 { // an ordinary user may mount in a user namespace, where those are allowed
+	if os.Getuid() != 0 { // unprivileged users may mount in a user namespace, where those are allowed
 		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
 		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
 		cmd.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
@@ -37,7 +37,8 @@ func TestR4DiskFullAndBack(t *testing.T) {
 	t.Logf("%s", out)
 }
 
-// fullRole mounts, fills, empties and looks. Nobody outside its namespace sees the mount.
+// fullRole mounts a file system, fills and empties it, and checks the ledger. The mount is visible only in its
+// namespace.
 func fullRole(t *testing.T, dir string) {
 	private := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, "")
 	if err := errors.Join(private, syscall.Mount("candor", dir, "tmpfs", 0, "size=1m")); err != nil {
@@ -52,11 +53,11 @@ func fullRole(t *testing.T, dir string) {
 	f.endure(func(o ledger.Options) (*ledger.Ledger, error) { return ledger.Open(folder, o) })
 }
 
-// fill writes until nothing more fits.
+// fill writes until the disk is full.
 func fill(t *testing.T, name string) {
 	f, err := os.Create(name)
 	must(t, err)
-	defer f.Close() //nolint:errcheck // a full disk is what we want
+	defer f.Close() //nolint:errcheck // the disk is meant to be full
 	for size := 64 << 10; size > 0; {
 		if _, err := f.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {
 			size /= 2
@@ -73,7 +74,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// TestR4DiskFullAndBackInMemory is the same where every limit can be tried.
+// TestR4DiskFullAndBackInMemory does the same in memory for many limits.
 func TestR4DiskFullAndBackInMemory(t *testing.T) {
 	for limit := int64(20 << 10); limit < 40<<10; limit += 509 {
 		disk := crashfs.New()
@@ -96,7 +97,7 @@ func TestR4DiskFullAndBackInMemory(t *testing.T) {
 	}
 }
 
-// fullness is the trial of a ledger whose disk runs full and is emptied again.
+// fullness tests a ledger whose disk becomes full and is emptied again.
 type fullness struct {
 	t           *testing.T
 	look        func() (verify.Report, error)
@@ -115,7 +116,7 @@ func (f *fullness) endure(open func(ledger.Options) (*ledger.Ledger, error)) {
 		f.fill()
 		refused := f.untilRefused(l, round)
 		f.clean("while the disk is full")
-		f.recorded("full", round+1) // now, not when there is room again
+		f.recorded("full", round+1) // recorded now, not when there is space again
 		f.empty()
 		f.untilServed(l, round)
 		f.clean("when there is room again")
@@ -135,7 +136,7 @@ func (f *fullness) append(l *ledger.Ledger, ref string) error {
 	return err
 }
 
-// untilRefused uses up what was set aside. The refusal must come with its code.
+// untilRefused uses up the reserved space. The refusal must have its error code.
 func (f *fullness) untilRefused(l *ledger.Ledger, round int) error {
 	for i := range 10_000 {
 		err := f.append(l, fmt.Sprintf("full-%d-%d", round, i))
@@ -145,7 +146,7 @@ func (f *fullness) untilRefused(l *ledger.Ledger, round int) error {
 		if !saysWhy(err) {
 			f.t.Fatalf("refused with %v", err)
 		}
-		for range 5 { // and it stays refused
+		for range 5 { // later entries are refused too
 			if f.append(l, "never") == nil {
 				f.t.Error("an entry was taken although the disk is full")
 			}
@@ -156,7 +157,7 @@ func (f *fullness) untilRefused(l *ledger.Ledger, round int) error {
 	return nil
 }
 
-// untilServed waits for service to come back by itself.
+// untilServed waits until entries are accepted again.
 func (f *fullness) untilServed(l *ledger.Ledger, round int) {
 	var err error
 	for i := range 50 {
@@ -181,16 +182,16 @@ func (f *fullness) clean(when string) {
 	}
 }
 
-// recorded asks that the ledger itself tells, so often, how the disk was.
+// recorded checks that at least the given number of entries record that state of the disk.
 func (f *fullness) recorded(disk string, times int) {
 	got, err := f.read()
 	must(f.t, err)
-	if got.disk[disk] < times { // more is no harm: a little room may come and go
+	if got.disk[disk] < times { // more are allowed, because a little space may become free and be used again
 		f.t.Errorf("%d entries say that the disk was %s, want %d at least", got.disk[disk], disk, times)
 	}
 }
 
-// remembers asks that nothing acknowledged is missing, nothing refused is there, and the operator was told.
+// remembers checks that no acknowledged entry is missing, no refused entry was recorded, and the operator was warned.
 func (f *fullness) remembers() {
 	got, err := f.read()
 	must(f.t, err)

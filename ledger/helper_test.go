@@ -22,7 +22,7 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// openTest opens a ledger that is closed with the test.
+// openTest opens a ledger and closes it when the test ends.
 func openTest(t *testing.T, dir string, o Options) *Ledger {
 	t.Helper()
 	l, err := Open(dir, o)
@@ -33,7 +33,7 @@ func openTest(t *testing.T, dir string, o Options) *Ledger {
 	return l
 }
 
-// appendN records n small entries and returns the receipt of the last.
+// appendN appends n small entries and returns the receipt of the last.
 func appendN(t *testing.T, l *Ledger, n int) (last Receipt) {
 	t.Helper()
 	for range n {
@@ -74,7 +74,7 @@ func fileOf(t *testing.T, parts ...string) []byte {
 	return b
 }
 
-// handEntry is what the tests look at in an entry, read with nothing but encoding/json.
+// handEntry holds the members of an entry that tests check, decoded with encoding/json only.
 type handEntry struct {
 	V                             int
 	Chain, Time, Prev, Kind, Hash string
@@ -98,7 +98,8 @@ type handEntry struct {
 // recoveredFields are the members of an entry about another chain.
 type recoveredFields = recoveredChain
 
-// byHand checks lines of one chain with nothing but hashing and JSON, as somebody without this package would, and returns them decoded.
+// byHand checks the lines of one chain with only hashing and JSON, without the code of this package, and returns them
+// decoded.
 func byHand(t *testing.T, chain string, segments ...[]byte) []handEntry {
 	t.Helper()
 	var entries []handEntry
@@ -129,7 +130,8 @@ func byHand(t *testing.T, chain string, segments ...[]byte) []handEntry {
 	return entries
 }
 
-// checkNotes verifies every checkpoint of a file under the public key and against the tree of the lines, and returns their sizes.
+// checkNotes verifies every checkpoint of a file with the public key and against the tree of the lines, and returns
+// their sizes.
 func checkNotes(t *testing.T, file []byte, public string, lines []byte) []int64 {
 	t.Helper()
 	verifier, err := note.NewVerifier(public)
@@ -170,7 +172,7 @@ func checkNotes(t *testing.T, file []byte, public string, lines []byte) []int64 
 	return sizes
 }
 
-// wantFault fails unless err is of that code and wraps cause, if one is given.
+// wantFault fails the test unless err has that code.
 func wantFault(t *testing.T, err error, code candor.Code) {
 	t.Helper()
 	if candor.CodeOf(err) != code {
@@ -188,7 +190,7 @@ func ofKind(entries []handEntry, kind Kind) (found []handEntry) {
 	return found
 }
 
-// testStorage opens a folder for as long as the test runs.
+// testStorage opens a folder until the test ends.
 func testStorage(t *testing.T, dir string) *storage.Dir {
 	t.Helper()
 	s, err := storage.Open(dir)
@@ -199,11 +201,12 @@ func testStorage(t *testing.T, dir string) *storage.Dir {
 	return s
 }
 
-// faulty is a storage whose acts can be watched and made to fail. The hook gets what is about to be done: the act and the base name.
+// faulty is a storage whose operations can be observed and made to fail. The hook is called before each operation
+// with its name and the base name of the file.
 type faulty struct {
 	storage.Storage
 	mu   sync.Mutex
-	hook func(act, name string) error // guarded by mu; nil lets everything pass
+	hook func(act, name string) error // guarded by mu; nil means that nothing fails
 	acts []string                     // guarded by mu
 }
 

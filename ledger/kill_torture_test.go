@@ -15,14 +15,15 @@ import (
 
 var kills = flag.Int("kills", 40, "how many writers TestR1SigkillLosesNothing kills")
 
-// TestR1SigkillLosesNothing kills writers with 16 callers at moments nobody chose, and holds what they had printed against what is on the disk.
+// TestR1SigkillLosesNothing kills writers with 16 callers at random moments, and compares the receipts they printed
+// with the entries on the disk.
 func TestR1SigkillLosesNothing(t *testing.T) {
 	t.Parallel()
 	count := *kills
 	if testing.Short() {
 		count = 6
 	}
-	const perFolder = 10 // a folder with traces of many deaths is another case than a fresh one
+	const perFolder = 10 // a folder with traces of many kills is a different case from a new one
 	var left, receipts, silent atomic.Int64
 	left.Store(int64(count))
 	var wg sync.WaitGroup
@@ -55,7 +56,7 @@ func TestR1SigkillLosesNothing(t *testing.T) {
 	}
 }
 
-// killOne starts a writer and kills it a moment after its first receipt, or, one time in eight, maybe before it.
+// killOne starts a writer and kills it shortly after its first receipt or, one time in eight, possibly before it.
 func killOne(t *testing.T, dir string) (said []receipt) {
 	cmd := process(t, "writer", dir, countVar+"=0", callersVar+"="+strconv.Itoa(16))
 	out, err := cmd.StdoutPipe()
@@ -73,7 +74,7 @@ func killOne(t *testing.T, dir string) (said []receipt) {
 			<-first
 		}
 		time.Sleep(time.Duration(rand.IntN(60_000)) * time.Microsecond)
-		_ = cmd.Process.Kill() // it may have ended by itself, which Wait tells
+		_ = cmd.Process.Kill() // it may have exited already, which Wait reports
 	}()
 	err = readReceipts(out, func(r receipt) {
 		if said = append(said, r); len(said) == 1 {
@@ -84,7 +85,7 @@ func killOne(t *testing.T, dir string) (said []receipt) {
 		t.Error(err)
 	}
 	if len(said) == 0 {
-		select { // whoever died without a word is not waited for
+		select { // do not wait for a receipt of a writer that printed none
 		case <-first:
 		default:
 			close(first)
@@ -96,7 +97,7 @@ func killOne(t *testing.T, dir string) (said []receipt) {
 	return said
 }
 
-// reopens asks that the folder can be used again at once.
+// reopens checks that the folder can be used again immediately.
 func reopens(t *testing.T, dir string) {
 	l, err := ledger.Open(dir, ledger.Options{})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// rotate fills n segments and returns the chain.
+// fillSegments fills n segments and returns the chain.
 func fillSegments(t *testing.T, l *Ledger, n uint64) string {
 	t.Helper()
 	for l.Stats().Segments <= n {
@@ -69,7 +69,7 @@ func TestSegmentsRotateByAge(t *testing.T) {
 	if got := l.Stats().Segments; got != 2 {
 		t.Errorf("%d segments", got)
 	}
-	now = now.Add(-24 * time.Hour) // the clock goes back, the entries do not
+	now = now.Add(-24 * time.Hour) // the clock moves back, but the times of entries do not
 	last := appendN(t, l, 1)
 	closeTest(t, l)
 	byHand(t, last.Chain, fileOf(t, dir, last.Chain, format.ClosedSegment(1)), fileOf(t, dir, last.Chain, format.ActiveSegment))
@@ -102,7 +102,7 @@ func TestACrashWhileCompressingLosesNothing(t *testing.T) {
 		s := newFaulty(t, dir)
 		acts := 0
 		s.hook = func(string, string) error {
-			if acts++; acts > fault { // from here on the process is dead
+			if acts++; acts > fault { // from here on every operation fails, as if the process were killed
 				return syscall.EIO
 			}
 			return nil
@@ -218,7 +218,7 @@ func unpack(t *testing.T, path string) []byte {
 	return b
 }
 
-// waitFor gives something in the background a minute.
+// waitFor waits up to a minute for a background operation.
 func waitFor(t *testing.T, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !done(); time.Sleep(5 * time.Millisecond) {

@@ -12,8 +12,8 @@ import (
 
 var refText = regexp.MustCompile(`\b\d+-\d+-\d+\b`)
 
-// TestR5EveryReceiptComesAfterItsSync looks at a writer from outside, call by call: the line is written to the ledger, that file is synced, and
-// only then does the receipt go out.
+// TestR5EveryReceiptComesAfterItsSync traces the system calls of a writer: the line is written to the ledger, the
+// file is synced, and only then is the receipt printed.
 func TestR5EveryReceiptComesAfterItsSync(t *testing.T) {
 	dir := t.TempDir()
 	trace := filepath.Join(dir, "trace")
@@ -47,7 +47,8 @@ func TestR5EveryReceiptComesAfterItsSync(t *testing.T) {
 	t.Logf("%d receipts, each after the sync of its line, in %d calls", proven, len(calls))
 }
 
-// namesAreDurable asks that the name of the ledger's folder, and the names in it, are synced before the first receipt.
+// namesAreDurable checks that the name of the ledger's folder, and the names in it, are synced before the first
+// receipt.
 func namesAreDurable(t *testing.T, calls []*systrace.Call, dir string) {
 	t.Helper()
 	synced := map[string]bool{}

@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/verify"
 )
 
-// testClock is a clock that only moves when it is set.
+// testClock is a clock that changes only when it is set.
 type testClock struct{ micros atomic.Int64 }
 
 func newTestClock() *testClock {
@@ -28,7 +28,7 @@ func newTestClock() *testClock {
 func (c *testClock) now() time.Time       { return time.UnixMicro(c.micros.Load()) }
 func (c *testClock) move(d time.Duration) { c.micros.Add(d.Microseconds()) }
 
-// withoutCheckpoints removes all checkpoints from the only chain of a folder and makes the other entries follow from each other again.
+// withoutCheckpoints removes all checkpoints from the only chain of a folder and links the other entries again.
 func withoutCheckpoints(t *testing.T, dir string, drop int64) {
 	t.Helper()
 	chain := ledger.ChainsOf(t, dir)[0]
@@ -59,7 +59,7 @@ func withoutCheckpoints(t *testing.T, dir string, drop int64) {
 	}
 }
 
-// TestVerifyMissesACheckpointByTime removes an entry with all checkpoints and hashes the rest again.
+// TestVerifyMissesACheckpointByTime removes an entry and all checkpoints, and hashes the other entries again.
 func TestVerifyMissesACheckpointByTime(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -87,8 +87,8 @@ func TestVerifyMissesACheckpointByTime(t *testing.T) {
 	}
 }
 
-// TestCheckpointTimesCauseNoFalseAlarm writes ledgers whose clock is moved in every way at once, and verifies them at every moment as a
-// killed writer would leave them.
+// TestCheckpointTimesCauseNoFalseAlarm writes ledgers with clocks that move in various ways, and verifies them after
+// each step as a killed writer would leave them.
 func TestCheckpointTimesCauseNoFalseAlarm(t *testing.T) {
 	t.Parallel()
 	for name, steps := range map[string][]time.Duration{
@@ -112,7 +112,8 @@ func TestCheckpointTimesCauseNoFalseAlarm(t *testing.T) {
 	}
 }
 
-// TestSlowDiskCausesNoFalseAlarm lets the clock run on by half a minute with each sync, and with each write of a checkpoint.
+// TestSlowDiskCausesNoFalseAlarm advances the clock by half a minute with each sync, and with each write of a
+// checkpoint.
 func TestSlowDiskCausesNoFalseAlarm(t *testing.T) {
 	t.Parallel()
 	dir, clock := t.TempDir(), newTestClock()
@@ -129,7 +130,8 @@ func TestSlowDiskCausesNoFalseAlarm(t *testing.T) {
 	reportOK(t, verifyDir(t, dir))
 }
 
-// TestSuspensionInsideABatchCausesNoFalseAlarm stops the machine for five seconds at every second look at the clock.
+// TestSuspensionInsideABatchCausesNoFalseAlarm suspends the machine for five seconds at every second reading of the
+// clock.
 func TestSuspensionInsideABatchCausesNoFalseAlarm(t *testing.T) {
 	t.Parallel()
 	for phase := range int64(2) {
@@ -150,7 +152,8 @@ func TestSuspensionInsideABatchCausesNoFalseAlarm(t *testing.T) {
 	}
 }
 
-// TestNoEntryWithoutTheCheckpointThatIsDue: as long as the checkpoint cannot be written, nothing is written more than a second later.
+// TestNoEntryWithoutTheCheckpointThatIsDue checks that while the checkpoint cannot be written, no entry is written
+// more than a second later.
 func TestNoEntryWithoutTheCheckpointThatIsDue(t *testing.T) {
 	t.Parallel()
 	dir, clock := t.TempDir(), newTestClock()

@@ -16,7 +16,8 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// TestMain lets the test binary be another process: one that appends until it is done or killed, and prints each receipt once it has it.
+// TestMain can run the test binary as a child process that appends until it is done or killed, and prints each
+// receipt after Append has returned it.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("CANDOR_LEDGER_CHILD"); dir != "" {
 		os.Exit(child(dir))
@@ -54,7 +55,7 @@ func child(dir string) int {
 	return 0
 }
 
-// startChild runs a child and reads its receipts; kill after some of them, or never.
+// startChild runs a child and reads its receipts. It kills the child after killAfter receipts, or never.
 func startChild(t *testing.T, dir string, killAfter int) (receipts []Receipt) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

@@ -19,12 +19,12 @@ import (
 	"github.com/candor-mcp/candor/ledger/verify"
 )
 
-// The test binary starts itself as another process. What that process should do is in its environment.
+// The test binary runs itself as another process, which reads its task from these environment variables.
 const (
 	roleVariable = "CANDOR_TEST_ROLE"
 	dirVariable  = "CANDOR_TEST_DIR"
-	countVar     = "CANDOR_TEST_COUNT"   // entries per caller; 0 is until killed
-	callersVar   = "CANDOR_TEST_CALLERS" // how many append at once
+	countVar     = "CANDOR_TEST_COUNT"   // entries per caller; 0 means until killed
+	callersVar   = "CANDOR_TEST_CALLERS" // number of concurrent callers
 )
 
 var roles = map[string]func(t *testing.T, dir string){
@@ -32,14 +32,14 @@ var roles = map[string]func(t *testing.T, dir string){
 	"full":   fullRole,
 }
 
-// TestAnotherProcess is no test: it is what the processes do that other tests start.
+// TestAnotherProcess is not a test. It is the entry point of the processes that other tests start.
 func TestAnotherProcess(t *testing.T) {
 	if role := roles[os.Getenv(roleVariable)]; role != nil {
 		role(t, os.Getenv(dirVariable))
 	}
 }
 
-// processes starts the test binary in a role.
+// process returns a command that runs the test binary in a role.
 func process(t *testing.T, role, dir string, environment ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -51,7 +51,7 @@ func process(t *testing.T, role, dir string, environment ...string) *exec.Cmd {
 	return cmd
 }
 
-// writerRole appends from several goroutines. Each prints a receipt in one write, when Append has returned and not before.
+// writerRole appends from several goroutines. Each prints a receipt in one write after Append has returned.
 func writerRole(t *testing.T, dir string) {
 	l, err := ledger.Open(dir, ledger.Options{Instance: "writer-" + strconv.Itoa(os.Getpid()), MaxSegmentBytes: 256 << 10, SecondPlace: dir + ".second"})
 	if err != nil {
@@ -82,13 +82,13 @@ func writerRole(t *testing.T, dir string) {
 	}
 }
 
-// receipt is a line that a writer printed.
+// receipt is a receipt that a writer printed.
 type receipt struct {
 	ledger.Receipt
 	ref string
 }
 
-// readReceipts reads what a writer printed, until it ends. Half a line at the end was never said.
+// readReceipts reads the receipts that a writer prints, until it exits. It ignores an incomplete last line.
 func readReceipts(r io.Reader, each func(receipt)) error {
 	lines := bufio.NewReader(r)
 	for {
@@ -100,7 +100,7 @@ func readReceipts(r io.Reader, each func(receipt)) error {
 			return err
 		}
 		if !strings.HasPrefix(line, "receipt ") {
-			continue // what the test binary itself prints
+			continue // printed by the test binary itself
 		}
 		var said receipt
 		if _, err := fmt.Sscanf(line, "receipt %s %s %d %s\n", &said.ref, &said.Chain, &said.Seq, &said.Hash); err != nil {
@@ -110,7 +110,7 @@ func readReceipts(r io.Reader, each func(receipt)) error {
 	}
 }
 
-// holdsAll asks that every receipt is honoured and every ref is there once.
+// holdsAll checks that the entry of every receipt exists and that every ref occurs once.
 func holdsAll(t *testing.T, dir string, said []receipt) {
 	t.Helper()
 	f, err := readFolder(os.DirFS(dir))
@@ -132,7 +132,7 @@ func holdsAll(t *testing.T, dir string, said []receipt) {
 	}
 }
 
-// verifiesClean asks that nobody finds harm where none was done.
+// verifiesClean checks that the verifier finds no damage.
 func verifiesClean(t *testing.T, dir string) verify.Report {
 	t.Helper()
 	var options verify.Options
@@ -149,11 +149,11 @@ func verifiesClean(t *testing.T, dir string) verify.Report {
 	return report
 }
 
-// TestR8EightProcessesShareOneFolder has eight processes append to one folder at the same time.
+// TestR8EightProcessesShareOneFolder makes eight processes append to one folder at the same time.
 func TestR8EightProcessesShareOneFolder(t *testing.T) {
 	t.Parallel()
 	const processes, callers = 8, 4
-	count := 250 // times callers: a thousand each
+	count := 250 // times callers: a thousand per process
 	if testing.Short() {
 		count = 25
 	}
@@ -210,7 +210,7 @@ func unique(t *testing.T, said []receipt) {
 	}
 }
 
-// TestR8SecondOpenerOfAChainIsRefused holds a ledger open and lets another process's worth of code try to take its chain over.
+// TestR8SecondOpenerOfAChainIsRefused keeps a ledger open while other code tries to take over its chain.
 func TestR8SecondOpenerOfAChainIsRefused(t *testing.T) {
 	dir := t.TempDir() + "/ledger"
 	first, err := ledger.Open(dir, ledger.Options{})

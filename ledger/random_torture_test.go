@@ -13,13 +13,13 @@ import (
 
 var randomLives = flag.Int("lives", 300, "how many random lives TestUntouchedLedgersAlwaysVerify lives")
 
-// life is a random workload, given by its seed.
+// life is a random workload, determined by its seed.
 type life uint64
 
 func (l life) String() string { return fmt.Sprintf("seed %d", uint64(l)) }
 
-// TestUntouchedLedgersAlwaysVerify lives random lives, ten thousand of them in .ci/run, with rotations, crashes, kills and restarts. Nobody touches any of the folders, so
-// the verifier may not raise a single alarm.
+// TestUntouchedLedgersAlwaysVerify runs random workloads, ten thousand of them in .ci/run, with rotations, crashes,
+// kills and restarts. The folders are not tampered with, so the verifier must not report any damage.
 func TestUntouchedLedgersAlwaysVerify(t *testing.T) {
 	relaxGC(t)
 	lives := make([]life, *randomLives)
@@ -67,7 +67,7 @@ func (l life) live(t *testing.T) error {
 	return left.check()
 }
 
-// chapter is one process, from its start to whatever end it finds.
+// chapter is one process, from its start to its end.
 func (s *stage) chapter(rng *rand.Rand) {
 	l := s.open()
 	for range rng.IntN(4) {
@@ -94,8 +94,8 @@ func (s *stage) chapter(rng *rand.Rand) {
 	}
 }
 
-// cut takes the power away in the middle of writing. What it leaves is what the next chapter finds, and what callers were told by then is
-// what it must find.
+// cut cuts the power during a write. The next chapter continues with the survivor, which must hold the receipts known
+// at that moment.
 func (s *stage) cut(l *ledger.Ledger, rng *rand.Rand) {
 	s.killed = append(s.killed, l)
 	var disk, second *crashfs.FS
@@ -113,13 +113,13 @@ func (s *stage) cut(l *ledger.Ledger, rng *rand.Rand) {
 	s.disk.After(take)
 	s.appendAtOnce(l, 4, 2, 1500)
 	s.disk.After(nil)
-	if wait = 0; disk == nil { // it was over before
+	if wait = 0; disk == nil { // the writes ended before the power cut
 		take(0, crashfs.OpClose, s.disk.Crash)
 	}
 	s.disk, s.second, s.told = disk, second, &told{receipts: heard}
 }
 
-// alarm is what the verifier says about a folder that nobody has touched.
+// alarm returns an error if the verifier reports damage in a folder that was not tampered with.
 func (s *stage) alarm() error {
 	return survivor{disk: s.disk, second: s.second}.verify("between two chapters")
 }

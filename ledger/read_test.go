@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// TestTailFollowsRotationAndNewChains reads along while chains are rotated, closed and begun.
+// TestTailFollowsRotationAndNewChains follows the entries while chains are rotated, closed and begun.
 func TestTailFollowsRotationAndNewChains(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -94,7 +94,7 @@ func firstDamage(known *recoveredDamage, bad *badLine) *recoveredDamage {
 	return &recoveredDamage{Seq: bad.seq, Kind: bad.kind}
 }
 
-// cutTail moves the remains of a crash after the last good line to the evidence, and makes the rest durable.
+// cutTail moves the remains of a crash after the last good line to the evidence, and makes the remaining entries durable.
 func (r *recoveredChain) cutTail(s storage.Storage, bad *badLine) error {
 	name := r.Chain + "/" + format.ActiveSegment
 	f, err := s.OpenAppend(name)

@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// crash leaves a chain as a killed process does: no last word, its lock free. The entries are on the disk.
+// crash leaves a chain as a killed process does: not closed, and its lock released. The entries are on the disk.
 func crash(t *testing.T, dir string, o Options, work func(*Ledger)) (chain string) {
 	t.Helper()
 	live := t.TempDir()
@@ -29,14 +29,14 @@ func crash(t *testing.T, dir string, o Options, work func(*Ledger)) (chain strin
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(dir, os.DirFS(live)); err != nil { // as it is at this moment
+	if err := os.CopyFS(dir, os.DirFS(live)); err != nil { // the state at this moment
 		t.Fatal(err)
 	}
 	closeTest(t, l)
 	return chain
 }
 
-// recoveredIn opens the folder and returns what the new chain says about the one that crashed.
+// recoveredIn opens the folder and returns the entry of the new chain about the crashed one.
 func recoveredIn(t *testing.T, dir, chain string) recoveredChain {
 	t.Helper()
 	l := openTest(t, dir, Options{})
@@ -101,7 +101,7 @@ func TestABatchWithAHoleIsATornTail(t *testing.T) {
 	whole := fileOf(t, path)
 	lines := bytes.SplitAfter(whole, []byte("\n"))
 	from := len(bytes.Join(lines[:10], nil))
-	clear(whole[from+5 : from+300]) // a sector that never came
+	clear(whole[from+5 : from+300]) // a sector that was never written
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestR7DamageUnderACheckpointIsNotCut(t *testing.T) {
 			if err := os.WriteFile(path, whole, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if spare { // the file of checkpoints was lost with the power
+			if spare { // the power cut lost the file of checkpoints
 				if err := os.WriteFile(filepath.Join(dir, chain, format.CheckpointsFile), nil, 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -148,7 +148,7 @@ func TestAnUnfinishedEffectIsVisibleAfterACrash(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			appendN(t, l, 30) // into another segment
+			appendN(t, l, 30) // the next segment begins
 			if tool == "finished" {
 				if _, err := f.Complete(context.Background(), Entry{Outcome: OutcomeOK}); err != nil {
 					t.Fatal(err)

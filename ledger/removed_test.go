@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/verify"
 )
 
-// closedLedger writes a ledger of one closed chain with a second place beside it.
+// closedLedger writes a ledger of one closed chain and a witness copy beside it.
 func closedLedger(t *testing.T) (dir, second, chain string) {
 	t.Helper()
 	base := t.TempDir()

@@ -31,7 +31,7 @@ func wantCode(t testing.TB, err error, code candor.Code) {
 	}
 }
 
-// inSession is an entry bound to a session.
+// sessionEntry returns an entry that is bound to a session.
 func sessionEntry(id string, i int) ledger.Entry {
 	e := failure(i)
 	e.SessionID = id
@@ -71,7 +71,8 @@ func TestD11RootTellsUnknownFromNotFinalised(t *testing.T) {
 	}
 }
 
-// TestD11DoubleFinalisationIsRefusedUnderConcurrency: many callers in two writers of one folder; one of them succeeds.
+// TestD11DoubleFinalisationIsRefusedUnderConcurrency finalises a session from many callers in two writers of one
+// folder. Exactly one succeeds.
 func TestD11DoubleFinalisationIsRefusedUnderConcurrency(t *testing.T) {
 	dir, ctx := t.TempDir(), context.Background()
 	var all []*ledger.Sessions
@@ -117,7 +118,8 @@ func TestD11DoubleFinalisationIsRefusedUnderConcurrency(t *testing.T) {
 	}
 }
 
-// dying fails instead of writing, like a process that is killed just before or just after the entry.
+// dying is an [ledger.Appender] that fails just before or just after the entry is written, like a process that is
+// killed then.
 type dying struct {
 	l     *ledger.Ledger
 	after bool
@@ -132,7 +134,8 @@ func (d dying) Append(ctx context.Context, e ledger.Entry) (ledger.Receipt, erro
 	return ledger.Receipt{}, errors.New("killed")
 }
 
-// TestD16ARestartInTheMiddleOfFinaliseLeavesNoHalfState: whichever side of the one entry the kill comes on, the session is open or finalised.
+// TestD16ARestartInTheMiddleOfFinaliseLeavesNoHalfState checks that a session is either open or finalised after a
+// kill before or after the entry.
 func TestD16ARestartInTheMiddleOfFinaliseLeavesNoHalfState(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

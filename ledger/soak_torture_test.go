@@ -12,7 +12,7 @@ import (
 
 var soak = flag.Int("soak", 20_000, "how many entries TestSoakLeaksNothing appends")
 
-// footprint is what a process holds.
+// footprint is the resource use of the process.
 type footprint struct {
 	goroutines, descriptors int
 	heap                    uint64
@@ -30,7 +30,8 @@ func takeFootprint(t *testing.T) footprint {
 	return footprint{runtime.NumGoroutine(), len(fds), m.HeapAlloc}
 }
 
-// TestSoakLeaksNothing appends for long, with rotation, compression and retention, opens and closes often, and compares what the process holds.
+// TestSoakLeaksNothing appends many entries with rotation, compression and retention, opens and closes the ledger
+// often, and compares the resource use of the process.
 func TestSoakLeaksNothing(t *testing.T) {
 	count := *soak
 	if testing.Short() {
@@ -58,7 +59,7 @@ func TestSoakLeaksNothing(t *testing.T) {
 		lifetime(count / lives)
 	}
 	after := takeFootprint(t)
-	for range 100 { // what ends on its own may need a moment to have ended
+	for range 100 { // goroutines may need a moment to exit
 		if after.goroutines <= before.goroutines && after.descriptors <= before.descriptors {
 			break
 		}

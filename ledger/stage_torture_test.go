@@ -19,28 +19,28 @@ import (
 	"github.com/candor-mcp/candor/ledger/verify"
 )
 
-// stage is where a workload plays: a disk, a second one for checkpoints, and what callers were told. It runs in a bubble of
-// package synctest, where waiting costs no time.
+// stage is the environment of a workload: a disk, a second one for checkpoints, and the receipts of the callers. It
+// runs in a synctest bubble, where waiting takes no time.
 type stage struct {
 	t       *testing.T
 	disk    *crashfs.FS
-	second  *crashfs.FS // nil if there is no second place
+	second  *crashfs.FS // nil if there is no witness copy
 	options ledger.Options
 	told    *told
 	rng     *rand.Rand
-	hook    func(index int, op crashfs.Op, cut func(*rand.Rand) *crashfs.FS) // after every operation on the disk; may be nil
-	refused []error                                                          // what the ledger refused, guarded by mu
+	hook    func(index int, op crashfs.Op, cut func(*rand.Rand) *crashfs.FS) // called after every operation of the disk; may be nil
+	refused []error                                                          // errors returned by the ledger, guarded by mu
 	mu      sync.Mutex
 	refs    int
-	killed  []*ledger.Ledger // whose process died; closed at the end, where nobody looks any more
+	killed  []*ledger.Ledger // ledgers of killed processes; closed after all checks
 }
 
-// workload is something people do with a ledger.
+// workload is a typical use of a ledger.
 type workload struct {
 	name    string
 	options ledger.Options
 	second  bool
-	prunes  bool // old entries go on purpose
+	prunes  bool // it removes old entries on purpose
 	play    func(*stage)
 }
 
@@ -127,7 +127,7 @@ var workloads = []workload{
 	}},
 }
 
-// newStage sets a workload up on an empty disk.
+// newStage returns a stage for a workload, with an empty disk.
 func newStage(t *testing.T, w workload, seed uint64) *stage {
 	s := &stage{t: t, disk: crashfs.New(), options: w.options, told: &told{}, rng: newRand(seed)}
 	if w.second {
@@ -136,7 +136,7 @@ func newStage(t *testing.T, w workload, seed uint64) *stage {
 	return s
 }
 
-// perform plays a workload in a bubble and returns the stage as it was left.
+// perform runs a workload in a bubble and returns the stage at its end.
 func perform(t *testing.T, w workload, seed uint64, prepare func(*stage)) (s *stage) {
 	synctest.Test(t, func(t *testing.T) {
 		s = newStage(t, w, seed)
@@ -150,7 +150,7 @@ func perform(t *testing.T, w workload, seed uint64, prepare func(*stage)) (s *st
 	return s
 }
 
-// leave ends what a killed process would have taken with it.
+// leave closes the ledgers of killed processes.
 func (s *stage) leave() {
 	s.disk.After(nil)
 	for _, l := range s.killed {
@@ -170,7 +170,7 @@ func withDisk(o ledger.Options, disk, second *crashfs.FS) ledger.Options {
 	return o.WithStorage(crashStorage{disk}, nil)
 }
 
-// open returns nil if the ledger refuses to open.
+// open opens a ledger. It returns nil if that fails.
 func (s *stage) open() *ledger.Ledger {
 	l, err := ledger.Open("", withDisk(s.options, s.disk, s.second))
 	if err != nil {
@@ -189,7 +189,7 @@ func (s *stage) close(l *ledger.Ledger) {
 	}
 }
 
-// kill ends the process in the middle of things: what it wrote stays in the cache, its locks are gone.
+// kill simulates the kill of a process: its writes stay in the cache, and its locks are released.
 func (s *stage) kill(l *ledger.Ledger) {
 	if l != nil {
 		s.killed = append(s.killed, l)
@@ -208,7 +208,7 @@ func (s *stage) refuse(err error) {
 	s.refused = append(s.refused, err)
 }
 
-// entry returns an entry that is like no other, with an envelope of about that size.
+// entry returns a unique entry with an envelope of about that size.
 func (s *stage) entry(size int) ledger.Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -245,7 +245,7 @@ func (s *stage) appendAtOnce(l *ledger.Ledger, callers, count, size int) {
 	wg.Wait()
 }
 
-// effects reserves some and completes every other one.
+// effects reserves count effects and completes every other one.
 func (s *stage) effects(l *ledger.Ledger, count int) {
 	if l == nil {
 		return
@@ -269,7 +269,7 @@ func (s *stage) effects(l *ledger.Ledger, count int) {
 	}
 }
 
-// survivor is what was left at some moment, and what had been promised by then.
+// survivor is the state of the disks at some moment, with the receipts that had been returned by then.
 type survivor struct {
 	disk, second *crashfs.FS
 	options      ledger.Options
@@ -278,7 +278,7 @@ type survivor struct {
 	where        string
 }
 
-// check opens what is left, goes on working with it, and holds it against what was promised.
+// check opens the survivor, continues to use it, and compares it with the receipts.
 func (s survivor) check() error {
 	if err := s.verify("before recovery"); err != nil {
 		return err
@@ -302,7 +302,7 @@ func (s survivor) check() error {
 	return leftClean(s.disk)
 }
 
-// leftClean asks that no rule was broken and nothing left open.
+// leftClean checks that no rule was violated and no file left open.
 func leftClean(disk *crashfs.FS) error {
 	if broken := disk.Broken(); len(broken) > 0 {
 		return fmt.Errorf("rules were broken: %v", broken)
@@ -333,7 +333,7 @@ func (s survivor) verify(when string) error {
 	return nil
 }
 
-// verifyDisks is Verify for disks in memory.
+// verifyDisks verifies a ledger on disks in memory.
 func verifyDisks(disk, second *crashfs.FS) (verify.Report, error) {
 	var places []*checkpoint.File
 	if second != nil {
@@ -342,7 +342,7 @@ func verifyDisks(disk, second *crashfs.FS) (verify.Report, error) {
 		}
 	}
 	report, err := verify.FS(disk.View(), places, verify.Options{})
-	if errors.Is(err, verify.ErrNoLedger) { // the crash came before the key was made
+	if errors.Is(err, verify.ErrNoLedger) { // the crash happened before the key was created
 		return verify.Report{OK: true}, nil
 	}
 	return report, err

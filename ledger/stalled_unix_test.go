@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// TestASecondPlaceThatBlocks: a pipe that is never read, and a file whose writes never return, stop neither entries nor the end.
+// TestASecondPlaceThatBlocks checks that a pipe that is never read, and a file whose writes never return, block
+// neither Append nor Close.
 func TestASecondPlaceThatBlocks(t *testing.T) {
 	t.Run("pipe", func(t *testing.T) {
 		base := t.TempDir()

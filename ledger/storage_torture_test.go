@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// crashStorage lets a ledger live on a file system that crashes, fills up or lies.
+// crashStorage adapts a [crashfs.FS] to [storage.Storage].
 type crashStorage struct{ *crashfs.FS }
 
 var _ storage.Storage = crashStorage{}
@@ -16,7 +16,7 @@ var _ storage.Storage = crashStorage{}
 func (s crashStorage) Create(name string, mode fs.FileMode) (storage.File, error) {
 	f, err := s.FS.Create(name, mode)
 	if err != nil {
-		return nil, err // not f: a nil pointer in an interface is not nil
+		return nil, err // not f: an interface with a nil pointer is not nil
 	}
 	return f, nil
 }

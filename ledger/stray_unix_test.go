@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/verify"
 )
 
-// replaceWithPipe puts a named pipe, which keeps a reader waiting, in the place of a file.
+// replaceWithPipe replaces a file by a named pipe, which blocks readers.
 func replaceWithPipe(t *testing.T, name string) {
 	t.Helper()
 	if err := os.Remove(name); err != nil {
@@ -24,12 +24,13 @@ func replaceWithPipe(t *testing.T, name string) {
 	}
 }
 
-// TestVerifyReportsPlantedFiles: files that are not what their names say are harm or are skipped; none keeps verify waiting or stops it.
+// TestVerifyReportsPlantedFiles checks that files of the wrong type or content are reported as damage or skipped, and
+// that none blocks or stops the verifier.
 func TestVerifyReportsPlantedFiles(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		plant func(t *testing.T, dir, chain string)
-		want  verify.Kind // empty if the ledger is sound
+		want  verify.Kind // empty if the ledger is valid
 	}{
 		{"pipe for the key", func(t *testing.T, dir, _ string) { replaceWithPipe(t, filepath.Join(dir, "keys", "signer.pub")) }, verify.KindUnknownKey},
 		{"text for the key", func(t *testing.T, dir, _ string) {

@@ -22,7 +22,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/verify"
 )
 
-// failure is an entry as a gateway would write it.
+// failure returns an entry as a gateway would write it.
 func failure(i int) ledger.Entry {
 	e := ledger.EntryOf(candor.New(kaiza.FileNotFound, "No such file.", candor.WithTool("read_file"), candor.WithRef(fmt.Sprintf("ref-%d", i)),
 		candor.WithSession(fmt.Sprintf("s-%d", i%3), "planner", "")))
@@ -61,7 +61,7 @@ func appendSome(t testing.TB, l *ledger.Ledger, from, n int) (last ledger.Receip
 	return last
 }
 
-// snapshot copies a folder as it is on the disk, which is what a kill leaves.
+// snapshot copies a folder as it is on the disk, which is the state after a kill.
 func snapshot(t testing.TB, dir string) string {
 	t.Helper()
 	for range 10 {
@@ -70,7 +70,7 @@ func snapshot(t testing.TB, dir string) string {
 		if err == nil {
 			return to
 		}
-		if !errors.Is(err, fs.ErrNotExist) { // compressed meanwhile
+		if !errors.Is(err, fs.ErrNotExist) { // a segment was compressed meanwhile
 			t.Fatal(err)
 		}
 	}
@@ -87,13 +87,13 @@ func verifyDir(t testing.TB, dir string, second ...string) verify.Report {
 	return r
 }
 
-// TestK16WhatTheWriterWritesVerifies: through rotation, compression, kills, recovery and retention.
+// TestK16WhatTheWriterWritesVerifies verifies a ledger after rotation, compression, kills, recovery and retention.
 func TestK16WhatTheWriterWritesVerifies(t *testing.T) {
 	dir, second := t.TempDir(), filepath.Join(t.TempDir(), "second")
 	o := ledger.Options{Instance: "real", SecondPlace: second, MaxSegmentBytes: 8 << 10}
 	l := mustOpen(t, dir, o)
 	appendSome(t, l, 0, 300)
-	reportOK(t, verifyDir(t, dir, second)) // while it is written
+	reportOK(t, verifyDir(t, dir, second)) // while it is being written
 	killed := snapshot(t, dir)
 	appendSome(t, l, 300, 50)
 	mustClose(t, l)
@@ -104,7 +104,7 @@ func TestK16WhatTheWriterWritesVerifies(t *testing.T) {
 	}
 
 	later := second + ".later"
-	if err := os.Rename(second, later); err != nil { // it knows of entries that the copy never had
+	if err := os.Rename(second, later); err != nil { // it covers entries that the copy never had
 		t.Fatal(err)
 	}
 	second = later
@@ -123,7 +123,7 @@ func TestK16WhatTheWriterWritesVerifies(t *testing.T) {
 	reportDamage(t, verifyDir(t, killed, second), verify.KindTruncated, r.Chains[0].Chain, r.Chains[0].Size+1)
 }
 
-// tear leaves half a line behind the end of every active segment.
+// tear appends an incomplete line to every active segment.
 func tear(t testing.TB, dir string) {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(dir, "*", format.ActiveSegment))
@@ -176,7 +176,8 @@ func TestWhatRetentionLeavesVerifies(t *testing.T) {
 	if err != nil || len(names) < 1 {
 		t.Fatal(names, err)
 	}
-	// The newest is not on record as removed. The oldest may be: a writer that closes between record and removal leaves it.
+	// The newest segment is not recorded as removed. The oldest may be, if a writer closed between the record and the
+	// removal.
 	if err := os.Remove(names[len(names)-1]); err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +189,7 @@ func TestWhatRetentionLeavesVerifies(t *testing.T) {
 	}
 }
 
-// TestAWriterAtWorkCausesNoFalseAlarm verifies over and over beside four callers and two writers.
+// TestAWriterAtWorkCausesNoFalseAlarm verifies a ledger repeatedly while two writers with four callers each append to it.
 func TestAWriterAtWorkCausesNoFalseAlarm(t *testing.T) {
 	t.Parallel()
 	dir, second := t.TempDir(), filepath.Join(t.TempDir(), "second")
@@ -219,7 +220,7 @@ func TestAWriterAtWorkCausesNoFalseAlarm(t *testing.T) {
 					t.Error(err)
 				}
 				if first {
-					started <- struct{}{} // the second place is there
+					started <- struct{}{} // the witness copy exists
 				}
 			}
 		})
@@ -242,8 +243,9 @@ func TestAWriterAtWorkCausesNoFalseAlarm(t *testing.T) {
 	reportOK(t, verifyDir(t, dir, second))
 }
 
-// TestK16RandomLedgersVerify: random workloads with rotations, kills and restarts, and no false alarm; then one random change in each, which is
-// found. The whole 10,000 run with CANDOR_FULL.
+// TestK16RandomLedgersVerify runs random workloads with rotations, kills and restarts, which must cause no false
+// alarm. It then makes one random change in each ledger, which must be found. With CANDOR_FULL it runs all 10,000
+// rounds.
 func TestK16RandomLedgersVerify(t *testing.T) {
 	t.Parallel()
 	rounds := 60 / sweep.Step(4, 6)
@@ -281,7 +283,7 @@ func randomLedger(t *testing.T, r *rand.Rand) {
 	}
 }
 
-// cutRandomly cuts the active segments within their last line.
+// cutRandomly truncates the active segments within their last line.
 func cutRandomly(t testing.TB, r *rand.Rand, dir string) {
 	names, err := filepath.Glob(filepath.Join(dir, "*", format.ActiveSegment))
 	if err != nil {
@@ -327,7 +329,7 @@ func changeOne(t testing.TB, r *rand.Rand, dir string) {
 	}
 }
 
-// reportOK demands a clean report.
+// reportOK fails the test unless the report is clean.
 func reportOK(t *testing.T, r verify.Report) {
 	t.Helper()
 	if !r.OK || len(r.Damage) > 0 {
@@ -335,7 +337,7 @@ func reportOK(t *testing.T, r verify.Report) {
 	}
 }
 
-// reportDamage demands one harm of that kind at that entry of that chain.
+// reportDamage fails the test unless the first damage is of that kind, at that entry of that chain.
 func reportDamage(t *testing.T, r verify.Report, kind verify.Kind, chain string, seq uint64) {
 	t.Helper()
 	if r.OK || len(r.Damage) == 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/verify"
 )
 
-// openSmall opens a ledger whose second place is rewritten at a few kilobytes.
+// openSmall opens a ledger whose witness copy is rewritten at a few kilobytes.
 func openSmall(t *testing.T, dir, place string, clock *testClock) *ledger.Ledger {
 	t.Helper()
 	l := mustOpen(t, dir, ledger.Options{Clock: clock.now, SecondPlace: place, OwnSecondPlace: true})
@@ -21,8 +21,8 @@ func openSmall(t *testing.T, dir, place string, clock *testClock) *ledger.Ledger
 	return l
 }
 
-// TestOwnSecondPlaceStaysSmall writes many checkpoints beside another writer and a verifier. The file holds the newest of each chain, and
-// still shows what is cut off.
+// TestOwnSecondPlaceStaysSmall writes many checkpoints while another writer and a verifier run. The file holds the
+// newest checkpoint of each chain, and still shows truncation.
 func TestOwnSecondPlaceStaysSmall(t *testing.T) {
 	t.Parallel()
 	dir, place, clock := t.TempDir(), filepath.Join(t.TempDir(), "checkpoints"), newTestClock()
@@ -68,7 +68,8 @@ func TestOwnSecondPlaceStaysSmall(t *testing.T) {
 	reportDamage(t, verifyDir(t, dir, place), verify.KindTruncated, chain, each+1)
 }
 
-// TestSharedSecondPlaceIsOnlyAppendedTo: others may keep their checkpoints in it, or hold it against writing over.
+// TestSharedSecondPlaceIsOnlyAppendedTo checks that a shared file is never rewritten: other ledgers may write to it,
+// or the operator may have made it append-only.
 func TestSharedSecondPlaceIsOnlyAppendedTo(t *testing.T) {
 	t.Parallel()
 	dir, place, clock := t.TempDir(), filepath.Join(t.TempDir(), "checkpoints"), newTestClock()

@@ -15,10 +15,10 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// told is what callers were told. It is the other side of the ledger: what stands here must stand there.
+// told holds the receipts that callers have received. All of their entries must be in the ledger.
 type told struct {
 	mu       sync.Mutex
-	receipts []ledger.Receipt // only grows, so that a prefix can be kept
+	receipts []ledger.Receipt // append-only, so that a prefix can be kept
 }
 
 func (w *told) add(r ledger.Receipt) {
@@ -27,29 +27,30 @@ func (w *told) add(r ledger.Receipt) {
 	w.receipts = append(w.receipts, r)
 }
 
-// soFar returns what has been said up to now. It may be kept.
+// soFar returns the receipts up to now. The caller may keep the slice.
 func (w *told) soFar() []ledger.Receipt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.receipts[:len(w.receipts):len(w.receipts)]
 }
 
-// place names an entry.
+// place identifies an entry.
 type place struct {
 	chain string
 	seq   uint64
 }
 
-// inventory is what stands in a ledger folder, read without any of the ledger's own code.
+// inventory is the content of a ledger folder, read without the ledger's own code.
 type inventory struct {
 	hashes map[place]string
 	kinds  map[ledger.Kind]int
-	disk   map[string]int // what settings say of the disk: full, space
-	twice  []place        // entries that are there more than once, always with the same hash
-	refs   map[string]int // how often each ref is there, in entries that are not a completion
+	disk   map[string]int // number of settings by recorded state of the disk: full, space
+	twice  []place        // entries that occur more than once, always with the same hash
+	refs   map[string]int // number of entries by ref, without completions
 }
 
-// readFolder reads all entries of all chains. Two entries with one number are an error; a line that is not whole ends its file.
+// readFolder reads all entries of all chains. Two different entries with one number are an error; an incomplete line
+// ends its file.
 func readFolder(fsys fs.FS) (*inventory, error) {
 	f := &inventory{hashes: map[place]string{}, kinds: map[ledger.Kind]int{}, disk: map[string]int{}, refs: map[string]int{}}
 	segments, err := fs.Glob(fsys, "*/audit-log*")
@@ -71,7 +72,8 @@ func readFolder(fsys fs.FS) (*inventory, error) {
 	return f, nil
 }
 
-// packedTwice reports whether a file is there packed as well: a crash between packing and removing leaves both.
+// packedTwice reports whether name is a compressed file that also exists plain: a crash between compressing and
+// removing leaves both.
 func packedTwice(segments []string, name string) bool {
 	plain, packed := strings.CutSuffix(name, ".gz")
 	return packed && slices.Contains(segments, plain)
@@ -117,14 +119,14 @@ func (f *inventory) take(chain string, content []byte) error {
 	return nil
 }
 
-// between returns the text behind the first mark, up to the next one.
+// between returns the text between after and before.
 func between(line []byte, after, before string) string {
 	_, rest, _ := bytes.Cut(line, []byte(after))
 	text, _, _ := bytes.Cut(rest, []byte(before))
 	return string(text)
 }
 
-// lost returns the receipts that the folder does not honour.
+// lost returns the receipts whose entries are missing or differ.
 func (f *inventory) lost(receipts []ledger.Receipt) (lost []ledger.Receipt) {
 	for _, r := range receipts {
 		if f.hashes[place{r.Chain, r.Seq}] != r.Hash {
