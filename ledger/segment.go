@@ -78,8 +78,8 @@ type segmentWriter struct {
 	entries  int
 }
 
-// write appends lines and makes them durable. After an error sound reports whether the segment has durably its
-// previous size. If it has not, it must never be written again.
+// write appends lines and makes them durable. After an error, sound reports whether the previous size of the segment
+// was durably restored. If not, the segment must never be written again.
 func (g *segmentWriter) write(lines []byte) (sound bool, err error) {
 	if end := g.size + int64(len(lines)); end > g.reserved {
 		// An error is ignored: if there is no space, the write fails.
