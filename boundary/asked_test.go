@@ -11,8 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestWhatTheClientDoesNotOfferIsToldAsThat has a handler ask a client that answers "method not found": that is about the
-// handler's request, and not about the call.
+// TestWhatTheClientDoesNotOfferIsToldAsThat runs a handler that sends a request to a client that answers "method not found". The
+// error concerns the handler's request, not the call.
 func TestWhatTheClientDoesNotOfferIsToldAsThat(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "asks", Version: "1"}, nil)
 	mcp.AddTool(server, &mcp.Tool{Name: "roots"}, func(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {

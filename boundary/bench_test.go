@@ -15,12 +15,12 @@ import (
 	"github.com/candor-mcp/candor/internal/ref"
 )
 
-// The benchmarks of this file compare two ways in turns, round by round, and report the ratio of the medians: machines are noisy,
-// but both ways meet the same noise.
+// The benchmarks in this file run two variants alternately, round by round, and report the ratio of the medians. Machines are noisy,
+// but both variants are subject to the same noise.
 
 const rounds = 9
 
-// inTurns runs each way n times a round and returns the median time of one run of each.
+// inTurns runs each variant n times per round and returns the median time of one run of each.
 func inTurns(n int, ways ...func()) []time.Duration {
 	took := make([][]time.Duration, len(ways))
 	for range rounds {
@@ -40,7 +40,7 @@ func inTurns(n int, ways ...func()) []time.Duration {
 	return medians
 }
 
-// naive is what one writes in an afternoon: encode the answer, look at it, and build an envelope from maps.
+// naive is a simple middleware for comparison: it encodes the answer, checks it, and builds an envelope from maps.
 func naive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
 		defer func() {
@@ -70,7 +70,7 @@ func naive(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// naiveFailure says what our envelope says, without redaction and bounds.
+// naiveFailure returns a result with the members of the envelope, without redaction and limits.
 func naiveFailure(code, message string) *mcp.CallToolResult {
 	correlation := ref.New()
 	envelope := map[string]any{
@@ -90,7 +90,7 @@ func naiveFailure(code, message string) *mcp.CallToolResult {
 	}
 }
 
-// benchTool is a tool as it is usually written, seen from the middleware: the SDK's list and a handler.
+// benchTool returns a typical server as the middleware sees it: a list of tools and a handler.
 func benchTool(result *mcp.CallToolResult, err error) mcp.MethodHandler {
 	listed := &mcp.Tool{Name: "read_file", InputSchema: json.RawMessage(
 		`{"type":"object","properties":{"path":{"type":"string"},"limit":{"type":"integer","minimum":0},"binary":{"type":"boolean"}},` +
@@ -122,7 +122,7 @@ const longText = "The quick brown fox jumps over the lazy dog and looks at a tho
 	"The quick brown fox jumps over the lazy dog and looks at a thousand bytes of ordinary text. " +
 	"The quick brown fox jumps over the lazy dog and looks at a thousand bytes of ordinary text. "
 
-// BenchmarkP1Success is what a success costs beyond its handler.
+// BenchmarkP1Success measures the overhead of a success.
 func BenchmarkP1Success(b *testing.B) {
 	ctx, call, bare := context.Background(), benchCall(), benchTool(success(), nil)
 	ours, theirs := behindGuard(Options{}, bare), naive(bare)
@@ -143,7 +143,7 @@ func BenchmarkP1Success(b *testing.B) {
 	b.ReportMetric(testing.AllocsPerRun(200, run(ours))-testing.AllocsPerRun(200, run(bare)), "added-allocs")
 }
 
-// BenchmarkP2Failure is what it costs to turn a failure into an envelope.
+// BenchmarkP2Failure measures the conversion of a failure to an envelope.
 func BenchmarkP2Failure(b *testing.B) {
 	own := candor.RetryableAfter(candor.CodeRateLimited, 2*time.Second, "The quota of this minute is used up.")
 	for _, c := range []struct {
@@ -173,7 +173,7 @@ func BenchmarkP2Failure(b *testing.B) {
 	}
 }
 
-// BenchmarkRefusal is what it costs to refuse arguments that do not fit the schema.
+// BenchmarkRefusal measures the refusal of arguments that do not match the schema.
 func BenchmarkRefusal(b *testing.B) {
 	ctx, call := context.Background(), benchCall()
 	call.Params.Arguments = json.RawMessage(`{"pth":"notes/today.md","limit":"many"}`)

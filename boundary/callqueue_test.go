@@ -14,8 +14,8 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// TestQueuedCallsAreCancelledAndPingsPass fills a server that runs two calls at once. A call that waits can be cancelled, which is recorded
-// and not answered; a ping is answered meanwhile; the others run when there is space.
+// TestQueuedCallsAreCancelledAndPingsPass fills a server that runs two calls at a time. A waiting call can be cancelled, which is
+// recorded and not answered. A ping is answered meanwhile. The other calls run when there is space.
 func TestQueuedCallsAreCancelledAndPingsPass(t *testing.T) {
 	var began atomic.Int64
 	let := make(chan struct{})
@@ -58,8 +58,8 @@ func TestQueuedCallsAreCancelledAndPingsPass(t *testing.T) {
 	}
 }
 
-// TestQueuedCallIsRefusedAfterItsWait fills a server with a call that does not end. A second call waits for queueWait and is then refused,
-// without having run.
+// TestQueuedCallIsRefusedAfterItsWait fills a server with a call that does not end. A second call waits for queueWait and is then
+// refused without having run.
 func TestQueuedCallIsRefusedAfterItsWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, begun, open := gateServer()

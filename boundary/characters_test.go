@@ -14,14 +14,14 @@ import (
 	"github.com/candor-mcp/candor/boundary"
 )
 
-// unsafe are the characters that hide or steer: all of Unicode's Cc, Cf and Co. Of Cs there is nothing in a valid text.
+// unsafe lists the invisible and control characters: Unicode's categories Cc, Cf and Co. Valid strings contain no characters of Cs.
 var unsafe = []*unicode.RangeTable{unicode.Cc, unicode.Cf, unicode.Co}
 
-// hides reports a character that may not leave in an error.
+// hides reports whether an error must not contain the character.
 func hides(r rune) bool { return r != '\n' && r != '\t' && unicode.In(r, unsafe...) }
 
-// hiders returns all of them as texts, between letters so that none stands for two. Those that a text may well hold come few to
-// a text, so that no text is cut; of the planes of private use it is thousands.
+// hiders returns strings that together contain all unsafe characters, each between letters. The strings are short enough not to be
+// truncated, except for the private use planes, where a string has thousands of characters.
 func hiders() (texts []string) {
 	var b strings.Builder
 	n := 0
@@ -41,14 +41,14 @@ func hiders() (texts []string) {
 
 func bidiMark(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }
 
-// sequences are texts that do something on a terminal, or are no valid text.
+// sequences lists terminal control sequences and invalid strings.
 var sequences = []string{
 	"\x1b[31mred\x1b[0m", "\x1b]0;title\x07after", "\x1b]8;;https://evil.example\x1b\\link\x1b]8;;\x1b\\", "\x1b[2J\x1b[H", "\u009b31mred",
 	"\x1bPq#0\x1b\\", "\xff\xfe", "cut \xf0\x9f\x98", "half \xed\xa0\x80 of a pair", "a\r\nb\rc", "back\b\b\bspace",
 	"\U000e0041\U000e0042\U000e007f tags", "\u202egnp.exe\u202c", "\u2066isolated\u2069", "zero\u200bwidth\u2060\ufeff",
 }
 
-// TestR13NothingThatHidesOrSteersLeaves puts every such character into what a tool and a client say.
+// TestR13NothingThatHidesOrSteersLeaves puts every unsafe character into the output of a tool and the requests of a client.
 func TestR13NothingThatHidesOrSteersLeaves(t *testing.T) {
 	var all []plant
 	for _, text := range append(hiders(), sequences...) {
@@ -59,7 +59,7 @@ func TestR13NothingThatHidesOrSteersLeaves(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range append(hiders()[:3], sequences...) { // what stands in the request as it is
+	for _, text := range append(hiders()[:3], sequences...) { // texts that are put into the request unescaped
 		for _, w := range clientWays {
 			all = append(all, plant{way: w, secret: strings.Trim(string(mustJSON(t, text)), `"`)})
 		}
@@ -95,7 +95,7 @@ func mustJSON(t *testing.T, v any) []byte {
 	return b
 }
 
-// hidden says where in a JSON value a character is that hides or steers, or "".
+// hidden returns the path of the first unsafe character in a JSON value, or "".
 func hidden(v any, at string) string {
 	switch v := v.(type) {
 	case string:
@@ -123,7 +123,7 @@ func hidden(v any, at string) string {
 	return ""
 }
 
-// cleanTexts are error texts without a secret, as servers write them; # is a number.
+// cleanTexts lists typical error texts of servers that contain no secret; # is replaced by a number.
 var cleanTexts = []string{
 	"the disk is on fire", "connection reset by peer", "no rows in result set", "record # not found", "unexpected end of JSON input",
 	"invalid character 'x' looking for beginning of value", "column \"name\" of relation \"users\" does not exist", "context deadline exceeded after #s",
@@ -142,7 +142,7 @@ var cleanTexts = []string{
 	"image/png is not accepted", "the queue has # messages and takes no more",
 }
 
-// TestR12CleanErrorsStayAsTheyAre counts the clean texts in which something was taken for a secret.
+// TestR12CleanErrorsStayAsTheyAre counts the clean texts that redaction changes.
 func TestR12CleanErrorsStayAsTheyAre(t *testing.T) {
 	said := way{name: "text", fail: func(text, _ string) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}, StructuredContent: map[string]any{"said": text}}, nil

@@ -19,7 +19,7 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// talk is a client of raw lines.
+// talk is a client that sends and reads raw lines.
 type talk struct {
 	t     *testing.T
 	to    io.Writer
@@ -27,7 +27,7 @@ type talk struct {
 	id    int
 }
 
-// talkTo serves a server through a boundary over pipes, and says hello.
+// talkTo serves a server through a boundary over pipes, and initializes the session.
 func talkTo(t *testing.T, server *mcp.Server, o boundary.Options) *talk {
 	t.Helper()
 	b := boundary.Install(server, o)
@@ -72,7 +72,7 @@ func newMeter(t *testing.T, o meter.Options) *meter.Meter {
 	return m
 }
 
-// TestH10SamplesAreWithinTheirStatedError asks a server that thins its breakdown by tool.
+// TestH10SamplesAreWithinTheirStatedError checks the counts of a server that samples its counts per tool.
 func TestH10SamplesAreWithinTheirStatedError(t *testing.T) {
 	sample, err := meter.ParseSample("10")
 	if err != nil {
@@ -108,7 +108,7 @@ func TestH11NamesThatPeersMakeUpDoNotGrowTheCounters(t *testing.T) {
 	}
 }
 
-// TestW7EveryIssueIsTaught reads the issues of bad arguments in the tool-error dialect.
+// TestW7EveryIssueIsTaught checks the issues of invalid arguments in the tool-error dialect.
 func TestW7EveryIssueIsTaught(t *testing.T) {
 	toolError, err := dialect.Lookup("tool-error")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// TestDualPatternReachesTheWire: pattern B is not marked isError, and the pattern that a server chooses for a tool is the one that is sent.
+// TestDualPatternReachesTheWire checks that pattern B is sent without isError, and that a server can choose the pattern of a tool.
 func TestDualPatternReachesTheWire(t *testing.T) {
 	const inA = `{"ok":false,"error":{"code":"HANDLER_ERROR","message":"ERR_NOT_FOUND: No task has this id.","details":{"code":"ERR_NOT_FOUND"}}}`
 	const inB = `{"ok":true,"data":{"ok":false,"error":{"code":"ERR_NOT_FOUND","message":"No task has this id."}}}`

@@ -19,7 +19,7 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// connected is a server with a client, over the SDK's in-memory connection.
+// connected returns a client of a server, over the SDK's in-memory connection.
 func connected(b testing.TB, o *boundary.Options) *mcp.ClientSession {
 	b.Helper()
 	server := mcp.NewServer(&mcp.Implementation{Name: "bench", Version: "1"}, nil)
@@ -44,7 +44,7 @@ func connected(b testing.TB, o *boundary.Options) *mcp.ClientSession {
 	return session
 }
 
-// cpu is the processor time this process has used, which on a shared machine is steadier than a clock.
+// cpu returns the CPU time of this process, which on a shared machine is steadier than the elapsed time.
 func cpu(b *testing.B) time.Duration {
 	b.Helper()
 	var used syscall.Rusage
@@ -54,7 +54,7 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// burst makes n failing calls from 16 callers and returns the processor time of one.
+// burst makes n failing calls from 16 goroutines and returns the CPU time per call.
 func burst(b *testing.B, session *mcp.ClientSession, n int) time.Duration {
 	b.Helper()
 	const callers = 16
@@ -77,8 +77,8 @@ func burst(b *testing.B, session *mcp.ClientSession, n int) time.Duration {
 	return (cpu(b) - began) / time.Duration(n)
 }
 
-// BenchmarkP3DurableFailure compares the processor time of a failing call through the bare SDK with one that is enveloped,
-// recorded on the disk and counted, from 16 callers.
+// BenchmarkP3DurableFailure compares the CPU time of a failing call through the SDK alone with one that gets an envelope, is recorded
+// on disk and counted, from 16 goroutines.
 func BenchmarkP3DurableFailure(b *testing.B) {
 	trail, err := ledger.Open(b.TempDir(), ledger.Options{})
 	if err != nil {

@@ -21,15 +21,15 @@ import (
 	"github.com/candor-mcp/candor/dialect"
 )
 
-// effectCase is a tool that fails after it may have changed something, or before.
+// effectCase is a tool that fails before or after it may have changed data.
 type effectCase struct {
 	name   string
 	handle mcp.ToolHandler
-	open   bool  // whether it took effect is not known
-	after  int64 // the delay that must not get lost, if any
+	open   bool  // it is unknown whether the call took effect
+	after  int64 // the retry delay that must be kept, if any
 }
 
-// postTo is a tool that posts to an address, as tools in front of a web API do.
+// postTo returns a tool that posts to a URL, like tools in front of a web API.
 func postTo(url string) mcp.ToolHandler {
 	return func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader("text=hello"))
@@ -49,14 +49,14 @@ func postTo(url string) mcp.ToolHandler {
 	}
 }
 
-// recordingUpstream answers each path in its own way of failing.
+// recordingUpstream starts an upstream server that fails in a different way on each path.
 func recordingUpstream(t *testing.T) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		switch r.URL.Path {
 		case "/hangup":
-			panic(http.ErrAbortHandler) // the way net/http has to end a connection
+			panic(http.ErrAbortHandler) // net/http ends the connection for this value
 		case "/slow":
 			<-r.Context().Done()
 		case "/429":
@@ -73,7 +73,7 @@ func recordingUpstream(t *testing.T) string {
 	return s.URL
 }
 
-// closedAddress returns an address at which nothing listens.
+// closedAddress returns an address that refuses connections.
 func closedAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -124,7 +124,8 @@ func effectCases(t *testing.T) []effectCase {
 	}
 }
 
-// TestRetryAdviceInvitesNoSecondEffect fails tools in front of a web API over real HTTP, in both eras, with and without annotations.
+// TestRetryAdviceInvitesNoSecondEffect calls failing tools in front of a web API over real HTTP, in both eras, with and without
+// annotations.
 func TestRetryAdviceInvitesNoSecondEffect(t *testing.T) {
 	t.Parallel()
 	cases := effectCases(t)
@@ -168,7 +169,7 @@ func checkAdvice(t *testing.T, r *rig, c effectCase, repeatable bool) {
 	}
 }
 
-// TestAuthorOfTheServerHasTheLastWord holds that Refine can make a failure retryable.
+// TestAuthorOfTheServerHasTheLastWord checks that Refine can make a failure retryable.
 func TestAuthorOfTheServerHasTheLastWord(t *testing.T) {
 	t.Parallel()
 	add := func(_ *Boundary, s *mcp.Server) http.Handler {

@@ -23,7 +23,7 @@ import (
 //go:embed testdata/emits.txt
 var emitsText string
 
-// emitsServer has a tool for each way to break a promise.
+// emitsServer returns a server with a tool for each kind of failure.
 func emitsServer() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "emits", Version: "1"}, nil)
 	tool := func(name, output string, h mcp.ToolHandler) {
@@ -41,12 +41,12 @@ func emitsServer() *mcp.Server {
 	})
 	tool("nothing", "", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, nil })
 	tool("sleeps", "", func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		select {} // and ignores its context
+		select {} // ignores its context
 	})
 	return s
 }
 
-// emitsLines sends lines and returns the code of the first failure that comes back.
+// emitsLines sends lines and returns the code of the first failure in the answers.
 func emitsLines(t *testing.T, o Options, lines ...string) string {
 	t.Helper()
 	server := emitsServer()
@@ -69,7 +69,7 @@ func emitsLines(t *testing.T, o Options, lines ...string) string {
 	}
 }
 
-// codeIn returns the identity of the canonical error in a message, "" if there is none.
+// codeIn returns the code of the error in a message, or "".
 func codeIn(message []byte) string {
 	m := wire.Parse(message, wire.Limits{})
 	own, ok := dialect.Embedded(m.Value())
@@ -115,8 +115,8 @@ func emitsCall(id int, tool string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{}}}`, id, tool)
 }
 
-// TestEveryCodeOfTheBoundaryIsEmitted makes a server emit each code of testdata/emits.txt over its transport. The catalogue holds
-// a code active only if it is in such a list, or if reading other servers' answers can lead to it.
+// TestEveryCodeOfTheBoundaryIsEmitted makes a server send each code of testdata/emits.txt over its transport. The catalogue marks a
+// code as active only if it is in such a list, or if reading the answers of other servers can produce it.
 func TestEveryCodeOfTheBoundaryIsEmitted(t *testing.T) {
 	many := make([]string, maxInFlight+1)
 	for i := range many {

@@ -25,7 +25,7 @@ var mixedCalls = flag.Int("calls", 10_000, "how many mixed calls are made before
 
 const mixedClients = 64
 
-// mixedServer fails in every way a handler can, and sometimes does not.
+// mixedServer returns a server whose handlers fail in every possible way, or succeed.
 func mixedServer() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "mixed", Version: "1"}, nil)
 	type in struct {
@@ -53,11 +53,11 @@ func mixedServer() *mcp.Server {
 	return s
 }
 
-// mixed are the lines a client sends; %d is its id. Those without an answer are marked.
+// mixed lists the lines that a client sends; %d is replaced by the id.
 var mixed = []struct {
 	line   string
-	silent bool // the protocol forbids an answer
-	cancel bool // is cancelled after it was sent
+	silent bool // the protocol does not allow an answer
+	cancel bool // the call is cancelled after it was sent
 }{
 	{line: `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"act","arguments":{"how":"ok"}}}`},
 	{line: `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"act","arguments":{"how":"error"}}}`},
@@ -80,7 +80,7 @@ var mixed = []struct {
 	{line: `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"act","arguments":{"how":"wait"}}}`, silent: true, cancel: true},
 }
 
-// mixedClient sends n lines and returns how many answers tell of a failure.
+// mixedClient sends n lines and returns the number of answers that report a failure.
 func mixedClient(r io.Reader, w io.Writer, n int, seed uint64) (failed int, err error) {
 	lines := bufio.NewReaderSize(r, 1<<16)
 	chance := rand.New(rand.NewPCG(seed, 1))
@@ -121,8 +121,8 @@ func mixedClient(r io.Reader, w io.Writer, n int, seed uint64) (failed int, err 
 	return failed, nil
 }
 
-// TestH9MessagesEqualEntriesEqualCounts makes many calls from many clients at once: the failures they were told of, and those
-// nobody may be told of, are the failures in the ledger and in the counters, one for one.
+// TestH9MessagesEqualEntriesEqualCounts makes many calls from many clients at the same time. The failures that were sent and those
+// that must not be sent equal the failures in the ledger and in the counters.
 func TestH9MessagesEqualEntriesEqualCounts(t *testing.T) {
 	calls := *mixedCalls
 	if testing.Short() {

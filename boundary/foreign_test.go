@@ -20,7 +20,7 @@ func hang() { select {} }
 
 type (
 	selfError     struct{} // unwraps to itself
-	selfListError struct{} // the same, by a list
+	selfListError struct{} // unwraps to a list that contains itself
 	endlessError  struct{} // unwraps to a new error each time
 	sleepyError   struct{}
 	sleepyIsError struct{}
@@ -44,7 +44,7 @@ func (sleepyJSON) MarshalJSON() ([]byte, error)  { hang(); return nil, nil }
 func (goexitJSON) MarshalJSON() ([]byte, error)  { runtime.Goexit(); return nil, nil }
 func (sleepyBlock) MarshalJSON() ([]byte, error) { hang(); return nil, nil }
 
-// foreignOutcomes are what a handler may leave behind whose methods do not return.
+// foreignOutcomes lists return values of handlers whose methods do not return.
 var foreignOutcomes = map[string]func() (*mcp.CallToolResult, error){
 	"unwraps to itself":       func() (*mcp.CallToolResult, error) { return nil, &selfError{} },
 	"unwraps to a list":       func() (*mcp.CallToolResult, error) { return nil, &selfListError{} },
@@ -81,7 +81,7 @@ var foreignOutcomes = map[string]func() (*mcp.CallToolResult, error){
 	},
 }
 
-// foreignServer has a tool and a prompt that end as outcome does.
+// foreignServer returns a server with a tool and a prompt that return outcome.
 func foreignServer(outcome func() (*mcp.CallToolResult, error)) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "s", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "t", InputSchema: &jsonschema.Schema{Type: "object"}},
@@ -121,7 +121,7 @@ func TestForeignMethodsAreBounded(t *testing.T) {
 	}
 }
 
-// TestForeignErrorAfterTheDeadline has a handler whose time is up return an error that unwraps to itself.
+// TestForeignErrorAfterTheDeadline runs a handler that returns an error that unwraps to itself after its deadline.
 func TestForeignErrorAfterTheDeadline(t *testing.T) {
 	t.Parallel()
 	server := mcp.NewServer(&mcp.Implementation{Name: "s", Version: "1"}, nil)
@@ -137,7 +137,7 @@ func TestForeignErrorAfterTheDeadline(t *testing.T) {
 	}
 }
 
-// TestForeignValuesAreEncodedOnce has a value that can be encoded only once: the SDK must get what was encoded then.
+// TestForeignValuesAreEncodedOnce returns a value that can be encoded only once. The SDK must get the JSON of that encoding.
 func TestForeignValuesAreEncodedOnce(t *testing.T) {
 	t.Parallel()
 	value := &onceJSON{}

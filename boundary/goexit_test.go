@@ -15,8 +15,8 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// TestHandlerThatEndsItsGoroutineIsAnswered calls a tool that calls runtime.Goexit on a server without a Timeout. The call is answered, its
-// place is free for the next call, and the session ends cleanly.
+// TestHandlerThatEndsItsGoroutineIsAnswered calls a tool that calls runtime.Goexit on a server without a Timeout. The call is
+// answered, it no longer counts for MaxCalls, and the session ends cleanly.
 func TestHandlerThatEndsItsGoroutineIsAnswered(t *testing.T) {
 	t.Parallel()
 	for _, e := range eras {
@@ -62,7 +62,7 @@ func TestHandlerThatEndsItsGoroutineIsAnsweredOverHTTP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Not an httptest.Server: its Close waits for the SDK, which waits for the handler that has gone.
+		// Do not use an httptest.Server: its Close waits for the SDK, which waits for the handler that has ended.
 		srv := &http.Server{Handler: Handler(server, Options{Ledger: r.tally, Meter: r.tally, Logger: quiet, MaxCalls: 1}), ReadHeaderTimeout: time.Minute}
 		go func() { _ = srv.Serve(listener) }()
 		t.Cleanup(func() { _ = srv.Close() })

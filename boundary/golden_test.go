@@ -32,7 +32,7 @@ type goldenOut struct {
 	Lines int `json:"lines"`
 }
 
-// goldenServer fails in the ways that look different on the wire.
+// goldenServer returns a server with one tool for each format of failure on the wire.
 func goldenServer() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "golden", Version: "1"}, nil)
 	limited := candor.RetryableAfter(candor.CodeRateLimited, 2*time.Second, "The quota of this minute is used up.",
@@ -66,7 +66,7 @@ var goldenCalls = []struct{ name, line string }{
 const goldenHello = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
 	`"clientInfo":{"name":"golden","version":"1"}}}`
 
-// goldenAnswers drives a server of one dialect through the stream wrapper and returns the answers in the order of the calls.
+// goldenAnswers calls a server of one dialect over a stream and returns the answers in the order of the calls.
 func goldenAnswers(t *testing.T, d dialect.Dialect) [][]byte {
 	t.Helper()
 	refs := 0
@@ -99,7 +99,7 @@ func goldenAnswers(t *testing.T, d dialect.Dialect) [][]byte {
 	return answers
 }
 
-// TestAnswersOfEveryDialect holds the bytes of each kind of failure in each dialect.
+// TestAnswersOfEveryDialect checks the bytes of each kind of failure in each dialect.
 func TestAnswersOfEveryDialect(t *testing.T) {
 	for _, name := range dialect.Names() {
 		t.Run(name, func(t *testing.T) {
@@ -182,7 +182,8 @@ func goldenRead(t *testing.T, name string) []goldenAnswer {
 	return out
 }
 
-// TestAClientThatShowsOnlyTheFirstBlock learns the code, the failing fields, whether to retry, what next and the ref.
+// TestAClientThatShowsOnlyTheFirstBlock checks that the first block contains the code, the failing fields, the retry advice, the
+// suggestion and the ref.
 func TestAClientThatShowsOnlyTheFirstBlock(t *testing.T) {
 	answers := goldenRead(t, "candor")
 	for i, want := range map[int][]string{
@@ -209,7 +210,7 @@ func TestAClientThatShowsOnlyTheFirstBlock(t *testing.T) {
 	}
 }
 
-// TestAClientThatValidatesStructuredContentOnErrors never meets an error that breaks the tool's own schema.
+// TestAClientThatValidatesStructuredContentOnErrors checks that structured content of errors always matches the tool's schema.
 func TestAClientThatValidatesStructuredContentOnErrors(t *testing.T) {
 	promise, err := schema.Compile([]byte(`{"type":"object","properties":{"lines":{"type":"integer"}},"required":["lines"],"additionalProperties":false}`))
 	if err != nil {
@@ -230,7 +231,7 @@ func TestAClientThatValidatesStructuredContentOnErrors(t *testing.T) {
 	}
 }
 
-// TestAClientThatReadsOnlyJSONRPCErrors finds number, sentence and envelope there.
+// TestAClientThatReadsOnlyJSONRPCErrors checks that JSON-RPC errors have a number, a message and the envelope.
 func TestAClientThatReadsOnlyJSONRPCErrors(t *testing.T) {
 	for i, want := range map[int]struct {
 		number int64
@@ -243,7 +244,7 @@ func TestAClientThatReadsOnlyJSONRPCErrors(t *testing.T) {
 				continue
 			}
 			var data map[string]struct{ Code, Ref string }
-			_ = json.Unmarshal(e.Data, &data) // members of other shapes are left out
+			_ = json.Unmarshal(e.Data, &data) // members of other types are ignored
 			if got := data[dialect.MetaKey]; got.Code != want.code || got.Ref == "" {
 				t.Errorf("%s, %s: data hold %+v, want %s", name, goldenCalls[i].name, got, want.code)
 			}

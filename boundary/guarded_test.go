@@ -9,7 +9,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Over HTTP a server may be made for each request.
+// TestServersThatAreGoneAreForgotten checks that collected servers are removed, because over HTTP a server may be created for each
+// request.
 func TestServersThatAreGoneAreForgotten(t *testing.T) {
 	b := New(Options{Logger: quiet})
 	var made []weak.Pointer[mcp.Server]
@@ -31,7 +32,7 @@ func TestServersThatAreGoneAreForgotten(t *testing.T) {
 		if known() < 10 {
 			return
 		}
-		time.Sleep(10 * time.Millisecond) // clean-ups run in their own time
+		time.Sleep(10 * time.Millisecond) // cleanups run asynchronously
 	}
 	t.Errorf("%d servers are remembered", known())
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// BenchmarkHTTPSuccess is what a success costs beyond the SDK's own handler: once without a network, where the layer is all
-// there is to see, and once as a client sees it.
+// BenchmarkHTTPSuccess measures the overhead of a success compared with the SDK's own handler: once without a network, where the
+// layer dominates, and once from the client's side.
 func BenchmarkHTTPSuccess(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -64,7 +64,7 @@ func compareHTTP(b *testing.B, n int, bare, ours func()) {
 	b.ReportMetric(float64(medians[1])/float64(medians[0]), "x-bare")
 }
 
-// BenchmarkHTTPLayer is the layer alone, around a handler that does nothing but answer.
+// BenchmarkHTTPLayer measures the layer around a handler that only writes an answer.
 func BenchmarkHTTPLayer(b *testing.B) {
 	event := []byte("event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"" + longText + "\"}]}}\n\n")
 	inner := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

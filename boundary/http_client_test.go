@@ -18,7 +18,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// connect opens a session of the go-sdk's own client.
+// connect opens a session with the go-sdk's client.
 func connect(t *testing.T, url, version string, o *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
 	client := mcp.NewClient(&mcp.Implementation{Name: "c", Version: "1"}, o)
@@ -80,7 +80,7 @@ func TestAClientLearnsThatItsSessionIsGone(t *testing.T) {
 	}
 }
 
-// TestTheSDKsClientWorksThroughIt has a tool report progress and ask the client back before it answers.
+// TestTheSDKsClientWorksThroughIt calls a tool that reports progress and sends a request to the client before it answers.
 func TestTheSDKsClientWorksThroughIt(t *testing.T) {
 	server := demoServer()
 	mcp.AddTool(server, &mcp.Tool{Name: "asks"}, func(ctx context.Context, req *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
@@ -185,7 +185,7 @@ func TestACallWithALargeIDCanBeCalledOff(t *testing.T) {
 	}
 }
 
-// TestWhatIsReplayedIsNotSettledAgain reads a stream of events again, as a client does that has lost its connection.
+// TestWhatIsReplayedIsNotSettledAgain reads a stream of events twice, like a client that has lost its connection.
 func TestWhatIsReplayedIsNotSettledAgain(t *testing.T) {
 	r := newRig(t, streamable(mcp.StreamableHTTPOptions{EventStore: mcp.NewMemoryEventStore(nil)}), nil)
 	r.initialize(t)
@@ -195,7 +195,7 @@ func TestWhatIsReplayedIsNotSettledAgain(t *testing.T) {
 		{"6", "completion/complete", `{"ref":{"type":"ref/prompt","name":"broken"},"argument":{"name":"a","value":"b"}}`},
 	} {
 		res := r.do(t, "POST", request(call[0], call[1], call[2]), "Mcp-Protocol-Version", "2025-11-25")
-		first, _, _ := strings.Cut(string(res.body), "\n\n") // the event that only begins the stream
+		first, _, _ := strings.Cut(string(res.body), "\n\n") // the initial event without data
 		_, from, ok := strings.Cut(first, "id: ")
 		if !ok {
 			t.Fatalf("no event id: %s", res.body)
@@ -214,7 +214,7 @@ func TestWhatIsReplayedIsNotSettledAgain(t *testing.T) {
 	}
 }
 
-// TestAnErrorReachesAClientThatHadToComeBack has the tool end the stream of its own call before it fails.
+// TestAnErrorReachesAClientThatHadToComeBack calls a tool that closes the stream of its call before it fails.
 func TestAnErrorReachesAClientThatHadToComeBack(t *testing.T) {
 	server, count := demoServer(), new(tally)
 	for name, failure := range map[string]error{"tool": errors.New("disk on fire"), "rpc": &jsonrpc.Error{Code: 2100, Message: "Navigation failed"}} {
@@ -238,7 +238,7 @@ func TestAnErrorReachesAClientThatHadToComeBack(t *testing.T) {
 	}
 }
 
-// TestMixedCallsReconcile is the invariant under load: errors written = entries = counts.
+// TestMixedCallsReconcile checks the invariant under load: errors sent = entries = counts.
 func TestMixedCallsReconcile(t *testing.T) {
 	r := newRig(t, bothEras, nil)
 	r.initialize(t)
@@ -285,7 +285,7 @@ func TestTheLegacyHandlerWorksThroughIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = session.Close() }()
-	before, _, _ := r.totals() // the client asks for something newer first
+	before, _, _ := r.totals() // the client tries a newer version first
 	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "plain"})
 	if e := received(result, err); e == nil || e.Code().Symbol() != "INTERNAL_ERROR" {
 		t.Errorf("%v %v", result, err)

@@ -18,7 +18,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// written sends chunks through the layer, each with one call of Write, and returns what a client would read.
+// written writes chunks through the layer, each with one call of Write, and returns the response body.
 func written(t *testing.T, b *Boundary, kind string, status int, chunks ...string) string {
 	t.Helper()
 	inner := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -110,7 +110,7 @@ func TestAPlainJSONAnswerIsHeldOnlyIfItMayBeAnError(t *testing.T) {
 	}
 }
 
-// TestEventsAreNotHeldBack has the tool wait until the client has read the progress it reported.
+// TestEventsAreNotHeldBack calls a tool that waits until the client has read the progress that it reported.
 func TestEventsAreNotHeldBack(t *testing.T) {
 	server, seen := demoServer(), make(chan bool)
 	mcp.AddTool(server, &mcp.Tool{Name: "steps"}, func(ctx context.Context, req *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {

@@ -21,7 +21,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// tally is a ledger and a meter in one.
+// tally is a ledger and a meter.
 type tally struct {
 	fakeLedger
 	fakeMeter
@@ -46,7 +46,7 @@ type echoIn struct {
 	Text string `json:"text"`
 }
 
-// demoServer is the server of the stream's tests, and two tools more.
+// demoServer returns the server of the stream tests with two more tools.
 func demoServer() *mcp.Server {
 	s := rowServer()
 	mcp.AddTool(s, &mcp.Tool{Name: "echo"}, func(_ context.Context, _ *mcp.CallToolRequest, in echoIn) (*mcp.CallToolResult, any, error) {
@@ -89,7 +89,7 @@ func streamable(o mcp.StreamableHTTPOptions) func(*Boundary, *mcp.Server) http.H
 
 func bothEras(b *Boundary, s *mcp.Server) http.Handler { return b.eras(s) }
 
-// httpReply is what came back.
+// httpReply is a response.
 type httpReply struct {
 	status  int
 	header  http.Header
@@ -145,7 +145,7 @@ func (r *rig) do(t *testing.T, method, body string, header ...string) httpReply 
 const clientMeta = `{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 	`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 
-// call makes a request in the era of the rig.
+// call sends a request in the era of the rig.
 func (r *rig) call(t *testing.T, id, method, params string) httpReply {
 	t.Helper()
 	if !r.newEra {
@@ -179,7 +179,7 @@ func request(id, method, params string) string {
 	return body + "}"
 }
 
-// initialize opens a session, if the handler has them.
+// initialize opens a session if the handler has sessions.
 func (r *rig) initialize(t *testing.T) {
 	t.Helper()
 	res := r.call(t, "1", "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)
@@ -192,7 +192,7 @@ func (r *rig) initialize(t *testing.T) {
 	}
 }
 
-// failure reads the envelope that came back, nil if there is none.
+// failure returns the error in the envelope of the response, or nil.
 func (res httpReply) failure(t *testing.T) *candor.Error {
 	t.Helper()
 	v, err := wire.ParseValue(res.message, wire.Limits{})

@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/dialect"
 )
 
-// TestTheDoorIsGuarded tries Host, Origin, method, media type and size.
+// TestTheDoorIsGuarded checks Host, Origin, method, media type and size.
 func TestTheDoorIsGuarded(t *testing.T) {
 	ping := request("7", "ping", "")
 	long := request("7", "tools/call", `{"name":"echo","arguments":{"text":"`+strings.Repeat("x", 5000)+`"}}`)
@@ -199,7 +199,7 @@ func TestTheWordsOfAHandlerInsideAreKept(t *testing.T) {
 		status  int
 		kind    string
 		body    string
-		code    string // "" if it passes as it is
+		code    string // "" if it passes unchanged
 		message string
 	}{
 		{429, "text/plain", "slow down, tenant 7", "RATE_LIMITED", "slow down, tenant 7"},

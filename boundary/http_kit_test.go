@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/candortest"
 )
 
-// TestTheKitFindsNothingOverHTTP has the conformance kit judge the handler, with Candor's own contract.
+// TestTheKitFindsNothingOverHTTP runs the conformance kit against the handler, with Candor's contract.
 func TestTheKitFindsNothingOverHTTP(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "kit", Version: "1"}, &mcp.ServerOptions{Logger: slog.New(slog.DiscardHandler)})
 	type in struct {

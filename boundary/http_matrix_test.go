@@ -8,7 +8,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// httpDoors are all the ways in which the SDK serves HTTP, and ours that serves both eras.
+// httpDoors lists the ways in which the SDK serves HTTP, and the boundary's handler for both eras.
 var httpDoors = []struct {
 	name    string
 	newEra  bool
@@ -24,11 +24,11 @@ var httpDoors = []struct {
 	{"both eras, new one", true, bothEras},
 }
 
-// httpMatrix is PROTOCOL 1.3 over HTTP: what is asked, and what must come back.
+// httpMatrix is PROTOCOL 1.3 over HTTP: requests and the expected responses.
 var httpMatrix = []struct {
 	name, method, params string
 	code                 string
-	number               int64 // of the JSON-RPC error, 0 for a result that says isError
+	number               int64 // number of the JSON-RPC error; 0 for a result with isError
 	status, newStatus    int   // in the old era and in the new one
 }{
 	{"plain error, typed", "tools/call", `{"name":"typed","arguments":{"path":"fire","mode":"r"}}`, "INTERNAL_ERROR", 0, 200, 200},
@@ -90,7 +90,7 @@ func TestEveryFailureOverHTTPIsReadableRecordedAndCountedOnce(t *testing.T) {
 						t.Errorf("%d new entries, %d entries and %d counts in all", entries-before, entries, counts)
 					}
 					e := res.failure(t)
-					if row.code == "RESOURCE_NOT_FOUND" { // clients know it by its exact shape, which stays
+					if row.code == "RESOURCE_NOT_FOUND" { // clients recognise it by its exact form, which is kept
 						e = r.last()
 					}
 					if e == nil || e.Code().Symbol() != row.code || e.Ref() != r.last().Ref() {
@@ -108,7 +108,7 @@ func TestEveryFailureOverHTTPIsReadableRecordedAndCountedOnce(t *testing.T) {
 	}
 }
 
-// unreadable are bodies that never become a message.
+// unreadable lists bodies that are not messages.
 var unreadable = []struct {
 	name, body, code string
 	number           int64

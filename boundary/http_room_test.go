@@ -16,8 +16,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// TestLargeRequestsHaveARoomThatIsBounded fills the room with calls that do not end. Another large one is told to come again, a small one
-// passes, and so does a large one when there is room again.
+// TestLargeRequestsHaveARoomThatIsBounded uses up the memory for large requests with calls that do not end. Another large request is
+// refused with a retry delay, a small one is served, and so is a large one after memory was released.
 func TestLargeRequestsHaveARoomThatIsBounded(t *testing.T) {
 	r := &rig{tally: new(tally)}
 	b := Install(demoServer(), Options{Ledger: r.tally, Meter: r.tally, Logger: quiet})
@@ -31,7 +31,7 @@ func TestLargeRequestsHaveARoomThatIsBounded(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}`))
 	}))
-	l.room.wait = 10 * time.Millisecond // those that find room do not wait at all
+	l.room.wait = 10 * time.Millisecond // requests that get memory do not wait
 	r.Server = httptest.NewServer(l)
 	t.Cleanup(r.Close)
 	small := request("1", "ping", "")
@@ -68,8 +68,8 @@ func TestLargeRequestsHaveARoomThatIsBounded(t *testing.T) {
 	}
 }
 
-// TestWhatIsOnlyAnnouncedTakesNoRoom has clients that announce more than there is room for and send little or nothing of it, and one whose body
-// does not say how long it is. Nobody waits for them.
+// TestWhatIsOnlyAnnouncedTakesNoRoom sends requests that announce more bytes than are available and send few of them, and one without
+// a content length. Other requests do not wait for them.
 func TestWhatIsOnlyAnnouncedTakesNoRoom(t *testing.T) {
 	b := Install(demoServer(), Options{Logger: quiet})
 	l := b.layer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

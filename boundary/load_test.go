@@ -28,12 +28,12 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// raceEnabled reports that the test runs under the race detector.
+// raceEnabled reports whether the test runs under the race detector.
 var raceEnabled bool
 
 var fullLoad = flag.Bool("load", false, "run TestLoadMemory with the workloads of target P17")
 
-// The memory that a server may use while its clients send calls and do not read the answers, and the size of one answer.
+// Limits of the memory that a server may use while its clients send calls and do not read the answers, and the size of one answer.
 const (
 	loadLimit  = 256 << 20
 	loadAnswer = 500_000
@@ -48,11 +48,11 @@ func loadSize(small, full int) int {
 	return small
 }
 
-// TestLoadChild is the server process that the tests below measure; it is not a test of its own.
+// TestLoadChild is the server process that the tests below measure; it is not a test itself.
 func TestLoadChild(t *testing.T) {
 	transport := os.Getenv(loadEnv)
 	if transport == "" {
-		return // it is only for the tests that start it
+		return // only for the tests that start it as a process
 	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "load", Version: "1"}, nil)
 	add := func(name string, h mcp.ToolHandler) {
@@ -86,7 +86,7 @@ func TestLoadChild(t *testing.T) {
 	os.Exit(0)
 }
 
-// smallBuffers makes connections of which the kernel buffers little, so that an answer that is not read stays in the process.
+// smallBuffers is a listener whose connections have small kernel buffers, so that unread answers stay in the process.
 type smallBuffers struct{ net.Listener }
 
 func (l smallBuffers) Accept() (net.Conn, error) {
@@ -149,7 +149,7 @@ func (s *loadServer) peak(t *testing.T) int64 {
 	return 0
 }
 
-// settledPeak waits until the peak has not moved for a second.
+// settledPeak waits until the peak has not changed for a second.
 func (s *loadServer) settledPeak(t *testing.T) int64 {
 	t.Helper()
 	last, since := s.peak(t), time.Now()
@@ -162,7 +162,7 @@ func (s *loadServer) settledPeak(t *testing.T) int64 {
 	return last
 }
 
-// checkPeak fails the test if the server has used more memory than it may.
+// checkPeak fails the test if the server has used more memory than allowed.
 func (s *loadServer) checkPeak(t *testing.T) {
 	t.Helper()
 	peak := s.settledPeak(t)
@@ -172,8 +172,8 @@ func (s *loadServer) checkPeak(t *testing.T) {
 	}
 }
 
-// TestLoadMemoryOfUnreadStdout pipelines calls and reads no answer until the server has stopped growing. Then every call must be
-// answered exactly once.
+// TestLoadMemoryOfUnreadStdout pipelines calls and does not read answers until the memory of the server has stopped growing. Then
+// every call must be answered exactly once.
 func TestLoadMemoryOfUnreadStdout(t *testing.T) {
 	for tool, calls := range map[string]int{"read": loadSize(400, 4000), "fails": loadSize(9000, 15000), "huge": loadSize(40, 300)} {
 		t.Run(tool, func(t *testing.T) {
@@ -253,7 +253,7 @@ func checkSlowReaders(t *testing.T, tool string, readers int) {
 	}
 }
 
-// openSlowReader sends one call over a connection of its own.
+// openSlowReader opens a connection and sends one call over it.
 func openSlowReader(t *testing.T, addr, tool string, i int) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", addr)
@@ -272,7 +272,7 @@ func openSlowReader(t *testing.T, addr, tool string, i int) net.Conn {
 	return conn
 }
 
-// readSlowAnswer reads the answer and returns its status. A result must be whole, a refusal must hold an envelope.
+// readSlowAnswer reads the answer and returns its status. A result must be complete, and a refusal must have an envelope.
 func readSlowAnswer(t *testing.T, conn net.Conn) int {
 	_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
 	res, err := http.ReadResponse(bufio.NewReader(conn), nil)

@@ -47,7 +47,7 @@ func (p endPanics) StartCall(ctx context.Context, _, _ string, _ map[string]any)
 	return ctx, func(*candor.Error) { p.note("end") }
 }
 
-// refusingLedger panics when it is to record.
+// refusingLedger panics when it is called to record.
 type refusingLedger struct{ panickingObserver }
 
 func (l refusingLedger) RecordFailure(context.Context, candor.Failure) error {
@@ -55,7 +55,7 @@ func (l refusingLedger) RecordFailure(context.Context, candor.Failure) error {
 	return nil
 }
 
-// TestPanickingObserversLoseNoAnswer calls tools while every observer panics. Each call is answered all the same.
+// TestPanickingObserversLoseNoAnswer calls tools while every observer panics. Each call must be answered.
 func TestPanickingObserversLoseNoAnswer(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]Options{

@@ -18,7 +18,8 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// TestAServerHasOneBoundary installs twice, as a program does that serves one server in two ways: each failure still counts once.
+// TestAServerHasOneBoundary installs a boundary twice, like a program that serves one server in two ways. Each failure must be
+// counted once.
 func TestAServerHasOneBoundary(t *testing.T) {
 	counts := newMeter(t, meter.Options{})
 	server := mixedServer()
@@ -44,7 +45,7 @@ func TestAServerHasOneBoundary(t *testing.T) {
 	}
 }
 
-// TestAReplacedToolIsCheckedAgainstItsNewSchema replaces a tool while nobody is there to be told.
+// TestAReplacedToolIsCheckedAgainstItsNewSchema replaces a tool while the server has no sessions to notify.
 func TestAReplacedToolIsCheckedAgainstItsNewSchema(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "replaced", Version: "1"}, nil)
 	add := func(schema string) {
@@ -59,7 +60,7 @@ func TestAReplacedToolIsCheckedAgainstItsNewSchema(t *testing.T) {
 		t.Fatal(answer)
 	}
 	add(`{"type":"object","required":["zzz"]}`)
-	for range 40 { // a list is believed for a second
+	for range 40 { // a list is cached for a second
 		if strings.Contains(call("t"), "INVALID_ARGUMENTS") {
 			return
 		}
@@ -68,7 +69,7 @@ func TestAReplacedToolIsCheckedAgainstItsNewSchema(t *testing.T) {
 	t.Error("the tool is still checked against its old schema")
 }
 
-// stateless returns a function that calls a tool in the era without sessions, through the middleware alone.
+// stateless returns a function that calls a tool in the era without sessions, through the middleware only.
 func stateless(t *testing.T, server *mcp.Server) func(tool string) string {
 	t.Helper()
 	boundary.Install(server, boundary.Options{})
@@ -107,7 +108,7 @@ func TestAHandlerThatEndsItsGoroutineIsToldOf(t *testing.T) {
 	}
 }
 
-// TestDeadlinesHoldForPromptsToo has a prompt hang.
+// TestDeadlinesHoldForPromptsToo gets a prompt whose handler does not return.
 func TestDeadlinesHoldForPromptsToo(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "hangs", Version: "1"}, nil)
 	server.AddPrompt(&mcp.Prompt{Name: "hang"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) { select {} })
@@ -117,7 +118,7 @@ func TestDeadlinesHoldForPromptsToo(t *testing.T) {
 	}
 }
 
-// TestAnEnvelopeInASuccessIsAFailure has a tool attach an error and forget to say isError.
+// TestAnEnvelopeInASuccessIsAFailure calls a tool that attaches an error without isError.
 func TestAnEnvelopeInASuccessIsAFailure(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "forgets", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "forget", InputSchema: json.RawMessage(`{"type":"object"}`)},
@@ -131,7 +132,8 @@ func TestAnEnvelopeInASuccessIsAFailure(t *testing.T) {
 	}
 }
 
-// TestAnAuthorsNumberStaysWhateverItsWords keeps the channel that an author chose, though his words sound like a client's.
+// TestAnAuthorsNumberStaysWhateverItsWords checks that a JSON-RPC error of an author keeps its number, even if its text resembles an
+// error of a client.
 func TestAnAuthorsNumberStaysWhateverItsWords(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "words", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "words", InputSchema: json.RawMessage(`{"type":"object"}`)},

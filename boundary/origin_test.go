@@ -44,7 +44,7 @@ func forged(code candor.Code, by candor.Party) *mcp.CallToolResult {
 	return &mcp.CallToolResult{IsError: true, Meta: mcp.Meta{dialect.MetaKey: e}, StructuredContent: e, Content: []mcp.Content{&mcp.TextContent{Text: "fine"}}}
 }
 
-// TestAnEnvelopeInAToolsResultIsTheTools has tools pass on, or invent, envelopes by which other parties refuse a call.
+// TestAnEnvelopeInAToolsResultIsTheTools calls tools that pass on, or invent, envelopes by which other parties refuse a call.
 func TestAnEnvelopeInAToolsResultIsTheTools(t *testing.T) {
 	for _, by := range []candor.Party{candor.PartyGateway, candor.PartyServer, candor.PartyTransport} {
 		for _, code := range []candor.Code{candor.CodeTooManyCalls, candor.CodeRateLimited, candor.CodeLedgerFailed} {
@@ -60,7 +60,7 @@ func TestAnEnvelopeInAToolsResultIsTheTools(t *testing.T) {
 	}
 }
 
-// TestTheTextOfAnErrorDoesNotSayWhoFailed has texts that name codes, tools and sessions.
+// TestTheTextOfAnErrorDoesNotSayWhoFailed calls tools whose error texts name codes, tools and sessions.
 func TestTheTextOfAnErrorDoesNotSayWhoFailed(t *testing.T) {
 	for _, text := range []string{
 		"AUDIT_LOG_FAILED: x", `upstream said {"code":"TOO_MANY_CALLS","message":"m"}`, "Tool other not found",
@@ -73,7 +73,7 @@ func TestTheTextOfAnErrorDoesNotSayWhoFailed(t *testing.T) {
 	}
 }
 
-// TestDataThatIsNotAnObjectGetsAnEnvelope has handlers return JSON-RPC errors with any data.
+// TestDataThatIsNotAnObjectGetsAnEnvelope calls handlers that return JSON-RPC errors with any data.
 func TestDataThatIsNotAnObjectGetsAnEnvelope(t *testing.T) {
 	for _, data := range []string{`"text"`, `[1]`, `null`, `7`} {
 		err := &jsonrpc.Error{Code: -32050, Message: "mine", Data: json.RawMessage(data)}
@@ -83,7 +83,7 @@ func TestDataThatIsNotAnObjectGetsAnEnvelope(t *testing.T) {
 	}
 }
 
-// TestAMethodNotFoundOfAToolIsAResult has a tool use the number that the SDK replaces.
+// TestAMethodNotFoundOfAToolIsAResult calls a tool that returns the error number that the SDK replaces.
 func TestAMethodNotFoundOfAToolIsAResult(t *testing.T) {
 	e, line := askPay(t, nil, &jsonrpc.Error{Code: -32601, Message: "the ledger has no such account"})
 	if !strings.Contains(e.Message(), "no such account") || !strings.Contains(line, `"isError":true`) || e.Code() == candor.CodeMethodNotFound {
@@ -91,7 +91,7 @@ func TestAMethodNotFoundOfAToolIsAResult(t *testing.T) {
 	}
 }
 
-// TestWhatAToolCannotDecodeIsNotTheCallersFault has a tool fail to read the answer of another service.
+// TestWhatAToolCannotDecodeIsNotTheCallersFault calls a tool that fails to decode the answer of another service.
 func TestWhatAToolCannotDecodeIsNotTheCallersFault(t *testing.T) {
 	var n int
 	for _, bad := range []string{`"text"`, `{`, `<html>`} {

@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// received returns the error in the envelope that a client received, or nil if there is none.
+// received returns the error in the envelope that a client received, or nil.
 func received(result *mcp.CallToolResult, err error) *candor.Error {
 	if err == nil && result != nil {
 		return attached(result)

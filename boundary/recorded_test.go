@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestLateFailuresAreBounded checks that a key that is added as often as it is taken stays, and that keys that nobody takes are forgotten.
+// TestLateFailuresAreBounded checks that a key can be taken as often as it was added, and that keys that are never taken are
+// discarded.
 func TestLateFailuresAreBounded(t *testing.T) {
 	t.Parallel()
 	s := &lateSet{}

@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// TestAServerSaysItsFailuresInItsOwnWords sends what the boundary itself refuses, and what a tool says, through Refine.
+// TestAServerSaysItsFailuresInItsOwnWords passes refusals of the boundary and errors of a tool through Refine.
 func TestAServerSaysItsFailuresInItsOwnWords(t *testing.T) {
 	for _, e := range eras {
 		var asked int

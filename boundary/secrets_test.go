@@ -27,14 +27,14 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// way is a place where a secret slips into a failure: in what a tool does, or in what a client sends.
+// way is one way in which a failure can contain a secret: in the output of a tool, or in the request of a client.
 type way struct {
 	name string
-	fail func(text, secret string) (*mcp.CallToolResult, error) // nil: the tool is not reached
+	fail func(text, secret string) (*mcp.CallToolResult, error) // nil if the tool is not called
 	line string                                                 // a request with $id, $secret and $meta; "" calls the tool
 }
 
-// toolWays are the ways in which a tool fails. Text holds the secret somewhere in it.
+// toolWays lists the ways in which a tool fails. Text contains the secret.
 var toolWays = []way{
 	{name: "error", fail: func(text, _ string) (*mcp.CallToolResult, error) { return nil, errors.New(text) }},
 	{name: "wrapped cause", fail: func(text, _ string) (*mcp.CallToolResult, error) {
@@ -92,7 +92,7 @@ var toolWays = []way{
 	}},
 }
 
-// ownEnvelope is an envelope that somebody has written by hand, with a text that package candor would not have let in.
+// ownEnvelope returns a handwritten envelope with a text that package candor would have redacted.
 func ownEnvelope(text string) (envelope map[string]any) {
 	raw, err := json.Marshal(candor.New(candor.CodeUnavailable, "", candor.WithRef("r-1")))
 	if err == nil {
@@ -105,7 +105,7 @@ func ownEnvelope(text string) (envelope map[string]any) {
 	return envelope
 }
 
-// clientWays are the ways in which a request holds one, and a refusal might quote it.
+// clientWays lists requests that contain a secret, which a refusal might quote.
 var clientWays = []way{
 	{name: "bad value of an argument", line: `{"jsonrpc":"2.0","id":$id,"method":"tools/call","params":{"name":"strict","arguments":{"mode":"$secret","n":"$secret","key":"$secret"},$meta}}`},
 	{name: "unknown argument", line: `{"jsonrpc":"2.0","id":$id,"method":"tools/call","params":{"name":"strict","arguments":{"mode":"r","n":1,"key":"k","$secret":1},$meta}}`},
@@ -126,10 +126,11 @@ type plant struct {
 	text         string
 }
 
-// The bound at which messages are cut.
+// edge is the length at which messages are truncated.
 const edge = candor.MaxMessage
 
-// plants returns every kind of secret in every way, in each of the known places by turns, and across the edge at which texts are cut.
+// plants returns every kind of secret in every way, at varying positions in the text, and across the length at which texts are
+// truncated.
 func plants(r *rand.Rand) (all []plant) {
 	for i, maker := range planted.Makers {
 		if testing.Short() && i%4 != 0 {
@@ -150,7 +151,7 @@ func plants(r *rand.Rand) (all []plant) {
 	return all
 }
 
-// leakyServer has a tool that fails as a plant says, and one with a schema.
+// leakyServer returns a server with a tool that fails as a plant specifies, and a tool with a schema.
 func leakyServer(all []plant, logger *slog.Logger) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "leaky", Version: "1"}, &mcp.ServerOptions{Logger: logger})
 	s.AddPrompt(&mcp.Prompt{Name: "greet"}, func(context.Context, *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) { return nil, nil })
@@ -172,7 +173,7 @@ func leakyServer(all []plant, logger *slog.Logger) *mcp.Server {
 	return s
 }
 
-// requests returns the line of each plant; its id is its number.
+// requests returns the request of each plant; its id is the index of the plant.
 func requests(all []plant) []string {
 	lines := make([]string, len(all))
 	for i, p := range all {
@@ -188,7 +189,7 @@ func requests(all []plant) []string {
 const statelessMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 	`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 
-// overPipes sends lines to a guarded server and returns its answers by their id; answers without one are under -1.
+// overPipes sends lines to a server with a boundary and returns its answers by id; answers without an id are under -1.
 func overPipes(t *testing.T, server *mcp.Server, o boundary.Options, lines []string) map[int]string {
 	t.Helper()
 	fromClient, in := io.Pipe()
@@ -225,7 +226,7 @@ func overPipes(t *testing.T, server *mcp.Server, o boundary.Options, lines []str
 	return answers
 }
 
-// TestR12NoPlantedSecretGetsOut looks for every planted secret where anybody could see it.
+// TestR12NoPlantedSecretGetsOut searches all outputs for every planted secret.
 func TestR12NoPlantedSecretGetsOut(t *testing.T) {
 	all := plants(rand.New(rand.NewPCG(7, 8)))
 	dir := t.TempDir()
@@ -279,7 +280,7 @@ func TestR12NoPlantedSecretGetsOut(t *testing.T) {
 	}
 }
 
-// TestR12NoDialectLetsASecretOut shows all that may be shown, in every dialect.
+// TestR12NoDialectLetsASecretOut enables all optional output, in every dialect.
 func TestR12NoDialectLetsASecretOut(t *testing.T) {
 	var some []plant
 	for i, p := range plants(rand.New(rand.NewPCG(13, 14))) {
@@ -303,7 +304,7 @@ func TestR12NoDialectLetsASecretOut(t *testing.T) {
 	}
 }
 
-// TestR12ResultsOfOtherSDKsLeaveWithoutSecrets plants them where [boundary.Boundary.FailCall] gets them.
+// TestR12ResultsOfOtherSDKsLeaveWithoutSecrets plants secrets in the arguments of [boundary.Boundary.FailCall].
 func TestR12ResultsOfOtherSDKsLeaveWithoutSecrets(t *testing.T) {
 	b := boundary.New(boundary.Options{Logger: slog.New(slog.DiscardHandler)})
 	for _, p := range plants(rand.New(rand.NewPCG(11, 12))) {
@@ -322,7 +323,7 @@ func TestR12ResultsOfOtherSDKsLeaveWithoutSecrets(t *testing.T) {
 	}
 }
 
-// brokenLedger refuses in words of its own.
+// brokenLedger returns an error with a given text.
 type brokenLedger struct{ text string }
 
 func (l brokenLedger) RecordFailure(context.Context, candor.Failure) error {
@@ -333,7 +334,7 @@ func (l brokenLedger) RecordSuccess(context.Context, candor.Success) error {
 	return errors.New(l.text)
 }
 
-// TestR12RefusalOfALedgerIsLoggedWithoutSecrets has somebody else's ledger name its credentials.
+// TestR12RefusalOfALedgerIsLoggedWithoutSecrets uses a ledger whose error contains its credentials.
 func TestR12RefusalOfALedgerIsLoggedWithoutSecrets(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for i, maker := range planted.Makers {

@@ -22,12 +22,12 @@ type fakeEntry struct {
 	envelope string
 }
 
-// fakeLedger keeps what it is given. With refuse set it keeps nothing.
+// fakeLedger stores the failures it is given. With refuse set it stores nothing.
 type fakeLedger struct {
 	mu      sync.Mutex
 	entries []fakeEntry
 	refuse  error
-	told    chan struct{} // if set, gets one value for each entry
+	told    chan struct{} // if not nil, receives one value for each entry
 }
 
 func (l *fakeLedger) RecordFailure(_ context.Context, f candor.Failure) error {
@@ -49,7 +49,7 @@ func (l *fakeLedger) all() []fakeEntry {
 	return append([]fakeEntry(nil), l.entries...)
 }
 
-// fakeMeter counts.
+// fakeMeter is a meter that counts calls.
 type fakeMeter struct {
 	mu                            sync.Mutex
 	total, suppressed, unrecorded int
@@ -84,7 +84,7 @@ func (m *fakeMeter) counts() (total, suppressed, unrecorded int) {
 	return m.total, m.suppressed, m.unrecorded
 }
 
-// unpaged cannot be written as JSON, and says so only when somebody tries.
+// unpaged is a type whose encoding as JSON fails.
 type unpaged struct{}
 
 func (unpaged) MarshalJSON() ([]byte, error) { return nil, errors.New("cannot be written") }
@@ -95,7 +95,7 @@ type rowIn struct {
 	N    int    `json:"n"`
 }
 
-// rowServer is a server whose tools fail in every way there is.
+// rowServer returns a server whose tools fail in every possible way.
 func rowServer() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "rows", Version: "1"}, &mcp.ServerOptions{
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{ListChanged: true}}})

@@ -22,10 +22,10 @@ import (
 
 const childEnv = "CANDOR_TEST_CHILD"
 
-// TestChildServer is no test: it is the server that the tests below start.
+// TestChildServer is the server process that the tests below start; it is not a test itself.
 func TestChildServer(t *testing.T) {
 	if os.Getenv(childEnv) == "" {
-		return // it is only for the tests of a real process
+		return // only for the tests that start it as a process
 	}
 	server := rowServer()
 	server.AddTool(&mcp.Tool{Name: "prints", InputSchema: &jsonschema.Schema{Type: "object"}},
@@ -43,7 +43,7 @@ func TestChildServer(t *testing.T) {
 	os.Exit(0)
 }
 
-// child is a server that runs as a process of its own.
+// child is a server that runs as a separate process.
 type child struct {
 	t      *testing.T
 	cmd    *exec.Cmd
@@ -169,7 +169,7 @@ const alivePing = `{"jsonrpc":"2.0","id":"ping","method":"ping"}`
 func TestH18TheEndOfTheInputIsTheEndOfTheProcess(t *testing.T) {
 	c := startChild(t)
 	c.send(eras[0].preamble...)
-	io.WriteString(c.in, alivePing) //nolint:errcheck // seen by what is read
+	io.WriteString(c.in, alivePing) //nolint:errcheck // errors show in the answers
 	shut(t, c.in)
 	if got := c.read(2); got.at(`"ping"`).Kind() != wire.KindResult {
 		t.Errorf("a last line that nothing ends was not served: %v", got)

@@ -7,11 +7,11 @@ import (
 	"github.com/candor-mcp/candor/codes/playwright"
 )
 
-// era is how the client of a row speaks.
+// era is a version of the protocol as the client of a row uses it.
 type era struct {
 	name     string
 	preamble []string // lines that open the session
-	meta     string   // what each request says of itself
+	meta     string   // members that each request adds to its _meta
 }
 
 var eras = []era{
@@ -23,7 +23,7 @@ var eras = []era{
 		`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`},
 }
 
-// say fills in what the era adds to the params: $M after other members, $m as the only one.
+// say replaces the placeholders for the era's params: $M after other members, $m as the only one.
 func (e era) say(line string) string {
 	after := ""
 	if e.meta != "" {
@@ -32,19 +32,19 @@ func (e era) say(line string) string {
 	return strings.NewReplacer("$M", after, "$m", e.meta).Replace(line)
 }
 
-// alive is asked at the end of every row, and must be answered.
+// alive is sent at the end of every row and must be answered.
 const alive = `{"jsonrpc":"2.0","id":"alive","method":"tools/list","params":{$m}}`
 
-// row is one way in which a conversation goes wrong, and how it must be told.
+// row is one kind of failure in a session, and the expected answer.
 type row struct {
 	name   string
-	only   string // the era in which there is such a thing; "" is both
-	before bool   // without the lines that open the session
+	only   string // the era to which the row applies; "" means both
+	before bool   // sent without the lines that open the session
 	send   string
 	id     string // the id token of the answer; "" for an answer without one
 	code   candor.Code
-	number int  // of the JSON-RPC error; 0 for a result that says isError
-	silent bool // nothing may be answered, but it is recorded, counted and counted as suppressed
+	number int  // number of the JSON-RPC error; 0 for a result with isError
+	silent bool // must not be answered, but recorded, counted and counted as suppressed
 	limit  int  // Options.MaxMessage
 }
 
@@ -52,7 +52,7 @@ func callRow(tool, arguments string) string {
 	return `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `$M}}`
 }
 
-// matrix is every row of the stdio matrix and the ways in which a line can be no message.
+// matrix lists the rows of the stdio matrix and the kinds of malformed lines.
 var matrix = []row{
 	{name: "plain error of a typed tool", send: callRow("typed", `{"path":"fire","mode":"r"}`), id: "7", code: candor.CodeInternalError},
 	{name: "plain error of a raw tool", send: callRow("plain", `{}`), id: "7", code: candor.CodeInternalError},

@@ -20,7 +20,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// The statements of the four systems that this toolkit must be able to carry, as far as they are about the wire of a stream.
+// The tests in this file check the requirements of the four systems that this toolkit must support, as far as they concern the wire
+// format of a stream.
 
 func TestH4WhatIsNoMessageIsAnsweredAsJSONRPCSays(t *testing.T) {
 	s := begin(t, rowServer(), eras[0], Options{})
@@ -124,11 +125,11 @@ func TestH7PartialUTF8AndCRLFAcrossChunks(t *testing.T) {
 	}
 }
 
-// systemKeys are the members of a KAIZA envelope in their order.
+// systemKeys lists the members of a KAIZA envelope in order.
 var systemKeys = []string{"error_code", "human_message", "role", "session_id", "workspace_root", "tool_name", "invariant_id",
 	"phase_id", "plan_hash", "cause", "timestamp"}
 
-// systemEnvelope checks the form of a KAIZA envelope and returns it.
+// systemEnvelope checks the format of a KAIZA envelope and returns it.
 func systemEnvelope(t *testing.T, raw []byte) wire.Value {
 	t.Helper()
 	v, err := wire.ParseValue(raw, wire.Limits{})

@@ -76,7 +76,7 @@ func (s *session) next() string {
 	return s.out.Text()
 }
 
-// rest ends the input and returns all lines that come.
+// rest closes the input and returns all remaining lines.
 func (s *session) rest() []string {
 	s.t.Helper()
 	shut(s.t, s.in)
@@ -111,16 +111,16 @@ func (s *session) talk(e era, before bool, lines ...string) replies {
 	return answers(s.t, s.collect())
 }
 
-// replies are answers by their id token.
+// replies maps id tokens to answers.
 type replies map[string]wire.Message
 
-// at returns an answer; the zero message, which is malformed, if there is none.
+// at returns an answer. It returns the zero message, which is malformed, if there is no such answer.
 func (r replies) at(id string) *wire.Message {
 	m := r[id]
 	return &m
 }
 
-// answers reads lines, each of which must be a valid JSON-RPC message. An answer without an id is under "".
+// answers parses lines, each of which must be a valid JSON-RPC message. An answer without an id is under "".
 func answers(t testing.TB, lines []string) replies {
 	t.Helper()
 	found := replies{}
@@ -137,7 +137,7 @@ func answers(t testing.TB, lines []string) replies {
 	return found
 }
 
-// envelope returns the canonical error in an answer and the number of a JSON-RPC error.
+// envelope returns the error in an answer and the number of a JSON-RPC error.
 func envelope(t testing.TB, m *wire.Message) (*candor.Error, int) {
 	t.Helper()
 	number, _ := m.Error().Path("code").Int64()
@@ -198,7 +198,7 @@ func (r row) checkAnswer(t *testing.T, got replies) {
 			t.Errorf("no isError in %s", m.Bytes())
 		}
 	}
-	if r.code == candor.CodeResourceNotFound { // known by its exact shape, to which nothing may be added
+	if r.code == candor.CodeResourceNotFound { // recognised by its exact form, to which no member may be added
 		if raw := m.Error().Path("data").Raw(); string(raw) != `{"uri":"file:///missing"}` {
 			t.Errorf("the data are %s", raw)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// FuzzStream sends any bytes into a session. Nothing may panic, every line that comes out must be a message, and the session must
-// still answer.
+// FuzzStream sends arbitrary bytes to a session. The server must not panic, every line that it writes must be a message, and the
+// session must still answer.
 func FuzzStream(f *testing.F) {
 	for _, r := range matrix {
 		if r.limit == 0 {
@@ -18,13 +18,13 @@ func FuzzStream(f *testing.F) {
 	}
 	f.Add([]byte("\xef\xbb\xbf\r\n\x00\n" + cancelOf("1.5") + "\n" + request7era("asks", "1e3")))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		// What waits for the client would hold up the end of the input.
+		// Calls of this tool would delay the end of the input.
 		if bytes.Contains(data, []byte("waits")) || len(data) > 1<<16 {
 			t.Skip()
 		}
 		s := begin(t, rowServer(), eras[0], Options{MaxMessage: 8192, Logger: quiet})
 		go func() {
-			s.in.Write(data)                                                                 //nolint:errcheck // seen by what is read
+			s.in.Write(data)                                                                 //nolint:errcheck // errors show in the answers
 			io.WriteString(s.in, "\n"+`{"jsonrpc":"2.0","id":"fuzz-alive","method":"ping"}`) //nolint:errcheck // same
 			shut(t, s.in)
 		}()

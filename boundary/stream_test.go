@@ -17,7 +17,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// gateServer has one tool that says when it has begun and ends when it is let.
+// gateServer returns a server with one tool that signals begun when it starts and returns when open is signalled.
 func gateServer() (server *mcp.Server, begun, open chan struct{}) {
 	server = rowServer()
 	begun, open = make(chan struct{}, 16), make(chan struct{})
@@ -104,7 +104,7 @@ func TestASuccessThatWasCalledOffIsLost(t *testing.T) {
 	<-begun
 	s.send(cancelOf("7"))
 	s.send(`{"jsonrpc":"2.0","id":8,"method":"ping"}`)
-	s.next() // the cancellation has been read
+	s.next() // the cancellation was read
 	close(open)
 	if rest := s.rest(); len(rest) != 0 {
 		t.Errorf("answered with %q", rest)

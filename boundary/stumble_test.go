@@ -31,7 +31,7 @@ type unspeakable struct{}
 
 func (unspeakable) MarshalJSON() ([]byte, error) { panic("this value cannot be written") }
 
-// stumbles are what a handler may leave behind that panics only when it is looked at.
+// stumbles lists return values of handlers that panic when they are used.
 var stumbles = map[string]func(*mcp.CallToolRequest) (*mcp.CallToolResult, error){
 	"a nil pointer as error":    func(*mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, (*pointerError)(nil) },
 	"a nil rpc error":           func(*mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, (*jsonrpc.Error)(nil) },
@@ -53,7 +53,7 @@ var stumbles = map[string]func(*mcp.CallToolRequest) (*mcp.CallToolResult, error
 	},
 }
 
-// TestWhatPanicsWhenLookedAtIsAFailureLikeAnyOther puts the ledger of the product behind the boundary, because it looks too.
+// TestWhatPanicsWhenLookedAtIsAFailureLikeAnyOther uses a real ledger, because it uses the values too.
 func TestWhatPanicsWhenLookedAtIsAFailureLikeAnyOther(t *testing.T) {
 	for name, handle := range stumbles {
 		t.Run(name, func(t *testing.T) {
@@ -61,7 +61,7 @@ func TestWhatPanicsWhenLookedAtIsAFailureLikeAnyOther(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer trail.Close() //nolint:errcheck // only its entries count
+			defer trail.Close() //nolint:errcheck // only its entries matter
 			counts := &fakeMeter{}
 			session := stumbling(t, Options{Ledger: trail, Meter: counts, Logger: quiet}, handle)
 			result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "stumbles"})
@@ -84,7 +84,7 @@ func TestWhatPanicsWhenLookedAtIsAFailureLikeAnyOther(t *testing.T) {
 	}
 }
 
-// stumbling is a client of a server whose tool and prompt end as handle does.
+// stumbling returns a client of a server whose tool and prompt return the values of handle.
 func stumbling(t *testing.T, o Options, handle func(*mcp.CallToolRequest) (*mcp.CallToolResult, error)) *mcp.ClientSession {
 	t.Helper()
 	server := mcp.NewServer(&mcp.Implementation{Name: "s", Version: "1"}, nil)

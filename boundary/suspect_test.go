@@ -12,7 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestSuspectedFailuresAreRecordedOverHTTP has a tool return a failure as a success, as an event and as plain JSON.
+// TestSuspectedFailuresAreRecordedOverHTTP calls a tool that reports a failure as a success, in an event and in plain JSON.
 func TestSuspectedFailuresAreRecordedOverHTTP(t *testing.T) {
 	const said = `{"success":false,"error":"connection refused"}`
 	for name, plainJSON := range map[string]bool{"events": false, "JSON": true} {

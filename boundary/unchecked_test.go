@@ -12,7 +12,8 @@ import (
 	"github.com/candor-mcp/candor/boundary"
 )
 
-// A call must not be refused, nor a result withheld, because the check against a schema would take too long.
+// TestCallThatCannotBeCheckedIsMade checks that a call is not refused, and a result not withheld, because its validation against a
+// schema would take too long.
 func TestCallThatCannotBeCheckedIsMade(t *testing.T) {
 	const list = `{"type":"object","properties":{"list":{"uniqueItems":true,"items":{"type":"object"}}}}`
 	server := mcp.NewServer(&mcp.Implementation{Name: "unique", Version: "1"}, nil)

@@ -10,7 +10,8 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// The tool has run when its failure cannot be recorded. To say that nothing was done would have a model do it twice.
+// TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone checks the error for a failure that cannot be recorded. The tool has
+// run, so an error that denies any effect would make a model repeat the call.
 func TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone(t *testing.T) {
 	for name, refusal := range map[string]error{
 		"any error":        errors.New("disk full"),

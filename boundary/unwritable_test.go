@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// unwritable are what a tool may return that would leave as something no client can read.
+// unwritable lists results of tools whose encoding clients cannot read.
 var unwritable = map[string]struct {
 	result *mcp.CallToolResult
 	err    error

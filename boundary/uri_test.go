@@ -9,7 +9,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestResourceURIHidesItsSecrets reads resources that do not exist. The data of the answer is the URI alone, without its secrets.
+// TestResourceURIHidesItsSecrets reads resources that do not exist. The data of the answer must be the URI alone, without its
+// secrets.
 func TestResourceURIHidesItsSecrets(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2-very-long-password"

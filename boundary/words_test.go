@@ -17,7 +17,7 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// driverError is a wrapper of a library: its text is not the author's.
+// driverError is the wrapper of a library. Its text was not written by the author of the handler.
 type driverError struct{ err error }
 
 func (e *driverError) Error() string { return "connect user=app host=10.0.0.7: " + e.err.Error() }
@@ -25,7 +25,7 @@ func (e *driverError) Unwrap() error { return e.err }
 
 var errMissing = &fs.PathError{Op: "open", Path: "/home/ann/.profile", Err: syscall.ENOENT}
 
-// authored are errors with the message that the model gets for them.
+// authored lists errors with the messages that the model gets for them.
 var authored = map[string]struct {
 	err  error
 	want string
