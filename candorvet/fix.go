@@ -149,7 +149,7 @@ func (v *vet) droppable(ret *ast.ReturnStmt, m *mask, s scope) bool {
 			return false
 		}
 		if m.err == nil && m.text != nil && id.Pos() >= m.text.Pos() && id.Pos() < m.text.End() {
-			return false // another statement uses it
+			return false // the fix keeps the text
 		}
 		return !v.readOutside(obj, ret, s.fn.body)
 	})
