@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// recorder is a service that records every request as an effect, and then fails as the name that is asked for says.
+// recorder is a service that records every request as an effect, and then fails in the way that the request names.
 type recorder struct {
 	mu      sync.Mutex
 	effects map[string]int
@@ -27,7 +27,7 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.mu.Unlock()
 	var status int
 	if n, _ := fmt.Sscanf(name, "status%d", &status); n == 0 {
-		panic(http.ErrAbortHandler) // it hangs up
+		panic(http.ErrAbortHandler) // closes the connection
 	}
 	w.Header().Set("Retry-After", "1")
 	w.WriteHeader(status)
@@ -39,15 +39,15 @@ func (r *recorder) count(name string) int {
 	return r.effects[name]
 }
 
-// TestAgentCausesNoSecondEffectThroughWrap follows the advice of each envelope, and nothing else, on a tool that writes and itself advises
-// to try again.
+// TestAgentCausesNoSecondEffectThroughWrap follows only the advice of each envelope, on a tool that writes and itself advises
+// a retry.
 func TestAgentCausesNoSecondEffectThroughWrap(t *testing.T) {
 	t.Parallel()
 	service := &recorder{effects: map[string]int{}}
 	mux := http.NewServeMux()
 	mux.Handle("/records/{name}", service)
 	upstream := httptest.NewServer(mux)
-	upstream.Config.SetKeepAlivesEnabled(false) // or the tool's HTTP client would itself repeat a request that was hung up on
+	upstream.Config.SetKeepAlivesEnabled(false) // otherwise the tool's HTTP client would retry a request whose connection was closed
 	t.Cleanup(upstream.Close)
 	p := launch(t, "wrap", "--", term.ProgramName, "zoo", "--defect", "up-unsafe", "--upstream", upstream.URL)
 	p.say(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
@@ -74,7 +74,7 @@ func TestAgentCausesNoSecondEffectThroughWrap(t *testing.T) {
 	p.ends()
 }
 
-// retryAdvice reads the advice of a failed call.
+// retryAdvice returns the advice of a failed call.
 func retryAdvice(t *testing.T, line string) (wait time.Duration, again bool) {
 	t.Helper()
 	var m struct {
@@ -96,7 +96,7 @@ func retryAdvice(t *testing.T, line string) (wait time.Duration, again bool) {
 	return time.Duration(retry.AfterMs) * time.Millisecond, retry.Kind != "not_retryable"
 }
 
-// TestProbeFindsNoUnsafeAdviceThroughWrap probes a tool that writes and advises to try again, directly and through the gateway.
+// TestProbeFindsNoUnsafeAdviceThroughWrap probes a tool that writes and advises a retry, directly and through the gateway.
 func TestProbeFindsNoUnsafeAdviceThroughWrap(t *testing.T) {
 	t.Parallel()
 	server := []string{shippedCandor(t), "zoo", "--defect", "up-unsafe", "--upstream", "http://api.example.com/records"}

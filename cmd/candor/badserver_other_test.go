@@ -2,5 +2,5 @@
 
 package main
 
-// serveBadly does nothing where the bad server cannot be built; the scripts that need it say so.
+// serveBadly does nothing where the bad server cannot be built; the scripts that need it are skipped.
 func serveBadly() {}

@@ -14,8 +14,8 @@ import (
 
 func serveBadly() { os.Exit(badserver.Main()) }
 
-// installed returns a folder in which this test binary stands as candor and as badserver. A guard is started by the program's own
-// name, so that a changed first argument would not do.
+// installed returns a folder in which this test binary is installed as candor and as badserver. A guard is started by the name of
+// the executable, so changing the first argument would not be enough.
 func installed(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()

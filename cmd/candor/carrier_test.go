@@ -18,8 +18,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// TestNoMemberIsLost sends every error of the scripts that is in a dialect A to every dialect B and back, and looks for each of its
-// members.
+// TestTranslateLosesNoMember translates every error of the scripts that is in a dialect A to every dialect B and back, and checks each
+// of its members.
 func TestTranslateLosesNoMember(t *testing.T) {
 	examples := scriptErrors(t)
 	if len(examples) < 10 {
@@ -80,7 +80,7 @@ func TestTranslateKeepsBlocksOfNormalisedResponse(t *testing.T) {
 	}
 }
 
-// TestTranslateReportsWhatItCannotKeep: nesting that has reached the limit cannot go one deeper.
+// TestTranslateReportsWhatItCannotKeep uses nesting at the limit, which cannot be nested any deeper.
 func TestTranslateReportsWhatItCannotKeep(t *testing.T) {
 	deep := strings.Repeat("[", wire.DefaultMaxDepth-2) + strings.Repeat("]", wire.DefaultMaxDepth-2)
 	in := `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"boom"}],"isError":true,"deep":` + deep + `}}`
@@ -107,7 +107,7 @@ func scriptErrors(t *testing.T) []wire.Value {
 			t.Fatal(err)
 		}
 		if filepath.Base(name) == "later.txtar" {
-			continue // a code that is not registered comes back as the code of its class: docs/decisions/015
+			continue // an unregistered code is read as the code of its class: docs/decisions/015
 		}
 		for line := range bytes.Lines(text) {
 			v, err := decodecmd.Parse(bytes.TrimSpace(line))
@@ -132,7 +132,7 @@ func translated(t *testing.T, from, to string, in []byte) []byte {
 	return []byte(out)
 }
 
-// payload takes the envelope out of the carrier it was given, if it had none before.
+// payload removes the carrier that a translation has added, if before had none.
 func payload(v, before wire.Value) wire.Value {
 	if before.Path("result").Present() || before.Path("jsonrpc").Present() || before.Path("content").Present() || before.Path("type").Present() {
 		return v
@@ -148,8 +148,8 @@ func payload(v, before wire.Value) wire.Value {
 	return v
 }
 
-// holds reports the first member of want that got has not, wherever it stands. Text that is JSON is compared as JSON; the order of
-// members and of elements does not count.
+// holds returns an error for the first member of want that is missing in got, at any position. Text that is JSON is compared as
+// JSON; the order of members and of elements does not matter.
 func holds(got, want wire.Value, path string) error {
 	switch want.Type() {
 	case wire.TypeObject:

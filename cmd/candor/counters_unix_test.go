@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// TestWorkbenchExportsCountersAtTheEnd guards MCP_ERROR_METRICS_FILE for every system of the workbench.
+// TestWorkbenchExportsCountersAtTheEnd checks MCP_ERROR_METRICS_FILE for every system of the workbench.
 func TestWorkbenchExportsCountersAtTheEnd(t *testing.T) {
 	const call = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}

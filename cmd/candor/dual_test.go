@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/sqlitedb"
 )
 
-// makeTasks leads a server through two tasks, an audit session and a round of votes, and names them in the environment: DONE is a task with
+// makeTasks runs two tasks, an audit session and a round of votes, and puts their ids into the environment: DONE is a task with
 // two thought records, BARE has none, ROOT is the root of the session work, ROUND is the round.
 func makeTasks(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {

@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// emitted is one line for decode and the code that must come out.
+// emitted is one input line for decode and the expected code.
 type emitted struct {
 	code candor.Code
 	line string
@@ -24,9 +24,9 @@ type emitted struct {
 //go:embed testdata/emit.txt
 var emitText string
 
-// TestEveryActiveCodeIsEmitted sends one line per active code through the command and reads the code off its output. A
-// code that is active is a code that this release can emit: one that neither a line here nor a test of another package brings
-// out must be reserved.
+// TestEveryActiveCodeIsEmitted sends one line per active code through the command and checks the code in its output. An
+// active code is one that this release can emit: a code that neither a line here nor a test of another package
+// emits must be reserved.
 func TestEveryActiveCodeIsEmitted(t *testing.T) {
 	cases := append(ownCodes(t), otherCodes()...)
 	var input strings.Builder
@@ -110,7 +110,7 @@ func ownCodes(t *testing.T) []emitted {
 	return out
 }
 
-// otherCodes writes every active code of the other domains as a server of that domain does.
+// otherCodes returns every active code of the other domains, encoded as a server of that domain does.
 func otherCodes() []emitted {
 	var out []emitted
 	for code := range candor.Codes() {
@@ -122,7 +122,7 @@ func otherCodes() []emitted {
 	return out
 }
 
-// wireOf avoids the forms that cannot tell one domain from another where several share the symbol.
+// wireOf avoids encodings without a domain for symbols that several domains share.
 func wireOf(code candor.Code) string {
 	shared := false
 	for other := range candor.Codes() {
@@ -152,7 +152,7 @@ func toolText(text string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":%s}],"isError":true}}`, quoted)
 }
 
-// decodeJSON runs the real program over its standard streams. Lines that are not JSON are expected, so exit code 2 is too.
+// decodeJSON runs the program over its standard streams. Lines that are not JSON are expected, so exit code 2 is allowed.
 func decodeJSON(t *testing.T, input string, args ...string) []string {
 	t.Helper()
 	cmd := command(t, append([]string{"decode", "--json"}, args...)...)
@@ -164,7 +164,7 @@ func decodeJSON(t *testing.T, input string, args ...string) []string {
 	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 }
 
-// command is this test binary under the name of the program; see TestMain.
+// command returns a command that runs this test binary as candor; see TestMain.
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()

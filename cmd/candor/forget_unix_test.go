@@ -13,13 +13,13 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// forgetIn runs candor ledger forget for the trail of a home.
+// forgetIn runs candor ledger forget for the ledger in a home directory.
 func forgetIn(home, input string, args ...string) (code int, out, complaints string) {
 	env := map[string]string{"HOME": home, "NO_COLOR": "1"}
 	return watched(input, env, append([]string{"ledger", "forget", filepath.Join(home, "trail")}, args...)...)
 }
 
-// TestALedgerRemovedOnPurposeCanBeForgotten removes a ledger, writes another in its place, and makes verify OK again.
+// TestALedgerRemovedOnPurposeCanBeForgotten removes a ledger, writes another at the same path, and checks that verify succeeds again.
 func TestALedgerRemovedOnPurposeCanBeForgotten(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -67,7 +67,7 @@ func TestALedgerRemovedOnPurposeCanBeForgotten(t *testing.T) {
 	}
 }
 
-// TestForgettingAFolderThatIsGone needs neither the folder nor its key.
+// TestForgettingAFolderThatIsGone checks that forget needs neither the folder nor its key.
 func TestForgettingAFolderThatIsGone(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -87,7 +87,7 @@ func TestForgettingAFolderThatIsGone(t *testing.T) {
 	}
 }
 
-// TestARunningWriterFollowsTheSecondPlace keeps its checkpoints in the file that forget has written.
+// TestARunningWriterFollowsTheSecondPlace checks that a running writer keeps its checkpoints in the file that forget has written.
 func TestARunningWriterFollowsTheSecondPlace(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

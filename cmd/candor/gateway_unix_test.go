@@ -20,7 +20,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// webServer is an MCP server over HTTP. Its tools are echo, fail, and held, which waits until the test lets it go.
+// webServer is an MCP server over HTTP. Its tools are echo, fail, and held, which waits until the test releases it.
 type webServer struct {
 	*httptest.Server
 	entered, letGo chan struct{}
@@ -56,14 +56,14 @@ func (s *webServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID(), result)
 }
 
-// gate is a gateway that runs as a process.
+// gate is a gateway that runs as a separate process.
 type gate struct {
 	*process
-	config         string // its file
+	config         string // path of its configuration file
 	address, admin string
 }
 
-// configText is a file with one upstream and more settings for it.
+// configText returns a configuration with one upstream and additional settings for it.
 func configText(target, settings string) string {
 	return "version: 1\nlisten: 127.0.0.1:0\nadmin: 127.0.0.1:0\ndrain: 20s\nupstreams:\n  it:\n    url: " + target + "/mcp\n" + settings
 }
@@ -170,7 +170,7 @@ func TestGatewayFrontsAnHTTPServer(t *testing.T) {
 	}
 }
 
-// showsPathsAndGuards asks at other paths, and under the name of somebody else.
+// showsPathsAndGuards sends requests to other paths, and with another Host header.
 func (g *gate) showsPathsAndGuards(t *testing.T) {
 	t.Helper()
 	for _, ask := range []struct{ method, url, host, want string }{
@@ -191,7 +191,7 @@ func (g *gate) showsPathsAndGuards(t *testing.T) {
 	}
 }
 
-// TestSIGTERMLetsOpenCallsFinish and refuses those that come meanwhile.
+// TestSIGTERMLetsOpenCallsFinish also checks that new calls are refused meanwhile.
 func TestSIGTERMLetsOpenCallsFinish(t *testing.T) {
 	t.Parallel()
 	web := newWebServer(t)
@@ -203,7 +203,7 @@ func TestSIGTERMLetsOpenCallsFinish(t *testing.T) {
 	}()
 	<-web.entered
 	g.signal(syscall.SIGTERM)
-	for g.look(t, "/healthz") != "draining\n" { // the test's own deadline is the only one
+	for g.look(t, "/healthz") != "draining\n" { // only the deadline of the test applies
 	}
 	if got := g.mustCall(t, 2, "echo"); !strings.Contains(got, `"code":"GATEWAY_DRAINING"`) {
 		t.Errorf("answered %s", got)
@@ -220,7 +220,7 @@ func TestSIGTERMLetsOpenCallsFinish(t *testing.T) {
 	}
 }
 
-// TestOpenCallsThatTakeTooLongAreToldOfTheEnd when the time to drain is over.
+// TestOpenCallsThatTakeTooLongAreToldOfTheEnd checks the answers to calls that are open when the drain timeout ends.
 func TestOpenCallsThatTakeTooLongAreToldOfTheEnd(t *testing.T) {
 	t.Parallel()
 	web := newWebServer(t)
@@ -243,7 +243,7 @@ func TestOpenCallsThatTakeTooLongAreToldOfTheEnd(t *testing.T) {
 	}
 }
 
-// TestReloadDropsNoCall reads new files while eight clients call without a pause, and one call stays open throughout.
+// TestReloadDropsNoCall reloads the configuration while eight clients call continuously, and one call stays open throughout.
 func TestReloadDropsNoCall(t *testing.T) {
 	t.Parallel()
 	web := newWebServer(t)
@@ -292,7 +292,7 @@ func TestReloadDropsNoCall(t *testing.T) {
 	}
 }
 
-// TestABadFileIsRefusedAndTheOldOneStays with the reasons in the log, one a line.
+// TestABadFileIsRefusedAndTheOldOneStays also checks that the log has the reasons, one per line.
 func TestABadFileIsRefusedAndTheOldOneStays(t *testing.T) {
 	t.Parallel()
 	web := newWebServer(t)

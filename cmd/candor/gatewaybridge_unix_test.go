@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// TestGatewayStartsServers that have a command, one for each session, and a new file does not end the session.
+// TestGatewayStartsServers checks that each session of an upstream with a command gets a server, and that a reload does not end it.
 func TestGatewayStartsServers(t *testing.T) {
 	t.Parallel()
 	text := func(settings string) string {

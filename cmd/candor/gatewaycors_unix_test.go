@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// TestConfiguredOriginWorksFromABrowser makes the two requests that a browser makes for a call of a page.
+// TestConfiguredOriginWorksFromABrowser sends the two requests that a browser sends for a call from a page.
 func TestConfiguredOriginWorksFromABrowser(t *testing.T) {
 	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

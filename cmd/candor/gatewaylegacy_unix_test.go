@@ -16,13 +16,13 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// legacyServer speaks the transport of 2024-11-05: answers come on the stream that the client has opened. It serves one.
+// legacyServer uses the transport of 2024-11-05: answers are sent on the stream that the client has opened. It serves one client.
 func legacyServer(t *testing.T) *httptest.Server {
 	t.Helper()
 	answers := make(chan string, 10)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
-			body, _ := io.ReadAll(r.Body) // what was cut off is no request
+			body, _ := io.ReadAll(r.Body) // a truncated body is not a request
 			m := wire.Parse(body, wire.Limits{})
 			w.WriteHeader(http.StatusAccepted)
 			answers <- fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, m.ID())
@@ -46,7 +46,7 @@ func legacyServer(t *testing.T) *httptest.Server {
 	return s
 }
 
-// TestALegacySessionOutlivesAReload: its answers come on a stream that the door before holds, so its calls go there.
+// TestALegacySessionOutlivesAReload checks that calls of a session go to the endpoint that holds its stream, even after a reload.
 func TestALegacySessionOutlivesAReload(t *testing.T) {
 	t.Parallel()
 	web := legacyServer(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// TestGatewayCountersNeverGoBack reads so many new files that the first doors are given up, with a call through each of them.
+// TestGatewayCountersNeverGoBack reloads the configuration until the first endpoints are closed, with a call through each of them.
 func TestGatewayCountersNeverGoBack(t *testing.T) {
 	t.Parallel()
 	web := newWebServer(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// The query of an upstream's address often holds its key. It is neither printed at the start nor by check, and a client cannot
+// The query of an upstream's URL often contains its key. It is neither printed at the start nor by check, and a client cannot
 // replace it.
 func TestConfiguredQueryStaysSecretAndFixed(t *testing.T) {
 	t.Parallel()
@@ -55,7 +55,7 @@ func TestConfiguredQueryStaysSecretAndFixed(t *testing.T) {
 	}
 }
 
-// A server that the gateway starts gets the variables that its own settings refer to, and not the secrets of the others.
+// A server that the gateway starts gets the variables that its settings refer to, and not the secrets of the others.
 func TestChildDoesNotGetTheSecretsOfOtherUpstreams(t *testing.T) {
 	t.Setenv("TEST_SEARCH_AUTH", "of-search")
 	t.Setenv("TEST_FILES_TOKEN", "of-files")
@@ -98,7 +98,7 @@ upstreams:
 	}
 }
 
-// A path that leads to no upstream is refused with a ref, as every failure is.
+// A request with a path of no upstream is refused with a ref, like every failure.
 func TestUnknownPathIsRefusedWithARef(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, "version: 1\nlisten: 127.0.0.1:0\nadmin: 127.0.0.1:0\nupstreams:\n  it:\n    url: http://127.0.0.1:9/mcp\n")

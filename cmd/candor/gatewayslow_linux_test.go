@@ -23,15 +23,15 @@ import (
 
 var hostile = flag.Int("hostile", 1, "how many times as many slow readers there are; make crash has 25, which is what R10 asks")
 
-// mostMemory is what the gateway may take at its peak, the program itself and the kernel's view of its files included.
+// mostMemory is the limit for the gateway's peak memory, including the program itself and its mapped files.
 const mostMemory = 128 << 20
 
-// lavish is an upstream that answers with more than a slow reader will ever take, unless it is asked for an echo.
+// lavish is an upstream that answers with more than a slow reader will ever read, unless the call is an echo.
 type lavish struct {
-	kind  string // of the answer
+	kind  string // media type of the answer
 	event int    // bytes of each event before the answer
 	size  int    // bytes of the answer
-	said  bool   // the length is announced
+	said  bool   // the answer has a Content-Length
 
 	asked atomic.Int64
 }
@@ -65,13 +65,13 @@ func (l *lavish) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "data: "+answer+"\n\n")
 }
 
-// letters is made on first use: the test binary is also every candor that a script starts.
+// letters is computed on first use, because scripts also start the test binary as candor.
 var letters = sync.OnceValue(func() string { return strings.Repeat("x", 8<<20) })
 
-// TestR10SlowReadersLeaveTheGatewaySmall measures the gateway alone: the upstream and the readers are in this process.
+// TestR10SlowReadersLeaveTheGatewaySmall measures only the gateway: the upstream and the readers are in this process.
 func TestR10SlowReadersLeaveTheGatewaySmall(t *testing.T) {
 	if testing.Short() {
-		return // with the race detector its memory says nothing
+		return // with the race detector the memory is not meaningful
 	}
 	for _, test := range []struct {
 		name    string
@@ -89,7 +89,7 @@ func TestR10SlowReadersLeaveTheGatewaySmall(t *testing.T) {
 		{name: "requests of 1 MiB", web: &lavish{kind: "application/json", size: 1 << 20, said: true}, request: 1 << 20},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if *hostile == 1 { // more connections than one process may have otherwise
+			if *hostile == 1 { // more connections than one process may open by default
 				t.Parallel()
 			}
 			web := httptest.NewServer(test.web)
@@ -104,7 +104,7 @@ func TestR10SlowReadersLeaveTheGatewaySmall(t *testing.T) {
 			peak := g.memory(t)
 			leave()
 			t.Logf("%d readers, %d calls forwarded: %d MiB before, %d MiB at the peak", readers, test.web.asked.Load(), before>>20, peak>>20)
-			if peak > mostMemory && !raceDetector { // whose own memory is many times that of the program
+			if peak > mostMemory && !raceDetector { // the race detector uses many times the memory of the program
 				t.Errorf("the gateway took %d MiB for %d slow readers", peak>>20, readers)
 			}
 			g.signal(syscall.SIGTERM)
@@ -116,8 +116,8 @@ func TestR10SlowReadersLeaveTheGatewaySmall(t *testing.T) {
 	}
 }
 
-// readSlowly makes calls that are read a byte now and then, and returns when nothing new happens. The readers stay until leave is
-// called.
+// readSlowly makes calls whose answers are read one byte at a time, and returns when memory no longer grows. The readers run until
+// leave is called.
 func readSlowly(t *testing.T, g *gate, readers int, argument string) (leave func()) {
 	t.Helper()
 	call := `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"read","arguments":{"path":"` + argument + `"}}}`
@@ -136,7 +136,7 @@ func readSlowly(t *testing.T, g *gate, readers int, argument string) (leave func
 		all.Go(func() {
 			defer conn.Close() //nolint:errcheck // it was only read
 			ask := sync.OnceFunc(asked.Done)
-			time.AfterFunc(time.Second, ask) // a request that waits for room is asked too
+			time.AfterFunc(time.Second, ask) // a request that waits for the budget counts as sent
 			_ = conn.SetWriteDeadline(time.Now().Add(20 * time.Second))
 			_, _ = io.WriteString(conn, request)
 			ask()
@@ -169,7 +169,7 @@ func (g *gate) settle(t *testing.T) {
 
 var peakLine = regexp.MustCompile(`VmHWM:\s+(\d+) kB`)
 
-// memory is the most that the process has had in memory at any moment so far.
+// memory returns the peak memory of the process so far.
 func (g *gate) memory(t *testing.T) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", g.cmd.Process.Pid))

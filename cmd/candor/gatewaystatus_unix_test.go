@@ -18,7 +18,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// newLooseServer starts an MCP server over HTTP whose tool search checks less than its schema says.
+// newLooseServer starts an MCP server over HTTP whose tool search checks less than its schema requires.
 func newLooseServer(t *testing.T) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

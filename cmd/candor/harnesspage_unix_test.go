@@ -40,7 +40,7 @@ var harnessStory = []string{
 
 var harnessVolatile = regexp.MustCompile(`,"dev\.candor/error":\{.*\}(\}\}\})`)
 
-// TestHarnessPage plays the transcript of docs/harness.md and compares.
+// TestHarnessPage runs the transcript of docs/harness.md and compares the output.
 func TestHarnessPage(t *testing.T) {
 	data, err := os.ReadFile(harnessPage)
 	if err != nil {
@@ -105,7 +105,7 @@ func playHarness(t *testing.T) string {
 	return story.String()
 }
 
-// readVariables returns the names of all variables that the harness and its domains ask for, also those whose names are put together
+// readVariables returns the names of all variables that the harness and its domains read, including names that are built
 // at run time.
 func readVariables(t *testing.T) map[string]bool {
 	t.Helper()
@@ -116,7 +116,7 @@ func readVariables(t *testing.T) map[string]bool {
 		defer mu.Unlock()
 		asked[name] = true
 		if name == "MCP_ERROR_METRICS" {
-			return "1" // the others about counters are read only then
+			return "1" // the other variables about counters are read only then
 		}
 		return ""
 	}
@@ -127,13 +127,13 @@ func readVariables(t *testing.T) map[string]bool {
 	list := harness.Inspect(t.Context(), settings, harness.Environment{Getenv: getenv, State: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
 	for i := range list {
 		if err := list[i].Err(); err != nil {
-			t.Errorf("%s: %v", list[i].Name, err) // it may not have read all
+			t.Errorf("%s: %v", list[i].Name, err) // it may not have read all variables
 		}
 	}
 	return asked
 }
 
-// sourceVariables returns the names that the source of the harness spells out, with the file of each.
+// sourceVariables returns the names that are literals in the source of the harness, with the file of each.
 func sourceVariables(t *testing.T) map[string]string {
 	t.Helper()
 	variable := regexp.MustCompile(`"(MCP_[A-Z_]+[A-Z])["=]`)

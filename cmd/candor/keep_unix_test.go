@@ -15,12 +15,12 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// TestKeepFlagsTakeEffect runs one session without flags and one with, which looks after the segments of the first.
+// TestKeepFlagsTakeEffect runs one session without flags and one with flags, which apply to the segments of the first.
 func TestKeepFlagsTakeEffect(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		flags []string
-		gone  bool // the log of the first chain must go
+		gone  bool // the log of the first chain must be removed
 	}{
 		"age":                 {flags: []string{"--ledger-keep-age", "1ms"}, gone: true},
 		"age not reached":     {flags: []string{"--ledger-keep-age", "30d"}},
@@ -38,7 +38,7 @@ func TestKeepFlagsTakeEffect(t *testing.T) {
 			log := filepath.Join(first, "audit-log.jsonl")
 			awaitFiles(t, first, func() bool { return !c.gone || !exists(log) })
 			if !c.gone {
-				time.Sleep(100 * time.Millisecond) // for a removal that must not come
+				time.Sleep(100 * time.Millisecond) // time for a removal that must not happen
 			}
 			p.signal(syscall.SIGTERM)
 			p.ends()
@@ -56,7 +56,7 @@ func TestKeepFlagsTakeEffect(t *testing.T) {
 	}
 }
 
-// TestCompressFlagTakesEffect lets wrap look after a chain of several segments.
+// TestCompressFlagTakesEffect lets wrap compress a chain of several segments.
 func TestCompressFlagTakesEffect(t *testing.T) {
 	t.Parallel()
 	for _, flags := range [][]string{nil, {"--ledger-compress"}} {
@@ -96,7 +96,7 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// awaitFiles waits for what happens in the background.
+// awaitFiles waits for changes made in the background.
 func awaitFiles(t *testing.T, chain string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {

@@ -18,8 +18,9 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// makeLedger is the script command `makeledger DIR [killed]`: a ledger of one chain with 12 entries by callers, its name in $CHAIN. A killed one was not
-// closed and ends in half a line. Checkpoints of one that was closed also go to DIR.second.
+// makeLedger is the script command `makeledger DIR [killed]`. It creates a ledger with one chain of 12 entries by callers and puts the
+// name of the chain into $CHAIN. A killed ledger was not closed and ends with a partial line. For a closed one, checkpoints are also
+// written to DIR.second.
 func makeLedger(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 {
 		ts.Fatalf("usage: makeledger DIR [killed]")
@@ -34,10 +35,10 @@ func writeLedger(dir string, killed bool) (chain string, err error) {
 	aside := dir + ".aside"
 	now := decodecmd.SampleTime
 	o := ledger.Options{Instance: "test", SecondPlace: dir + ".second", Clock: func() time.Time {
-		now = now.Add(50 * time.Millisecond) // all within the second after which a checkpoint is due
+		now = now.Add(50 * time.Millisecond) // all within one second, after which a checkpoint would be written
 		return now
 	}}
-	if killed { // it would know of the end that the copy does not have
+	if killed { // the second file would cover the end that the copy does not have
 		o.SecondPlace = ""
 	}
 	l, err := ledger.Open(aside, o)
@@ -67,7 +68,7 @@ func writeLedger(dir string, killed bool) (chain string, err error) {
 	return chain, os.Rename(aside, dir)
 }
 
-// copyKilled copies the folder while its writer lives, and tears the last line of the copy.
+// copyKilled copies the folder while its writer is running, and truncates the last line of the copy.
 func copyKilled(from, to, chain string) error {
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		return err

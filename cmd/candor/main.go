@@ -1,4 +1,4 @@
-// Command candor reads, explains and translates the failures of MCP servers, and stands between servers and their clients to make
+// Command candor reads, explains and translates the failures of MCP servers, and can run between servers and their clients to make
 // failures readable. The commands are in cmd/internal/cli.
 package main
 

@@ -24,9 +24,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected outputs in the scripts")
 
-// TestMain lets this binary act as candor, or as a bad server, when a script types the name.
+// TestMain runs this binary as candor, or as a bad server, when a script uses that name.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == democmd.DemoServerName { // started by the demo of a command that is this binary
+	if len(os.Args) == 2 && os.Args[1] == democmd.DemoServerName { // the demo starts this binary as its server
 		main()
 	}
 	runParallelOnly()
@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){term.ProgramName: main, "badserver": serveBadly})
 }
 
-// runParallelOnly leaves only what runs in parallel to the race detector's short run. Under it the other tests take minutes and find
-// nothing, because one thing follows the other; make race runs them all.
+// runParallelOnly skips the tests that do not run in parallel in the short run with the race detector. There they take minutes and
+// find nothing, because they are sequential; make race runs them all.
 func runParallelOnly() {
 	if !raceDetector || !strings.HasSuffix(os.Args[0], ".test") { // the same binary is also the candor command
 		return
@@ -46,7 +46,7 @@ func runParallelOnly() {
 	}
 }
 
-// TestScripts runs the commands as they are typed. A script may say `exits 2 candor …` to demand an exit code.
+// TestScripts runs the commands as a user types them. A script may use `exits 2 candor …` to require an exit code.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -58,7 +58,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// TestWrittenPagesAreCurrent compares docs/cli with what the program says of itself; go generate writes it anew.
+// TestWrittenPagesAreCurrent compares docs/cli with the output of the program; go generate updates the pages.
 func TestWrittenPagesAreCurrent(t *testing.T) {
 	fresh := t.TempDir()
 	if code, _, complaints := watched("", nil, "man", "--format", "markdown", "--dir", fresh); code != term.ExitOK {
@@ -86,8 +86,8 @@ func pagesIn(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// quickStart puts a program without the race detector in front of this binary, if this one has it: started several hundred times,
-// each start would cost a second. What the detector looks for is found by the tests that call run.
+// quickStart puts a program built without the race detector first in PATH, if this binary has the detector: scripts start it several
+// hundred times, and each start would cost a second. Tests that call run cover the race detector.
 func quickStart(t *testing.T) func(*testscript.Env) error {
 	t.Helper()
 	if !raceDetector {
@@ -123,8 +123,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// roundtrip translates the errors of a file into every dialect A, from there into every dialect B and back, and demands the bytes of A.
-// It calls the command instead of starting the program: there are hundreds of translations, and a script starts it for some of them.
+// roundtrip translates the errors of a file into every dialect A, from there into every dialect B and back, and requires the bytes of A.
+// It calls the command in-process because there are hundreds of translations; a script runs the program for some of them.
 func roundtrip(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: roundtrip FILE")

@@ -40,13 +40,13 @@ func probing(t *testing.T, args ...string) *probe.Report {
 
 func shippedCandor(t *testing.T) string { return filepath.Join(installed(t), term.ProgramName) }
 
-// zooProbe brings a defect before the probe, where it can be found: over HTTP the probe speaks the newest version, over a pipe one with sessions.
+// zooProbe probes a defect with the transport that shows it: over HTTP the probe uses the newest version, over a pipe one with sessions.
 func zooProbe(t *testing.T, d zoo.Defect) *probe.Report {
 	t.Helper()
 	flags := []string{"--timeout", "2s"}
 	switch {
 	case strings.HasPrefix(d.ID, "up-"):
-		// One of these tools changes things, and is called for real only with leave.
+		// One of these tools changes data, and is really called only with permission.
 		return probing(t, append(flags, "--allow", d.Tool, "--fake-upstream", "--", shippedCandor(t), "zoo", "--defect", d.ID, "--upstream", "http://api.example.com/records")...)
 	case d.Transport == "http" || d.Protocol == "2026-07-28":
 		return probing(t, append(flags, "--url", zooAddress(t, d.ID))...)
@@ -76,7 +76,7 @@ func zooAddress(t *testing.T, defect string) string {
 	return ""
 }
 
-// TestEveryDefectOfTheZooIsFoundAndNothingElse drives the shipped probe against the shipped zoo, one defect at a time.
+// TestEveryDefectOfTheZooIsFoundAndNothingElse runs the shipped probe against the shipped zoo, one defect at a time.
 func TestEveryDefectOfTheZooIsFoundAndNothingElse(t *testing.T) {
 	for i, d := range zoo.Defects() {
 		if testing.Short() && i%10 != 0 {
@@ -85,7 +85,7 @@ func TestEveryDefectOfTheZooIsFoundAndNothingElse(t *testing.T) {
 		t.Run(d.ID, func(t *testing.T) {
 			t.Parallel()
 			if strings.HasPrefix(d.ID, "up-") && fake.Available() != nil {
-				return // the room of the fake upstream has a test that says why
+				return // the package of the fake upstream has a test that explains why
 			}
 			r := zooProbe(t, d)
 			want := slices.Sorted(slices.Values(append([]string{d.Rule + " " + d.Tool}, also(d)...)))
@@ -107,7 +107,7 @@ func also(d zoo.Defect) (out []string) {
 	return out
 }
 
-// TestTheLoopCloses probes, learns, wraps and probes again: the grade rises, and the profile is one that the gateway reads.
+// TestTheLoopCloses probes, learns, wraps and probes again, and checks that the grade rises and the gateway accepts the profile.
 func TestTheLoopCloses(t *testing.T) {
 	t.Parallel()
 	server := []string{shippedCandor(t), "zoo", "--personality", "masking"}
@@ -130,7 +130,7 @@ func TestTheLoopCloses(t *testing.T) {
 	}
 	was, is := grades(before), grades(after)
 	for tool, grade := range was {
-		if is[tool] > grade { // letters grow as grades fall
+		if is[tool] > grade { // a later letter is a lower grade
 			t.Errorf("%s fell from %s to %s", tool, grade, is[tool])
 		}
 	}
@@ -139,7 +139,7 @@ func TestTheLoopCloses(t *testing.T) {
 	}
 }
 
-// TestSameSeedGivesSameFindings drives a quarter of the zoo twice, at the same time.
+// TestSameSeedGivesSameFindings probes a quarter of the zoo twice, at the same time.
 func TestSameSeedGivesSameFindings(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -165,7 +165,7 @@ func TestSameSeedGivesSameFindings(t *testing.T) {
 	}
 }
 
-// TestTheWorkbenchIsRecognisedInEveryDialect probes the governed workspace: in the candor dialect it has nothing but A.
+// TestTheWorkbenchIsRecognisedInEveryDialect probes the governed workspace: in the candor dialect every grade is A.
 func TestTheWorkbenchIsRecognisedInEveryDialect(t *testing.T) {
 	for _, name := range []string{"candor", "system-error", "tool-error", "rpc", "dual", "dual-unified"} {
 		if testing.Short() && name != "candor" {
@@ -198,7 +198,7 @@ func TestTheWorkbenchIsRecognisedInEveryDialect(t *testing.T) {
 	}
 }
 
-// TestTheInventoryOfTheDualSurfaceIsCountedRight is the table that the document made by hand and miscounted.
+// TestTheInventoryOfTheDualSurfaceIsCountedRight checks the table that was counted by hand, and wrongly, in the document.
 func TestTheInventoryOfTheDualSurfaceIsCountedRight(t *testing.T) {
 	t.Parallel()
 	r := probing(t, "--yes", "--", shippedCandor(t), "zoo", "--personality", "dual")

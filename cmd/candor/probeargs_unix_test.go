@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// TestProbeRefusesAReportAsARun: a report has no observations, and a run without any would be judged as fine.
+// TestProbeRefusesAReportAsARun: a report has no observations, and a run without observations would pass.
 func TestProbeRefusesAReportAsARun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.json")
 	text, err := json.Marshal(probe.Report{Version: 1, Rules: "agent", Grade: "D", Findings: []probe.Finding{{Rule: "EC001"}}})
@@ -34,7 +34,7 @@ func TestProbeRefusesAReportAsARun(t *testing.T) {
 	}
 }
 
-// TestProbeRewritesOnlyPaths: the server sees the words of its command line, and paths that lead to the same files from its own folder.
+// TestProbeRewritesOnlyPaths checks that the server gets its command line, with paths that refer to the same files from its folder.
 func TestProbeRewritesOnlyPaths(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// probeExit runs candor probe in an empty folder and returns what it said and its exit code.
+// probeExit runs candor probe in an empty folder and returns its output and its exit code.
 func probeExit(t *testing.T, args ...string) (said string, code int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), shippedCandor(t), append([]string{"probe", "--quiet"}, args...)...)
@@ -27,7 +27,7 @@ func probeExit(t *testing.T, args ...string) (said string, code int) {
 	return string(out), 0
 }
 
-// TestARunThatDidNotComeToItsEndIsNotWell: an exit code of 0 would let whatever was not looked at pass.
+// TestARunThatDidNotComeToItsEndIsNotWell: an exit code of 0 would hide the checks that did not run.
 func TestARunThatDidNotComeToItsEndIsNotWell(t *testing.T) {
 	t.Parallel()
 	const greets = `while read -r line; do case "$line" in *initialize\"*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}';; esac; done`
@@ -39,7 +39,7 @@ func TestARunThatDidNotComeToItsEndIsNotWell(t *testing.T) {
 	if err := os.WriteFile(run, []byte(`{"version":1,"tools":[],"observations":[],"incomplete":"it was stopped"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for failOn, want := range map[string]int{"major": term.ExitUsage, "never": 0} { // to write it in another format is no verdict on it
+	for failOn, want := range map[string]int{"major": term.ExitUsage, "never": 0} { // converting the format does not judge the run
 		if said, code := probeExit(t, "--run", run, "--fail-on", failOn); code != want {
 			t.Errorf("--fail-on %s: exit code %d\n%s", failOn, code, said)
 		}
@@ -49,7 +49,7 @@ func TestARunThatDidNotComeToItsEndIsNotWell(t *testing.T) {
 	}
 }
 
-// TestWhatGotWorseIsToldThoughNothingElseIs judges a run that was kept against a baseline that has a tool more.
+// TestWhatGotWorseIsToldThoughNothingElseIs compares a saved run with a baseline that has one more tool.
 func TestWhatGotWorseIsToldThoughNothingElseIs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -69,7 +69,7 @@ func TestWhatGotWorseIsToldThoughNothingElseIs(t *testing.T) {
 	}
 }
 
-// TestAVariableThatIsSetAndEmptyIsPassedOn: to some servers it says that there is no password.
+// TestAVariableThatIsSetAndEmptyIsPassedOn: for some servers an empty variable means that there is no password.
 func TestAVariableThatIsSetAndEmptyIsPassedOn(t *testing.T) {
 	t.Setenv("CANDOR_TEST_IS_EMPTY", "")
 	mark := filepath.Join(t.TempDir(), "mark")
@@ -79,7 +79,7 @@ func TestAVariableThatIsSetAndEmptyIsPassedOn(t *testing.T) {
 	}
 }
 
-// TestFilesAreLookedAtBeforeTheServerIsStarted: a run takes minutes, and must not be lost for a typing error.
+// TestFilesAreLookedAtBeforeTheServerIsStarted: a run takes minutes, and must not be lost because of a typing error.
 func TestFilesAreLookedAtBeforeTheServerIsStarted(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -111,7 +111,7 @@ func TestANameOfAllowThatNoToolHasIsTold(t *testing.T) {
 	t.Errorf("not told: %v", r.Skipped)
 }
 
-// TestAReportGoesWhereOutLeads has a link, which is followed and not replaced, and the usual name of standard output.
+// TestAReportGoesWhereOutLeads uses a link, which is followed and not replaced, and the usual name of standard output.
 func TestAReportGoesWhereOutLeads(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

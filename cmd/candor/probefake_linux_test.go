@@ -14,12 +14,12 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/fake"
 )
 
-// TestWithoutNamespacesTheUpstreamIsLeftOutWithAReason runs where no further namespace may be made. Real calls were meant for the fake, so
-// with leave for them nothing is run at all.
+// TestWithoutNamespacesTheUpstreamIsLeftOutWithAReason runs where no further namespace can be created. The real calls were meant for
+// the fake upstream, so even with permission for them nothing is called.
 func TestWithoutNamespacesTheUpstreamIsLeftOutWithAReason(t *testing.T) {
 	t.Parallel()
 	if fake.Available() != nil {
-		return // that is where it runs already; the room of the fake upstream has a test that says why
+		return // no namespaces are available anyway; the package of the fake upstream has a test that explains why
 	}
 	for flag, want := range map[string]int{"--quiet": 0, "--yes": term.ExitUsage, "--allow=honest": term.ExitUsage} {
 		script := `echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"`
@@ -45,7 +45,7 @@ func TestWithoutNamespacesTheUpstreamIsLeftOutWithAReason(t *testing.T) {
 func TestAServiceOnALoopbackPortIsFaked(t *testing.T) {
 	t.Parallel()
 	if fake.Available() != nil {
-		return // the package of the fake upstream has a test that says why
+		return // the package of the fake upstream has a test that explains why
 	}
 	r := probing(t, "--timeout", "2s", "--fake-upstream", "--", shippedCandor(t), "zoo", "--defect", "up-masked", "--upstream", "http://127.0.0.1:9876/records")
 	if !slices.ContainsFunc(r.Findings, func(f probe.Finding) bool { return f.Rule == "EC001" && f.Tool == "up-masked" && f.Count > 5 }) {

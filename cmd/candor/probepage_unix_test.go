@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
 )
 
-// TestThePageAboutProbeTellsTheTruth compares docs/probe.md with what the program prints and with the rules that it has.
+// TestThePageAboutProbeTellsTheTruth compares docs/probe.md with the output and the rules of the program.
 func TestThePageAboutProbeTellsTheTruth(t *testing.T) {
 	t.Parallel()
 	line := "candor probe --quiet -- candor zoo --defect masked-flag --defect leak-token --defect field-unnamed"
@@ -55,7 +55,7 @@ func readPage(t *testing.T) string {
 	return string(data)
 }
 
-// section puts a text between two marks.
+// section replaces the text between two marks.
 func section(t *testing.T, page, begin, end, text string) string {
 	t.Helper()
 	head, rest, ok := strings.Cut(page, begin)

@@ -19,24 +19,24 @@ import (
 	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 )
 
-// process is candor as somebody has started it, with a ledger of its own.
+// process is a running candor with a separate ledger.
 type process struct {
 	t     *testing.T
 	cmd   *exec.Cmd
 	in    io.WriteCloser
 	out   io.ReadCloser
-	lines *bufio.Scanner // of out
-	said  *said          // on standard error
+	lines *bufio.Scanner // reads out
+	said  *said          // standard error
 	trail string
 }
 
-// launch starts candor. Its folder is new, and the bad server is in its PATH.
+// launch starts candor in a new folder, with the bad server in its PATH.
 func launch(t *testing.T, args ...string) *process {
 	t.Helper()
 	return launchIn(t, t.TempDir(), args...)
 }
 
-// launchIn starts candor with a home that an earlier start may have used.
+// launchIn starts candor with a home directory that an earlier start may have used.
 func launchIn(t *testing.T, home string, args ...string) *process {
 	t.Helper()
 	bin := installed(t)
@@ -80,10 +80,10 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// ends waits for the end, and asks that the ledger was closed in order. It returns the exit code.
+// ends waits for the end, and checks that the ledger was closed properly. It returns the exit code.
 func (p *process) ends() int {
 	p.t.Helper()
-	_, _ = io.Copy(io.Discard, p.out) // Wait wants the output read
+	_, _ = io.Copy(io.Discard, p.out) // Wait requires that the output is read
 	err := p.cmd.Wait()
 	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
 		p.t.Fatal(err)
@@ -92,7 +92,7 @@ func (p *process) ends() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// checkClosed demands that a ledger is whole and was closed in order.
+// checkClosed checks that a ledger is complete and was closed properly.
 func checkClosed(t *testing.T, trail string) {
 	t.Helper()
 	report, err := ledgerverify.Dir(trail, ledgerverify.Options{})
@@ -109,7 +109,7 @@ func checkClosed(t *testing.T, trail string) {
 	}
 }
 
-// recorded returns how often each code is among the failures of the ledger.
+// recorded returns the number of failures in the ledger by code.
 func (p *process) recorded() map[string]int {
 	p.t.Helper()
 	r, err := ledger.OpenReader(p.trail)
@@ -134,7 +134,7 @@ func (p *process) recorded() map[string]int {
 	return codes
 }
 
-// said keeps what a process says on standard error.
+// said collects the standard error of a process.
 type said struct {
 	mu   sync.Mutex
 	text []byte // guarded by mu
@@ -158,7 +158,7 @@ func (s *said) String() string {
 	return string(s.text)
 }
 
-// await waits until something was said that often. The test's own deadline is the only one.
+// await waits until text has appeared the given number of times. Only the deadline of the test applies.
 func (s *said) await(text string, times int) {
 	for strings.Count(s.String(), text) < times {
 		<-s.more

@@ -17,7 +17,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// session runs candor wrap with a few failures in a home and ends it with a signal. It returns the chain it wrote.
+// session runs candor wrap with a few failures in a home directory and ends it with a signal. It returns the chain it wrote.
 func session(t *testing.T, home string, end syscall.Signal, flags ...string) (chain string) {
 	t.Helper()
 	before := chainsIn(t, home)
@@ -39,7 +39,7 @@ func session(t *testing.T, home string, end syscall.Signal, flags ...string) (ch
 	return chain
 }
 
-// awaitSecondPlace waits until the second place has seen all entries of a chain but the checkpoint itself.
+// awaitSecondPlace waits until the second checkpoint file covers all entries of a chain except the checkpoint itself.
 func awaitSecondPlace(t *testing.T, home, chain string) {
 	t.Helper()
 	line := regexp.MustCompile(regexp.QuoteMeta(filepath.Base(chain)) + `: (\d+) entries, \d+ covered by checkpoints, (\d+) by a second place`)
@@ -67,12 +67,12 @@ func chainsIn(t *testing.T, home string) []string {
 	return found
 }
 
-// verify runs candor ledger verify as the user would, without naming the second place.
+// verify runs candor ledger verify as a user would, without naming the second checkpoint file.
 func verify(home string, args ...string) (code int, out, complaints string) {
 	return watched("", map[string]string{"HOME": home, "NO_COLOR": "1"}, append([]string{"ledger", "verify", filepath.Join(home, "trail")}, args...)...)
 }
 
-// cutWithCheckpoints keeps the first lines of a chain and removes everything that covers the rest.
+// cutWithCheckpoints keeps the first lines of a chain and removes all checkpoints of the others.
 func cutWithCheckpoints(t *testing.T, chain string, keep int) {
 	t.Helper()
 	name := filepath.Join(chain, "audit-log.jsonl")
@@ -84,7 +84,7 @@ func cutWithCheckpoints(t *testing.T, chain string, keep int) {
 	rewrite(t, chain, lines[:keep])
 }
 
-// rewrite replaces the entries of a chain by lines that an attacker has made, and removes its checkpoints and its end.
+// rewrite replaces the entries of a chain by forged lines, and removes its checkpoints and its end.
 func rewrite(t *testing.T, chain string, lines []string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(chain, "audit-log.jsonl"), []byte(strings.Join(lines, "")), 0o600); err != nil {
@@ -97,7 +97,7 @@ func rewrite(t *testing.T, chain string, lines []string) {
 	}
 }
 
-// removeEntry takes an entry and all checkpoints out of a chain and makes the rest follow from each other again.
+// removeEntry removes an entry and all checkpoints from a chain and recomputes the links of the other entries.
 func removeEntry(t *testing.T, chain string, seq int) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(chain, "audit-log.jsonl"))
@@ -132,7 +132,7 @@ func copyTree(t *testing.T, from, to string) {
 	}
 }
 
-// TestR20RollBackIsFound takes back what was recorded, together with everything in the folder that vouches for it.
+// TestR20RollBackIsFound removes recorded entries together with everything in the folder that proves them.
 func TestR20RollBackIsFound(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -170,7 +170,7 @@ func TestR20RollBackIsFound(t *testing.T) {
 				c.do(t, trail, first, second)
 				args := []string{"--key", key}
 				if name == "folder wiped" && place == "flag" {
-					args = append(args, "--checkpoints", flags[1]) // nothing is left that could name it
+					args = append(args, "--checkpoints", flags[1]) // nothing else names the file any more
 				}
 				code, out, _ := verify(home, args...)
 				if code != term.ExitFound || !regexp.MustCompile(`(?m)^FAILED  (`+c.kind+`) `).MatchString(out) || !strings.Contains(out, "FAILED: ") {
@@ -181,7 +181,7 @@ func TestR20RollBackIsFound(t *testing.T) {
 	}
 }
 
-// TestR20TimesShowThatCheckpointsWereRemoved takes an entry and all checkpoints out where there is no second place.
+// TestR20TimesShowThatCheckpointsWereRemoved removes an entry and all checkpoints when there is no second checkpoint file.
 func TestR20TimesShowThatCheckpointsWereRemoved(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -189,7 +189,7 @@ func TestR20TimesShowThatCheckpointsWereRemoved(t *testing.T) {
 	p.fails("1", "NOT_FOUND")
 	p.fails("2", "NOT_FOUND")
 	awaitCheckpoint(t, p.chain())
-	time.Sleep(2500 * time.Millisecond) // entries must be apart for their times to prove anything
+	time.Sleep(2500 * time.Millisecond) // entries need different times to prove anything
 	p.fails("3", "NOT_FOUND")
 	p.signal(syscall.SIGKILL)
 	_ = p.cmd.Wait()
@@ -202,7 +202,7 @@ func TestR20TimesShowThatCheckpointsWereRemoved(t *testing.T) {
 	}
 }
 
-// TestR20AWipedLedgerIsMissedByTheNextOne: a ledger that was removed and begun anew, with another key, does not pass for the first one.
+// TestR20AWipedLedgerIsMissedByTheNextOne checks that a ledger that was removed and started again with another key is not taken for the first one.
 func TestR20AWipedLedgerIsMissedByTheNextOne(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -216,7 +216,7 @@ func TestR20AWipedLedgerIsMissedByTheNextOne(t *testing.T) {
 	}
 }
 
-// TestASecondPlaceThatCannotBeWrittenLosesNothing: failures are recorded, the operator is warned once, and verify says what it lacks.
+// TestASecondPlaceThatCannotBeWrittenLosesNothing checks that failures are recorded, one warning is logged, and verify reports what is missing.
 func TestASecondPlaceThatCannotBeWrittenLosesNothing(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// TestInterruptEndsQuietly: Ctrl-C ends the program as it ends any other, without a word, and what was read has been printed.
+// TestInterruptEndsQuietly checks that Ctrl-C ends the program without a message, after it has printed the results of all lines read.
 func TestInterruptEndsQuietly(t *testing.T) {
 	cmd := command(t, "decode", "--json")
 	in, err := cmd.StdinPipe()
@@ -30,7 +30,7 @@ func TestInterruptEndsQuietly(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// The line comes back while the input is still open: output is not held back.
+	// The output must be printed while the input is still open: it is not buffered.
 	if _, err := in.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}` + "\n")); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestInterruptEndsQuietly(t *testing.T) {
 	}
 }
 
-// TestAnInterruptedDemoLeavesNothingBehind: it shows each scene when it was played, and whoever ends it early finds no folder of its.
+// TestAnInterruptedDemoLeavesNothingBehind checks that the demo prints each scene when it has ended, and removes its folder when interrupted.
 func TestAnInterruptedDemoLeavesNothingBehind(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) { interruptDemo(t, signal) })
@@ -84,7 +84,7 @@ func interruptDemo(t *testing.T, signal os.Signal) {
 	}
 }
 
-// TestClosedPipeEndsQuietly: a reader that leaves, as head does, ends the program without a word.
+// TestClosedPipeEndsQuietly checks that a reader that exits early, such as head, ends the program without a message.
 func TestClosedPipeEndsQuietly(t *testing.T) {
 	cmd := command(t, "codes", "--json")
 	r, w, err := os.Pipe()

@@ -14,7 +14,7 @@ import (
 	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 )
 
-// trailLosses are the ways to take a trail away from a running writer. Each gets the ledger's folder and the folder of the only chain.
+// trailLosses are ways to remove a ledger from a running writer. Each gets the ledger's folder and the folder of the only chain.
 func trailLosses() map[string]func(trail, chain string) error {
 	log := func(chain string) string { return filepath.Join(chain, "audit-log.jsonl") }
 	return map[string]func(trail, chain string) error{
@@ -68,8 +68,8 @@ func fileInstead(dir string) error {
 	return os.WriteFile(dir, nil, 0o600)
 }
 
-// TestWrapNoticesThatTheTrailIsGone demands AUDIT_LOG_FAILED for the first failure after the trail was taken away, and that recording
-// resumes by itself, in a chain that verify can hold the loss against.
+// TestWrapNoticesThatTheTrailIsGone requires AUDIT_LOG_FAILED for the first failure after the ledger was removed, and that recording
+// resumes by itself, in a chain from which verify can detect the loss.
 func TestWrapNoticesThatTheTrailIsGone(t *testing.T) {
 	t.Parallel()
 	for name, lose := range trailLosses() {
@@ -98,7 +98,7 @@ func TestWrapNoticesThatTheTrailIsGone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// No acknowledged entry is lost by these: a copy has them all, and checkpoints stand in entries too.
+			// These lose no acknowledged entry: a copy has them all, and entries contain checkpoints too.
 			harmless := map[string]bool{"lock unlinked": true, "log replaced": true, "log appended to": true, "checkpoints gone": true, "checkpoints cut": true}
 			if report.OK != harmless[name] {
 				t.Errorf("verify says OK: %v, %v", report.OK, report.Damage)
@@ -107,7 +107,7 @@ func TestWrapNoticesThatTheTrailIsGone(t *testing.T) {
 	}
 }
 
-// The closing line counts failures that could not be recorded apart: they are in no ledger.
+// The closing line counts unrecorded failures separately, because they are not in a ledger.
 func TestClosingLineNamesUnrecordedFailures(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "wrap", "--", "badserver")
@@ -125,7 +125,7 @@ func TestClosingLineNamesUnrecordedFailures(t *testing.T) {
 	}
 }
 
-// fails makes a call that the server fails and demands a code in the answer.
+// fails makes a call that fails and requires a code in the answer.
 func (p *process) fails(id, code string) {
 	p.t.Helper()
 	p.say(toolCall(id, "fail"))

@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// TestAKilledSessionLeavesNoSpaceBehind: the next writer gives back what the killed one had reserved.
+// TestAKilledSessionLeavesNoSpaceBehind checks that the next writer frees the space that the killed one had reserved.
 func TestAKilledSessionLeavesNoSpaceBehind(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -36,7 +36,7 @@ func TestAKilledSessionLeavesNoSpaceBehind(t *testing.T) {
 	}
 }
 
-// allocated returns the bytes that a folder takes on the disk.
+// allocated returns the disk space of a folder in bytes.
 func allocated(t *testing.T, dir string) (sum int64) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
@@ -55,7 +55,7 @@ func allocated(t *testing.T, dir string) (sum int64) {
 	return sum
 }
 
-// TestAStrangersFolderIsNotAChain: a folder in the ledger's folder that is not named as a chain is left alone for good.
+// TestAStrangersFolderIsNotAChain checks that a folder in the ledger's folder without the name of a chain is never changed.
 func TestAStrangersFolderIsNotAChain(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()

@@ -20,10 +20,10 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// endBound is how long a process may take to end in these tests. It is far above what the program needs, because the machine may be busy.
+// endBound limits how long a process may take to end in these tests. It is far above what the program needs, because the machine may be busy.
 const endBound = 40 * time.Second
 
-// unreadProcess is candor with streams that the test reads only if it wants to.
+// unreadProcess is a candor process whose streams the test reads only on demand.
 type unreadProcess struct {
 	t           *testing.T
 	cmd         *exec.Cmd
@@ -50,11 +50,11 @@ func startUnread(t *testing.T, sockets bool, args ...string) *unreadProcess {
 		t.Fatal(err)
 	}
 	for _, f := range []*os.File{stdin, stdout, stderr} {
-		_ = f.Close() // the process has its own
+		_ = f.Close() // the process has copies
 	}
 	go func() {
 		defer close(p.ended)
-		_ = p.cmd.Wait() // the state says more
+		_ = p.cmd.Wait() // the test uses the state instead
 	}()
 	t.Cleanup(func() {
 		_ = p.cmd.Process.Kill() // it may have ended
@@ -100,20 +100,20 @@ func (p *unreadProcess) signal(s syscall.Signal) {
 	}
 }
 
-// ends demands that the process ends by itself, and returns its exit code.
+// ends requires that the process ends by itself, and returns its exit code.
 func (p *unreadProcess) ends(t *testing.T) int {
 	t.Helper()
 	select {
 	case <-p.ended:
 	case <-time.After(endBound):
-		_ = p.cmd.Process.Signal(syscall.SIGQUIT) // for its goroutines
+		_ = p.cmd.Process.Signal(syscall.SIGQUIT) // to print its goroutines
 		t.Logf("%s", read(t, p.errors))
 		t.Fatalf("still running after %s", endBound)
 	}
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// read returns what the process has written until it ends.
+// read returns all output of the process until it ends.
 func read(t *testing.T, f *os.File) string {
 	t.Helper()
 	text, err := io.ReadAll(f)
@@ -127,8 +127,8 @@ func numberedCall(id int, tool string, n int) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{"n":%d}}}`, id, tool, n)
 }
 
-// TestWrapEndsThoughItsClientDoesNotRead: answers fill the pipe to the client, which never reads them. All cases run at the same time,
-// because each waits for most of it.
+// TestWrapEndsThoughItsClientDoesNotRead fills the pipe to a client that never reads. All cases run at the same time,
+// because each mostly waits.
 func TestWrapEndsThoughItsClientDoesNotRead(t *testing.T) {
 	t.Parallel()
 	fills := map[string]func(*unreadProcess){
@@ -175,7 +175,7 @@ func fillWithFailures(p *unreadProcess) {
 	}
 }
 
-// awaitFull waits until what is written to the client has stopped growing.
+// awaitFull waits until the unread output to the client has stopped growing.
 func (p *unreadProcess) awaitFull() {
 	p.t.Helper()
 	for was, calm := -1, 0; calm < 20; calm++ {
@@ -187,7 +187,7 @@ func (p *unreadProcess) awaitFull() {
 	}
 }
 
-// TestFullStderrDoesNotHoldWrap: a client that never reads standard error gets its answers, and wrap ends.
+// TestFullStderrDoesNotHoldWrap checks that a client that never reads standard error gets its answers, and that wrap ends.
 func TestFullStderrDoesNotHoldWrap(t *testing.T) {
 	t.Parallel()
 	running := map[string]*unreadProcess{
@@ -196,7 +196,7 @@ func TestFullStderrDoesNotHoldWrap(t *testing.T) {
 		"text to sockets": startUnread(t, true, "wrap", "--", "badserver"),
 	}
 	for _, p := range running {
-		for i := range 300 { // each makes a line of the log
+		for i := range 300 { // each call logs a line
 			p.say(numberedCall(i, "wrongid", 0))
 		}
 		p.say(numberedCall(1000, "stderrflood", 0))
@@ -236,7 +236,7 @@ func (p *unreadProcess) awaitText(t *testing.T, wanted ...string) {
 		}
 	}
 	go func() {
-		for range got { // so that the process does not wait
+		for range got { // so that the process does not block
 		}
 	}()
 }
@@ -251,7 +251,7 @@ func waiting(t *testing.T, f *os.File) int {
 	return n
 }
 
-// TestFullStderrDoesNotHoldTheGateway: what its servers print fills standard error, which nothing reads.
+// TestFullStderrDoesNotHoldTheGateway fills standard error, which is never read, with the output of its servers.
 func TestFullStderrDoesNotHoldTheGateway(t *testing.T) {
 	t.Parallel()
 	config := filepath.Join(t.TempDir(), "candor.yaml")

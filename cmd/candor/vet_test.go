@@ -10,8 +10,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// TestVetScripts runs `candor vet` as it is typed, in a module whose dependencies are the stubs of candorvet. The scripts stand
-// apart from the others because they need the go command and its cache.
+// TestVetScripts runs `candor vet` as a user types it, in a module whose dependencies are the stubs of candorvet. These scripts are
+// separate from the others because they need the go command and its cache.
 func TestVetScripts(t *testing.T) {
 	quick := quickStart(t)
 	cache, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
@@ -36,7 +36,7 @@ func TestVetScripts(t *testing.T) {
 	})
 }
 
-// stubModules puts the stubs of candor and of the go-sdk into a folder, as modules, for go.mod to be replaced by.
+// stubModules copies the stubs of candor and of the go-sdk into a folder as modules, for replace directives in go.mod.
 func stubModules(dir string) error {
 	for _, module := range []string{"candor-mcp/candor", "modelcontextprotocol/go-sdk"} {
 		target := filepath.Join(dir, "stub", filepath.Base(module))

@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/probecmd"
 )
 
-// TestALinkThatLeadsNowhereYetStaysALink has one by way of another, and one that leads to itself.
+// TestALinkThatLeadsNowhereYetStaysALink includes a link to another link, and one to itself.
 func TestALinkThatLeadsNowhereYetStaysALink(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -38,7 +38,7 @@ func TestALinkThatLeadsNowhereYetStaysALink(t *testing.T) {
 	}
 }
 
-// TestADeviceIsWrittenToAndNotReplaced gives a pipe as the file of a report: renaming a file over it would take it away from whoever reads.
+// TestADeviceIsWrittenToAndNotReplaced uses a pipe as the file of a report: renaming a file over it would remove it for its reader.
 func TestADeviceIsWrittenToAndNotReplaced(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "pipe")

@@ -17,7 +17,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// railClient is an agent that talks to a server of `candor workbench` over standard input and output.
+// railClient is a client of a `candor workbench` server over standard input and output.
 type railClient struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
@@ -25,7 +25,7 @@ type railClient struct {
 	calls int
 }
 
-// railAnswer is what a test needs of an answer.
+// railAnswer has the parts of an answer that tests use.
 type railAnswer struct {
 	Text  []string
 	Error bool
@@ -39,15 +39,15 @@ type railAnswer struct {
 	}
 }
 
-// token returns the token to go on with.
+// token returns the token for the next call.
 func (a *railAnswer) token() string { return a.Data.Continue + a.Data.Retry }
 
-// startRail starts `candor workbench workrail` in a folder and shakes hands with it.
+// startRail starts `candor workbench workrail` in a folder and does the handshake.
 func startRail(binary, dir string, env []string, args ...string) (*railClient, error) {
 	return startBench(binary, dir, env, append([]string{"workrail"}, args...)...)
 }
 
-// startBench starts a server of `candor workbench` in a folder and shakes hands with it.
+// startBench starts a `candor workbench` server in a folder and does the handshake.
 func startBench(binary, dir string, env []string, args ...string) (*railClient, error) {
 	c := &railClient{cmd: exec.Command(binary, append([]string{"workbench"}, args...)...)}
 	c.cmd.Dir, c.cmd.Env, c.cmd.Stderr = dir, env, os.Stderr
@@ -121,10 +121,10 @@ func (c *railClient) call(tool string, in map[string]any) (*railAnswer, error) {
 	return a, err
 }
 
-// stop ends the server as an agent does that leaves.
+// stop ends the server by closing its input, as a client does.
 func (c *railClient) stop() error { return errors.Join(c.in.Close(), c.cmd.Wait()) }
 
-// makeSessions leads a server through three sessions of the workflow demo, whose file the script has, and names them in the
+// makeSessions runs three sessions of the workflow demo, whose file the script has, and puts their ids into the
 // environment: OPEN, BLOCKED and DONE; HASH is the workflow.
 func makeSessions(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
@@ -162,7 +162,7 @@ func makeSessions(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(c.stop())
 }
 
-// binaryOf finds candor as a script would.
+// binaryOf finds candor in the PATH of a script.
 func binaryOf(ts *testscript.TestScript) string {
 	for _, dir := range filepath.SplitList(ts.Getenv("PATH")) {
 		for _, suffix := range []string{"", ".exe"} {
@@ -176,7 +176,7 @@ func binaryOf(ts *testscript.TestScript) string {
 	return ""
 }
 
-// backdate makes files look as if they were last changed an hour ago.
+// backdate sets the modification time of files to an hour ago.
 func backdate(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: backdate FILE…")
@@ -187,7 +187,7 @@ func backdate(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// change replaces a text in a file, once, by one of the same length.
+// change replaces one occurrence of a text in a file by one of the same length.
 func change(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 || len(args[1]) != len(args[2]) {
 		ts.Fatalf("usage: change FILE OLD NEW")

@@ -54,7 +54,7 @@ func (h *railHome) begin() *railAnswer {
 	return h.call("start_workflow", map[string]any{"workflowId": "bug-hunt", "context": map[string]any{"report": "it crashes"}})
 }
 
-// command makes a command of candor that works on the state.
+// command returns a candor command for the state.
 func (h *railHome) command(args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(h.t.Context(), h.binary, append(append([]string{"workbench", "workrail"}, args...), "--state", "state")...)
 	cmd.Dir = h.dir
@@ -71,7 +71,7 @@ func failedWith(a *railAnswer, code string) bool {
 	return a.Error && strings.Contains(strings.Join(a.Text, "\n"), code+":")
 }
 
-// TestWorkrailServerFollowsTheCommands: what a person does to keys and sessions holds for a server that is running.
+// TestWorkrailServerFollowsTheCommands checks that commands on keys and sessions affect a running server.
 func TestWorkrailServerFollowsTheCommands(t *testing.T) {
 	h := newRailHome(t)
 	first := h.begin()
@@ -106,7 +106,7 @@ func TestWorkrailServerFollowsTheCommands(t *testing.T) {
 	}
 }
 
-// TestWorkrailGCIsInterrupted: an interrupt ends gc between two sessions. Each is gone or as it was.
+// TestWorkrailGCIsInterrupted checks that an interrupt ends gc between two sessions. Each is removed or unchanged.
 func TestWorkrailGCIsInterrupted(t *testing.T) {
 	h := newRailHome(t)
 	const all = 40
@@ -147,7 +147,7 @@ func TestWorkrailGCIsInterrupted(t *testing.T) {
 	}
 }
 
-// TestWorkrailAsksAtATerminal: nothing changes unless the person says yes.
+// TestWorkrailAsksAtATerminal checks that nothing changes unless the user confirms.
 func TestWorkrailAsksAtATerminal(t *testing.T) {
 	state := t.TempDir()
 	left := filepath.Join(state, "sessions", "new-0123456789abcdef")

@@ -22,7 +22,7 @@ const (
 	railFileBegin = "<!-- the workflow of the transcript -->\n```yaml\n"
 )
 
-// railStory plays what docs/workrail.md tells, and writes it down with names for what differs from run to run.
+// railStory runs the example of docs/workrail.md and records it, with fixed names for values that differ from run to run.
 type railStory struct {
 	strings.Builder
 	t      *testing.T
@@ -38,7 +38,7 @@ var (
 	railClock    = regexp.MustCompile(`\d{4}-\d{2}-\d{2}([ T])\d{2}:\d{2}:\d{2}(\.\d+)?`)
 )
 
-// steady replaces tokens, ids of sessions and times.
+// steady replaces tokens, session ids and times by fixed values.
 func (s *railStory) steady(text string) string {
 	text = railClock.ReplaceAllString(text, "2026-01-02${1}03:04:05")
 	return railChanging.ReplaceAllStringFunc(text, func(found string) string {
@@ -65,7 +65,7 @@ func (s *railStory) connect() {
 	}
 }
 
-// call makes a call and writes down the text that a model reads.
+// call calls a tool and records the text that a model reads.
 func (s *railStory) call(tool string, in map[string]any) *railAnswer {
 	s.t.Helper()
 	shown, err := json.Marshal(in)
@@ -78,7 +78,7 @@ func (s *railStory) call(tool string, in map[string]any) *railAnswer {
 	}
 	text := a.Text[0]
 	if a.Error {
-		text = a.Text[1] // the first is the same as JSON
+		text = a.Text[1] // the first block is the same as JSON
 	} else if len(a.Text) > 1 {
 		text = strings.Join(a.Text, "\n")
 	}
@@ -91,7 +91,7 @@ func (s *railStory) call(tool string, in map[string]any) *railAnswer {
 	return a
 }
 
-// person runs a command and writes down what it prints, as if the state were in its default place.
+// person runs a command and records its output, as if the state were in its default folder.
 func (s *railStory) person(args ...string) {
 	s.t.Helper()
 	cmd := exec.CommandContext(s.t.Context(), s.binary, append(append([]string{"workbench", "workrail"}, args...), "--state", "state")...)
@@ -106,7 +106,7 @@ func (s *railStory) person(args ...string) {
 	}
 }
 
-// TestWorkrailPage plays the story that docs/workrail.md tells, with the workflow that it shows, and compares.
+// TestWorkrailPage runs the example of docs/workrail.md, with the workflow on that page, and compares the output.
 func TestWorkrailPage(t *testing.T) {
 	data, err := os.ReadFile(railPage)
 	if err != nil {

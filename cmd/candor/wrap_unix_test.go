@@ -14,7 +14,7 @@ func toolCall(id, tool string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"` + tool + `","arguments":{}}}`
 }
 
-// TestWrapEndsAsTheServerDid: what starts candor in place of the server learns how the server ended.
+// TestWrapEndsAsTheServerDid checks that the exit of candor wrap shows its parent how the server ended.
 func TestWrapEndsAsTheServerDid(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "wrap", "--", "badserver")
@@ -30,7 +30,7 @@ func TestWrapEndsAsTheServerDid(t *testing.T) {
 	}
 }
 
-// TestWrapIsInterruptedInOrder: open calls are answered, the ledger is closed, and the last line tells of it.
+// TestWrapIsInterruptedInOrder checks that open calls are answered, the ledger is closed, and the last line reports it.
 func TestWrapIsInterruptedInOrder(t *testing.T) {
 	for name, s := range map[string]syscall.Signal{"Ctrl-C": syscall.SIGINT, "SIGTERM": syscall.SIGTERM} {
 		t.Run(name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestWrapIsInterruptedInOrder(t *testing.T) {
 	}
 }
 
-// TestWrapOutlivesItsReaderLongEnough: a client that is gone leaves an answer unread, and a ledger that is closed.
+// TestWrapOutlivesItsReaderLongEnough uses a client that exits with an answer unread, and checks that the ledger is closed.
 func TestWrapOutlivesItsReaderLongEnough(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "wrap", "--", "badserver")
@@ -73,7 +73,7 @@ func TestWrapOutlivesItsReaderLongEnough(t *testing.T) {
 	}
 }
 
-// TestWrapRecordsAHangUpAsTheClientsCancellation: the gateway is not draining, its client has left.
+// TestWrapRecordsAHangUpAsTheClientsCancellation: the gateway is not draining, its client has disconnected.
 func TestWrapRecordsAHangUpAsTheClientsCancellation(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "wrap", "--", "badserver")
@@ -89,8 +89,8 @@ func TestWrapRecordsAHangUpAsTheClientsCancellation(t *testing.T) {
 	}
 }
 
-// TestWrapExplainsAServerThatDoesNotStart: the client learns how the server ended and its last line without paths, and the person at the
-// terminal sees the line as it is. Once initialize comes before the end of the server, once after it.
+// TestWrapExplainsAServerThatDoesNotStart checks that the client gets the exit status of the server and its last line without paths, and
+// that standard error has the unchanged line. initialize is sent before the end of the server, and after it.
 func TestWrapExplainsAServerThatDoesNotStart(t *testing.T) {
 	const complaint = `echo "loading" >&2; echo "Error: Cannot find module '/srv/app/dist/index.js'" >&2; exit 1`
 	for name, script := range map[string]string{"while it starts": "read line; " + complaint, "at once": complaint} {

@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// TestWrapPreservesIgnoredSignals: nohup candor wrap gives its server what nohup would.
+// TestWrapPreservesIgnoredSignals checks that the server of nohup candor wrap ignores the signals that nohup ignores.
 func TestWrapPreservesIgnoredSignals(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -37,7 +37,7 @@ func TestWrapPreservesIgnoredSignals(t *testing.T) {
 	}
 }
 
-// TestWrapEndsTheDaemonOfAServerThatKillsItsGuard: the daemon has a session of its own, and its parent has ended.
+// TestWrapEndsTheDaemonOfAServerThatKillsItsGuard uses a daemon in a separate session whose parent has exited.
 func TestWrapEndsTheDaemonOfAServerThatKillsItsGuard(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "daemon")

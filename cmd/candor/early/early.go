@@ -1,8 +1,8 @@
-// Package early is this program as a guard: the hidden command that stands between it and a command that it has started.
+// Package early runs this program as a guard: the hidden command between this program and a command that it has started.
 //
-// One is started for every server behind a gateway and for every check of a workbench, there with a second process that sets the limits.
-// So it does not wait until the rest of the program has compiled its schemas and patterns, which takes several times as long as all that a
-// guard does. Packages are initialised in the order of their paths as far as their imports allow: this one has a small path and few imports.
+// A guard is started for every server of a gateway and for every check of a workbench, there with a second process that sets the limits.
+// So it runs before the other packages compile their schemas and patterns, which takes several times as long as the work of a
+// guard. Packages are initialised in the order of their paths as far as their imports allow: this one has a small path and few imports.
 package early
 
 import (
