@@ -8,14 +8,14 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/load"
 )
 
-// Each iteration is one round in which all contestants are measured in turns. Run them with -benchtime 5x: only then targets are checked.
+// Each iteration is one round in which all contestants are measured in turns. Run with -benchtime 5x, because targets are checked only then.
 const (
-	window = time.Second // of one contestant in one round
-	few    = 500         // calls of one contestant in one round, where the time of each counts
-	enough = 5           // rounds
+	window = time.Second // duration for one contestant in one round
+	few    = 500         // calls of one contestant in one round, for benchmarks of latency
+	enough = 5           // rounds needed to check targets
 )
 
-// field are contestants for one race. The first is the one that is measured, the second what they all are compared with.
+// field has the contestants of one benchmark. The first is the one under test, the second the baseline for all.
 type field []*load.Contestant
 
 func (f *field) enter(name string, calls load.Callers) {
@@ -37,14 +37,14 @@ func (f field) race(b *testing.B, measure func(load.Callers) (float64, int64, er
 		must(b, r.Round())
 		rounds++
 	}
-	b.ReportMetric(0, "ns/op") // a round means nothing
+	b.ReportMetric(0, "ns/op") // the time of a round means nothing
 	if rounds < enough {
 		b.Logf("%d rounds are too few for the targets", rounds)
 	}
 }
 
-// stdio are the ways to the server over stdio. That of npm's proxies is HTTP on the client's side, because that is what they are for;
-// the bridge is ours of that kind.
+// stdio returns the ways to reach the server over stdio. npm's proxies use HTTP on the client's side, which is their purpose;
+// candor gateway as a bridge is the equivalent.
 func stdio(b *testing.B, callers int) field {
 	b.Helper()
 	var f field
@@ -56,7 +56,7 @@ func stdio(b *testing.B, callers int) field {
 	return f
 }
 
-// overHTTP are the ways to the server over HTTP.
+// overHTTP returns the ways to reach the server over HTTP.
 func overHTTP(b *testing.B, callers int) field {
 	b.Helper()
 	var f field
@@ -94,7 +94,7 @@ func BenchmarkP6HTTPLatency(b *testing.B) {
 	f.added(b, map[string]float64{"nginx": 2.5})
 }
 
-// BenchmarkP7Record is that of the gateway itself, over HTTP. The temporary folder must be on a disk for it to mean anything.
+// BenchmarkP7Record measures recording in the gateway, over HTTP. The temporary folder must be on a disk to get a meaningful result.
 func BenchmarkP7Record(b *testing.B) {
 	const callers = 128
 	for _, target := range []struct {
@@ -112,7 +112,7 @@ func BenchmarkP7Record(b *testing.B) {
 	}
 }
 
-// rates reports calls in a second, and ours as a multiple of each other's, which least bounds.
+// rates reports calls per second, and the ratio of ours to each of the others, for which least has the minimum.
 func (f field) rates(b *testing.B, least map[string]float64) {
 	b.Helper()
 	for i, c := range f {
@@ -129,8 +129,8 @@ func (f field) rates(b *testing.B, least map[string]float64) {
 	}
 }
 
-// added reports by how many microseconds the median call takes longer than a direct one, and ours as a multiple of each other's, which
-// most bounds.
+// added reports by how many microseconds the median call takes longer than a direct one, and the ratio of ours to each of the others,
+// for which most has the maximum.
 func (f field) added(b *testing.B, most map[string]float64) {
 	b.Helper()
 	direct := f[1].Figure()

@@ -13,13 +13,13 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/load"
 )
 
-// The proxies of npm, as they come: they serve a server over stdio to HTTP clients.
+// The proxies from npm, with their default settings: they serve a server over stdio to HTTP clients.
 var (
 	supergateway = conformance.Package{Name: "supergateway", Version: "4.0.0"}
 	mcpProxy     = conformance.Package{Name: "mcp-proxy", Version: "6.7.19"}
 )
 
-// throughSupergateway keeps a session's server, as ours does; without that it would start one for each call.
+// throughSupergateway keeps one server per session, as candor does; otherwise it would start one for each call.
 func throughSupergateway(b *testing.B, callers int) load.Callers {
 	b.Helper()
 	at := freePort(b)
@@ -35,7 +35,7 @@ func throughMCPProxy(b *testing.B, callers int) load.Callers {
 	return posted(b, at, callers)
 }
 
-// npm starts a package's program in front of the server, and installs it first if need be.
+// npm starts a package's program in front of the server, and installs it first if necessary.
 func npm(b *testing.B, p conformance.Package, program string, args ...string) {
 	b.Helper()
 	box, err := conformance.OpenToolbox()
@@ -46,7 +46,7 @@ func npm(b *testing.B, p conformance.Package, program string, args ...string) {
 	node, err := box.Node(b.Context())
 	must(b, err)
 	proxy := start(b, []string{load.Env + "=" + load.Plain}, node, append([]string{filepath.Join(modules, p.Name, program)}, args...)...)
-	go func() { _, _ = io.Copy(io.Discard, proxy.out) }() // what it tells of itself
+	go func() { _, _ = io.Copy(io.Discard, proxy.out) }() // discard its log
 }
 
 func port(b *testing.B, at string) string {
@@ -56,7 +56,7 @@ func port(b *testing.B, at string) string {
 	return number
 }
 
-// nginxConf is nginx as a careful administrator sets it up for this: connections to the server are kept, nothing is logged.
+// nginxConf is a careful configuration of nginx for this purpose: connections to the server are kept open, and nothing is logged.
 const nginxConf = `daemon off;
 worker_processes auto;
 pid DIR/pid;

@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/load"
 )
 
-// process is a started program with pipes to it. The end of the benchmark ends it.
+// process is a started program with its pipes. It is stopped at the end of the benchmark.
 type process struct {
 	in  io.WriteCloser
 	out io.ReadCloser
@@ -39,7 +39,7 @@ func start(b *testing.B, env []string, command string, args ...string) process {
 		}()
 		select {
 		case <-ended:
-		case <-time.After(2 * time.Second): // it does not mind its stdin
+		case <-time.After(2 * time.Second): // it does not exit when stdin is closed
 			_ = cmd.Process.Signal(os.Interrupt)
 			select {
 			case <-ended:
@@ -52,7 +52,7 @@ func start(b *testing.B, env []string, command string, args ...string) process {
 	return process{in, out}
 }
 
-// piped starts a program that speaks over its stdin and stdout.
+// piped starts a program that communicates over its stdin and stdout.
 func piped(b *testing.B, callers int, env []string, command string, args ...string) load.Callers {
 	b.Helper()
 	p := start(b, env, command, args...)
@@ -61,7 +61,7 @@ func piped(b *testing.B, callers int, env []string, command string, args ...stri
 	return calls
 }
 
-// role starts one of the roles over HTTP and returns where it listens.
+// role starts one of the roles over HTTP and returns its address.
 func role(b *testing.B, name string, args ...string) string {
 	b.Helper()
 	p := start(b, []string{roleEnv + "=" + name}, os.Args[0], args...)
@@ -70,7 +70,7 @@ func role(b *testing.B, name string, args ...string) string {
 	return strings.TrimSpace(at)
 }
 
-// posted are callers of what listens at an address. It may still be starting.
+// posted returns callers of the server at an address. It waits until the server has started.
 func posted(b *testing.B, at string, callers int) load.Callers {
 	b.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
@@ -85,7 +85,7 @@ func posted(b *testing.B, at string, callers int) load.Callers {
 	}
 }
 
-// freePort returns an address that nobody listens at, for programs that cannot choose one.
+// freePort returns an unused address, for programs that cannot choose one.
 func freePort(b *testing.B) string {
 	b.Helper()
 	l, err := new(net.ListenConfig).Listen(b.Context(), "tcp", "127.0.0.1:0")

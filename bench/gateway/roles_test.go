@@ -1,5 +1,5 @@
-// Package gateway measures the gateway, as it is shipped, beside what else could stand in its place: nothing, npm's proxies,
-// the reverse proxy of net/http, nginx. It is a module of its own, because what it installs is no business of ours.
+// Package gateway compares the shipped gateway with alternatives: a direct connection, npm's proxies,
+// the reverse proxy of net/http, nginx. It is a separate module, so that its dependencies stay out of the main one.
 package gateway
 
 import (
@@ -17,10 +17,10 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/load"
 )
 
-// roleEnv makes this binary one of the roles, so that each has a process of its own, as it would have in life.
+// roleEnv makes this binary run as one of the roles, so that each has a separate process as in production.
 const roleEnv = "CANDOR_BENCH_ROLE"
 
-// roles are what the binary can be. They say where they listen in their first line.
+// roles are the programs that the binary can run. They print their address in the first line.
 var roles = map[string]func(args []string) error{
 	"server": func([]string) error { return listen(load.Handler()) },
 	"reverse": func(args []string) error {
@@ -28,7 +28,7 @@ var roles = map[string]func(args []string) error{
 		if err != nil {
 			return err
 		}
-		transport := &http.Transport{MaxIdleConnsPerHost: 256} // as many as ours keeps: with its 2 it would only open connections
+		transport := &http.Transport{MaxIdleConnsPerHost: 256} // as many as candor keeps: with the default of 2 it would mostly open connections
 		return listen(&httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }})
 	},
 }
@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// listen serves until stdin ends, which it does when whoever started this process has.
+// listen serves until stdin is closed, which happens when the parent process ends.
 func listen(h http.Handler) error {
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {

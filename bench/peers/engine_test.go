@@ -19,14 +19,14 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// engine is something that promises a record is durable when append has returned.
+// engine is a store in which a record is durable when append has returned.
 type engine struct {
 	name   string
 	append func(record []byte) error
 	close  func() error
 }
 
-// opener opens an engine in an empty folder. It is told how many callers there will be, and may be tuned for them.
+// opener opens an engine in an empty folder. It may tune the engine for the number of callers.
 type opener func(tb testing.TB, dir string, callers int) engine
 
 func must(tb testing.TB, err error) {
@@ -36,7 +36,7 @@ func must(tb testing.TB, err error) {
 	}
 }
 
-// openOurs opens the ledger. It makes the entry from the envelope, redacted, numbered, linked and hashed; the others are handed the finished line.
+// openOurs opens the ledger. It redacts, numbers, links and hashes each entry; the other engines get the finished line.
 func openOurs(tb testing.TB, dir string, _ int) engine {
 	l, err := ledger.Open(dir, ledger.Options{})
 	must(tb, err)
@@ -53,7 +53,7 @@ var entry = ledger.Entry{
 	Envelope: []byte(`{"error":{"code":"NOT_FOUND","message":"no such file: notes/today.md","retry":{"kind":"not_retryable"},"ref":"01JD3T8J5Y6B0Q"}}`),
 }
 
-// line is the same entry as it stands in a ledger.
+// line returns the same entry as a line of a ledger.
 func line(tb testing.TB) []byte {
 	dir := tb.TempDir()
 	l, err := ledger.Open(dir, ledger.Options{})
@@ -64,10 +64,10 @@ func line(tb testing.TB) []byte {
 	must(tb, err)
 	text, err := os.ReadFile(names[0])
 	must(tb, err)
-	return bytes.Split(text, []byte("\n"))[1] // the first says how the ledger is set up
+	return bytes.Split(text, []byte("\n"))[1] // the first line has the settings of the ledger
 }
 
-// openPlain is what everybody writes first: append, fdatasync, one at a time.
+// openPlain is the simplest implementation: append, fdatasync, one record at a time.
 func openPlain(tb testing.TB, dir string, _ int) engine {
 	f, err := os.OpenFile(filepath.Join(dir, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	must(tb, err)
@@ -82,11 +82,11 @@ func openPlain(tb testing.TB, dir string, _ int) engine {
 	}, f.Close}
 }
 
-// openBolt lets bbolt gather the callers itself, as it comes: a batch waits 10 ms for more.
+// openBolt uses bbolt's batches with default settings: a batch waits 10 ms for more.
 func openBolt(tb testing.TB, dir string, _ int) engine { return boltEngine(tb, "bbolt", dir, 0) }
 
-// openBoltTuned tells bbolt how many callers there are, which only a benchmark knows: a batch is full when all of them wait, so none waits for its
-// timer.
+// openBoltTuned sets bbolt's batch size to the number of callers, which only a benchmark knows: a batch is full when all callers wait, so
+// none waits for the timer.
 func openBoltTuned(tb testing.TB, dir string, callers int) engine {
 	return boltEngine(tb, "bbolt-tuned", dir, callers)
 }
@@ -119,13 +119,13 @@ func boltEngine(tb testing.TB, name, dir string, batch int) engine {
 func openDB(tb testing.TB, dir string) *sql.DB {
 	db, err := sql.Open("sqlite", filepath.Join(dir, "db")+"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)")
 	must(tb, err)
-	db.SetMaxOpenConns(1) // one writer at a time is all SQLite has
+	db.SetMaxOpenConns(1) // SQLite allows only one writer at a time
 	_, err = db.Exec("CREATE TABLE log (seq INTEGER PRIMARY KEY, record BLOB NOT NULL)")
 	must(tb, err)
 	return db
 }
 
-// openSQLite inserts every record in a transaction of its own.
+// openSQLite inserts every record in a separate transaction.
 func openSQLite(tb testing.TB, dir string, _ int) engine {
 	db := openDB(tb, dir)
 	insert, err := db.Prepare("INSERT INTO log (record) VALUES (?)")
@@ -136,13 +136,13 @@ func openSQLite(tb testing.TB, dir string, _ int) engine {
 	}, db.Close}
 }
 
-// waiting is a record on its way into a batch.
+// waiting is a record that waits for its batch.
 type waiting struct {
 	record []byte
 	done   chan error
 }
 
-// openSQLiteBatched commits everything that queued while the last commit ran, as we do.
+// openSQLiteBatched commits everything that was queued during the last commit, as the ledger does.
 func openSQLiteBatched(tb testing.TB, dir string, callers int) engine {
 	db := openDB(tb, dir)
 	queue, ended := make(chan waiting, callers), make(chan struct{})

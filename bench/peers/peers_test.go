@@ -1,4 +1,4 @@
-// Package peers measures durable appending beside other people's engines. It is a module of its own, so that they stay out of ours.
+// Package peers compares durable appending with other storage engines. It is a separate module, so that they stay out of the main one.
 package peers
 
 import (
@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// targets are the least that our rate may be, as a multiple of a peer's.
+// targets are the minimum ratios of the ledger's rate to that of a peer.
 var targets = []struct {
 	callers, records int
 	ours             map[string]float64
@@ -22,11 +22,11 @@ var targets = []struct {
 
 var openers = []opener{openOurs, openPlain, openBolt, openBoltTuned, openSQLite, openSQLiteBatched}
 
-// slow engines get fewer records: their rate does not depend on the count.
+// slow engines get fewer records, because their rate does not depend on the count.
 var slow = map[string]int{"plain": 600, "sqlite": 600, "bbolt": 2000}
 
-// BenchmarkP10Append runs all engines in turns, one round per iteration, and compares their medians: only engines measured side by side can be
-// compared on a machine that others use too. Run it with -benchtime 5x.
+// BenchmarkP10Append runs all engines in turns, one round per iteration, and compares their medians: on a shared machine only
+// engines measured at the same time can be compared. Run it with -benchtime 5x.
 func BenchmarkP10Append(b *testing.B) {
 	for _, target := range targets {
 		b.Run(fmt.Sprintf("callers=%d", target.callers), func(b *testing.B) {
@@ -54,7 +54,7 @@ func measure(b *testing.B, open opener, record []byte, callers, records int) (na
 	return e.name, float64(records) / took.Seconds(), float64(used.Microseconds()) / float64(records)
 }
 
-// cpuTime is what this process has used: steadier than the clock where others work too.
+// cpuTime returns the CPU time of this process, which is steadier than wall time on a shared machine.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
@@ -65,7 +65,7 @@ func run(b *testing.B, e engine, record []byte, callers, records int) {
 	var wg sync.WaitGroup
 	for c := range callers {
 		wg.Go(func() {
-			for range (records + c) / callers { // together exactly as many as asked for
+			for range (records + c) / callers { // the total is exactly records
 				if err := e.append(record); err != nil {
 					b.Errorf("%s: %v", e.name, err)
 					return
@@ -77,7 +77,7 @@ func run(b *testing.B, e engine, record []byte, callers, records int) {
 }
 
 func report(b *testing.B, rates, cpus map[string][]float64, least map[string]float64) {
-	b.ReportMetric(0, "ns/op") // a round means nothing
+	b.ReportMetric(0, "ns/op") // the time of a round means nothing
 	ours := median(rates["ledger"])
 	for name, all := range rates {
 		rate := median(all)
