@@ -11,7 +11,7 @@ import (
 type era struct {
 	name     string
 	preamble []string // lines that open the session
-	meta     string   // members that each request adds to its _meta
+	meta     string   // the _meta member of each request
 }
 
 var eras = []era{

@@ -23,7 +23,7 @@ func printCode(answer []byte) {
 	fmt.Println(string(m.Result().Path("isError").Raw()), string(m.Result().Path("_meta", "dev.candor/error", "code").Raw()))
 }
 
-// Wrap puts a boundary around a whole server. Serve through the value that it returns.
+// Wrap adds a boundary to a server. Serve through the value that it returns.
 func ExampleWrap() {
 	s := server.NewMCPServer("notes", "1", server.WithToolCapabilities(false))
 	s.AddTool(mcp.NewTool("read"), failing)
@@ -33,7 +33,7 @@ func ExampleWrap() {
 	// true "INTERNAL_ERROR"
 }
 
-// Middleware protects the tools of a server that is served by mcp-go itself.
+// Middleware covers the tools of a server that is served by mcp-go itself.
 func ExampleMiddleware() {
 	handler := mcpgo.Middleware(boundary.Options{})(failing)
 	result, err := handler(context.Background(), mcp.CallToolRequest{Params: mcp.CallToolParams{Name: "read"}})

@@ -29,7 +29,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// books are a ledger and a meter that can be compared with what was sent.
+// books is a ledger and a meter whose contents are compared with the answers.
 type books struct {
 	mu                          sync.Mutex
 	entries                     []*candor.Error
@@ -74,7 +74,7 @@ func (b *books) totals() (entries, counts, suppressed int) {
 
 var schema = json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"},"mode":{"enum":["r","w"]}},"required":["path"]}`)
 
-// tools are those of the rows in the table of what mcp-go answers.
+// tools returns the tools for the table of mcp-go's answers.
 func tools() map[string]server.ToolHandlerFunc {
 	failing := func(err error) server.ToolHandlerFunc {
 		return func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, err }
@@ -119,7 +119,7 @@ func demo() *server.MCPServer {
 	return s
 }
 
-// path sends a message on one of the ways into the server and returns the next answer.
+// path sends a message to the server over one transport and returns the next answer.
 type path func(message string) string
 
 const hello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
@@ -143,7 +143,7 @@ func paths() map[string]func(testing.TB, *mcpgo.Server) path {
 	}
 }
 
-// stdio serves over a real pipe.
+// stdio serves over pipes.
 func stdio(t testing.TB, s *mcpgo.Server) (send func(string), receive func() string) {
 	t.Helper()
 	near, far := net.Pipe()
@@ -204,7 +204,7 @@ func open(t testing.TB, o boundary.Options) (*mcpgo.Server, *books) {
 	return mcpgo.Wrap(demo(), o), b
 }
 
-// envelope returns the canonical error in an answer, wherever it stands.
+// envelope returns the error in an answer, which may be in a result or a JSON-RPC error.
 func envelope(t testing.TB, answer string) wire.Value {
 	t.Helper()
 	m := wire.Parse([]byte(answer), wire.Limits{})

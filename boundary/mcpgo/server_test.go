@@ -19,7 +19,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// rows are what mcp-go answers badly, or not at all.
+// rows lists calls that mcp-go alone answers incorrectly or not at all.
 var rows = []struct {
 	name, message string
 	code          candor.Code
@@ -113,7 +113,7 @@ func TestTheCountsAreOfferedAndAnnounced(t *testing.T) {
 				t.Errorf("%s", answer)
 			}
 			if name == "http" {
-				return // mcp-go writes that answer itself
+				return // mcp-go writes this answer itself
 			}
 			answer := ask(strings.Replace(hello, `"hello"`, "3", 1))
 			m := wire.Parse([]byte(answer), wire.Limits{})
@@ -271,7 +271,7 @@ func TestMCPGosOwnValidationIsSettledToo(t *testing.T) {
 	}
 }
 
-// waitFor waits for something that has no sign of its own.
+// waitFor polls until done returns true.
 func waitFor(t *testing.T, done func() bool) {
 	t.Helper()
 	for range 500 {

@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// unwritable are what a tool may return that would leave as something no client can read.
+// unwritable lists results of tools whose encoding clients cannot read.
 var unwritable = map[string]*mcp.CallToolResult{
 	"a block that is nothing":                {Content: []mcp.Content{nil}},
 	"a block that points to nothing":         {Content: []mcp.Content{mcp.NewTextContent("ok"), (*mcp.TextContent)(nil)}},
@@ -40,7 +40,7 @@ func TestWhatNoClientCanReadIsNotSent(t *testing.T) {
 	}
 }
 
-// The encoder writes U+FFFD for what is not UTF-8 in a text, so that the rest can still be read.
+// TestTextThatIsNotUTF8IsCleaned checks that invalid UTF-8 in a text does not fail the call: the encoder replaces it by U+FFFD.
 func TestTextThatIsNotUTF8IsCleaned(t *testing.T) {
 	for way, connect := range paths() {
 		t.Run(way, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestTextThatIsNotUTF8IsCleaned(t *testing.T) {
 	}
 }
 
-// returning is a server with one tool, t, that returns the result.
+// returning returns a server with one tool, t, that returns the result.
 func returning(result *mcp.CallToolResult) *mcpgo.Server {
 	inner := server.NewMCPServer("test", "1")
 	inner.AddTool(mcp.NewTool("t"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return result, nil })
