@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/serve"
 )
 
-// A server is served in one line. It ends when the client closes its end or a signal arrives.
+// Stdio serves until the client closes its end or a signal arrives.
 func ExampleStdio() {
 	server := mcp.NewServer(&mcp.Implementation{Name: "notes", Version: "1"}, nil)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -24,7 +24,8 @@ func ExampleStdio() {
 	// <nil>
 }
 
-// A program with its own transport opens the parts and installs the boundary itself. Every failure is in the ledger before the client sees it.
+// A program with its own transport opens the parts and installs the boundary itself. Every failure is in the ledger before the client
+// receives it.
 func ExampleOpen() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "ledger")
@@ -32,7 +33,7 @@ func ExampleOpen() {
 		fmt.Println(err)
 		return
 	}
-	defer os.RemoveAll(dir)                                //nolint:errcheck // a temporary folder
+	defer os.RemoveAll(dir)                                //nolint:errcheck // a temporary directory
 	env := map[string]string{serve.EnvSecondPlace: "none"} // a real server leaves Getenv nil
 	parts, err := serve.Open(ctx, serve.Config{Ledger: filepath.Join(dir, "ledger"), Getenv: func(name string) string { return env[name] }})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// stats are the members of sys/errorStats that these tests look at.
+// stats has the members of sys/errorStats that these tests check.
 type stats struct {
 	Total    int
 	ByCode   map[string]int
@@ -53,7 +53,7 @@ func TestH17CountersAreExportedOnSIGTERM(t *testing.T) {
 	}
 }
 
-// TestCountersAreRebuiltFromTheLedger lives twice, the first time to an orderly end or not.
+// TestCountersAreRebuiltFromTheLedger runs a server twice. The first run ends cleanly or is killed.
 func TestCountersAreRebuiltFromTheLedger(t *testing.T) {
 	for name, last := range map[string]syscall.Signal{"stopped": syscall.SIGTERM, "killed": syscall.SIGKILL} {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestCountersAreRebuiltFromTheLedger(t *testing.T) {
 	}
 }
 
-// TestH18EndOfInputDrainsOpenCalls closes the input while a tool runs, and lets the tool go only then.
+// TestH18EndOfInputDrainsOpenCalls closes the input while a tool is running, and releases the tool afterwards.
 func TestH18EndOfInputDrainsOpenCalls(t *testing.T) {
 	t.Parallel()
 	p := stdio(t, t.TempDir())
@@ -90,7 +90,7 @@ func TestH18EndOfInputDrainsOpenCalls(t *testing.T) {
 	if err := p.in.Close(); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(100 * time.Millisecond) // so that the server has most likely seen the end; if not, the test proves less
+	time.Sleep(100 * time.Millisecond) // gives the server time to see the end of the input
 	p.signal(syscall.SIGUSR1)
 	m := p.answer(id)
 	if code, _ := m.Result().Path("_meta", "dev.candor/error", "code").Str(); code != "INTERNAL_ERROR" {
@@ -109,7 +109,7 @@ func TestH18ClosedOutputEndsCleanly(t *testing.T) {
 	if err := p.out.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p.request("tools/call", call("fails")) // its answer is what finds the client gone; the input stays open
+	p.request("tools/call", call("fails")) // writing its answer fails; the input stays open
 	p.endsWell()
 	if refs := recorded(t, ledgerOf(p.home)); len(refs) != 1 {
 		t.Errorf("recorded %v", refs)
@@ -160,7 +160,7 @@ func TestSIGTERMOverHTTPAnswersAndRecordsOpenCalls(t *testing.T) {
 	checkOpenCalls(t, p.home, answers, calls)
 }
 
-// checkOpenCalls asks that each of the calls was called off, recorded and answered, once.
+// checkOpenCalls checks that each of the calls was cancelled, recorded and answered once.
 func checkOpenCalls(t *testing.T, home string, answers []wire.Message, calls int) {
 	t.Helper()
 	refs := recorded(t, ledgerOf(home))

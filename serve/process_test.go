@@ -25,7 +25,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// The test binary starts itself as a server. What it serves on is in its environment.
+// The test binary starts itself as a server. Environment variables select its transport.
 const (
 	doorVariable    = "SERVE_TEST_DOOR" // "stdio" or "http"
 	addressVariable = "SERVE_TEST_ADDRESS"
@@ -48,10 +48,10 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// opened is what a tool prints to standard error once it runs.
+// opened is the line that a tool prints to standard error when it is running.
 const opened = "a tool is running"
 
-// failingServer has a tool for each way a call can end, or not end.
+// failingServer returns a server with a tool for each way in which a call can end, or not end.
 func failingServer() *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "failing", Version: "1"}, nil)
 	tool := func(name string, handle func(ctx context.Context) (*mcp.CallToolResult, error)) {
@@ -67,12 +67,12 @@ func failingServer() *mcp.Server {
 	})
 	tool("fails", func(context.Context) (*mcp.CallToolResult, error) { return nil, errors.New("the disk is on fire") })
 	tool("panics", func(context.Context) (*mcp.CallToolResult, error) { return nil, fmt.Errorf("%d", deep(5)) })
-	tool("waits", func(ctx context.Context) (*mcp.CallToolResult, error) { // until it is called off
+	tool("waits", func(ctx context.Context) (*mcp.CallToolResult, error) { // until it is cancelled
 		fmt.Fprintln(os.Stderr, opened)
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
-	tool("held", func(ctx context.Context) (*mcp.CallToolResult, error) { // until the test lets it go
+	tool("held", func(ctx context.Context) (*mcp.CallToolResult, error) { // until the test releases it
 		let := make(chan os.Signal, 1)
 		signal.Notify(let, syscall.SIGUSR1)
 		fmt.Fprintln(os.Stderr, opened)
@@ -83,14 +83,14 @@ func failingServer() *mcp.Server {
 			return nil, ctx.Err()
 		}
 	})
-	tool("deaf", func(context.Context) (*mcp.CallToolResult, error) { // it never ends
+	tool("deaf", func(context.Context) (*mcp.CallToolResult, error) { // ignores its context and never returns
 		fmt.Fprintln(os.Stderr, opened)
 		select {}
 	})
 	return s
 }
 
-// deep panics with that many frames of its own on the stack.
+// deep panics below n stack frames.
 //
 //go:noinline
 func deep(n int) int {
@@ -100,19 +100,19 @@ func deep(n int) int {
 	return deep(n-1) + 1
 }
 
-// process is a server that was started.
+// process is a running server process.
 type process struct {
 	t       *testing.T
 	cmd     *exec.Cmd
-	home    string // its HOME; the ledger is in home/ledger unless the environment says otherwise
+	home    string // its HOME; the ledger is in home/ledger unless the environment sets another directory
 	in      io.WriteCloser
 	out     io.ReadCloser
-	lines   *bufio.Scanner // of out
-	printed *prints        // on standard error
+	lines   *bufio.Scanner // lines of out
+	printed *prints        // output on standard error
 	asked   int
 }
 
-// command prepares a server whose only settings are those in environment.
+// command returns a command for a server whose only settings are those in environment.
 func command(t *testing.T, door, home string, environment ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -127,7 +127,7 @@ func command(t *testing.T, door, home string, environment ...string) *exec.Cmd {
 		}
 	}
 	cmd.Env = append(cmd.Env, doorVariable+"="+door, "HOME="+home, "CANDOR_LEDGER="+ledgerOf(home),
-		"GORACE=atexit_sleep_ms=0") // the race detector would let each of them sleep for a second
+		"GORACE=atexit_sleep_ms=0") // the race detector would delay each exit by a second
 	cmd.Env = append(cmd.Env, environment...)
 	return cmd
 }
@@ -137,7 +137,7 @@ func ledgerOf(home string) string { return home + "/ledger" }
 const hello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
 	`"clientInfo":{"name":"t","version":"1"}}}`
 
-// stdio starts a server on standard input and output, and says hello.
+// stdio starts a server on standard input and output, and initializes the session.
 func stdio(t *testing.T, home string, environment ...string) *process {
 	t.Helper()
 	p := launch(t, command(t, "stdio", home, environment...))
@@ -162,7 +162,7 @@ func launch(t *testing.T, cmd *exec.Cmd) *process {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = cmd.Process.Kill() }) // has no effect on one that was waited for
+	t.Cleanup(func() { _ = cmd.Process.Kill() }) // has no effect after Wait
 	return p
 }
 
@@ -173,7 +173,7 @@ func (p *process) say(lines ...string) {
 	}
 }
 
-// request asks without waiting and returns the id.
+// request sends a request without waiting and returns its id.
 func (p *process) request(method, params string) string {
 	p.t.Helper()
 	p.asked++
@@ -193,7 +193,7 @@ func (p *process) next() wire.Message {
 	return wire.Parse(bytes.Clone(p.lines.Bytes()), wire.Limits{})
 }
 
-// answer reads until the answer with that id comes.
+// answer reads until the answer with that id.
 func (p *process) answer(id string) wire.Message {
 	p.t.Helper()
 	for {
@@ -203,13 +203,13 @@ func (p *process) answer(id string) wire.Message {
 	}
 }
 
-// ask asks and waits.
+// ask sends a request and waits for its answer.
 func (p *process) ask(method, params string) wire.Message {
 	p.t.Helper()
 	return p.answer(p.request(method, params))
 }
 
-// fail calls the tool that fails, n times.
+// fail calls the failing tool n times.
 func (p *process) fail(n int) {
 	p.t.Helper()
 	for range n {
@@ -220,7 +220,7 @@ func (p *process) fail(n int) {
 	}
 }
 
-// refOf returns the ref of the envelope in an answer of any door, or "".
+// refOf returns the ref of the envelope in an answer of any transport, or "".
 func refOf(m *wire.Message) string {
 	if ref, ok := m.Result().Path("_meta", "dev.candor/error", "ref").Str(); ok {
 		return ref
@@ -229,7 +229,7 @@ func refOf(m *wire.Message) string {
 	return ref
 }
 
-// rest returns the answers that are left, until the server ends its output.
+// rest returns the remaining answers until the server closes its output.
 func (p *process) rest() (all []wire.Message) {
 	for p.lines.Scan() {
 		all = append(all, wire.Parse(bytes.Clone(p.lines.Bytes()), wire.Limits{}))
@@ -244,10 +244,10 @@ func (p *process) signal(s os.Signal) {
 	}
 }
 
-// ended waits for the end and returns the exit code. What is left of the output is dropped.
+// ended waits until the process has exited and returns the exit code. It discards the remaining output.
 func (p *process) ended() int {
 	p.t.Helper()
-	_, _ = io.Copy(io.Discard, p.out) // Wait wants the output read
+	_, _ = io.Copy(io.Discard, p.out) // Wait requires that the output was read
 	err := p.cmd.Wait()
 	if _, ok := errors.AsType[*exec.ExitError](err); err != nil && !ok {
 		p.t.Fatal(err)
@@ -255,7 +255,7 @@ func (p *process) ended() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// endsWell asks for an end without a complaint.
+// endsWell checks that the process exits with code 0.
 func (p *process) endsWell() {
 	p.t.Helper()
 	if code := p.ended(); code != 0 {
@@ -272,7 +272,7 @@ func (p *process) stop() {
 	p.endsWell()
 }
 
-// prints keeps what a process prints.
+// prints collects the output of a process.
 type prints struct {
 	mu   sync.Mutex
 	text []byte
@@ -296,14 +296,14 @@ func (w *prints) String() string {
 	return string(w.text)
 }
 
-// await waits until a text was printed that often. The test's own deadline is the only one.
+// await waits until a text was printed the given number of times. It has no timeout other than that of the test.
 func (w *prints) await(text string, times int) {
 	for strings.Count(w.String(), text) < times {
 		<-w.more
 	}
 }
 
-// web starts a server over HTTP and returns it with its address, once it listens.
+// web starts a server over HTTP and returns it with its address when it accepts connections.
 func web(t *testing.T, home string) (p *process, address string) {
 	t.Helper()
 	for {
@@ -331,7 +331,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// listens waits until somebody listens or the process has ended.
+// listens waits until the address accepts connections or the process has ended.
 func listens(address string, ended <-chan struct{}) bool {
 	for {
 		if c, err := net.Dial("tcp", address); err == nil {
@@ -346,7 +346,7 @@ func listens(address string, ended <-chan struct{}) bool {
 	}
 }
 
-// post calls a tool over HTTP in the era without sessions and returns the answer, or why there is none.
+// post calls a tool over HTTP in the era without sessions and returns the answer or an error.
 func post(ctx context.Context, client *http.Client, address, tool string) (wire.Message, error) {
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":{},"_meta":{` +
 		`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
@@ -369,7 +369,7 @@ func postInSession(ctx context.Context, client *http.Client, address, tool strin
 	return m, err
 }
 
-// send posts a message and returns the answer and the session, if there is one.
+// send posts a message and returns the answer and the session id, if there is one.
 func send(ctx context.Context, client *http.Client, address, body string, headers ...string) (m wire.Message, session string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+"/", strings.NewReader(body))
 	if err != nil {
@@ -397,7 +397,7 @@ func send(ctx context.Context, client *http.Client, address, body string, header
 	return wire.Parse(raw, wire.Limits{}), session, nil
 }
 
-// recorded returns how often each ref is among the failures of a ledger.
+// recorded returns the number of failures with each ref in a ledger.
 func recorded(t *testing.T, dir string) map[string]int {
 	t.Helper()
 	r, err := ledger.OpenReader(dir)
@@ -422,7 +422,7 @@ func recorded(t *testing.T, dir string) map[string]int {
 	return refs
 }
 
-// verified asks that nobody finds harm in a ledger.
+// verified checks that the ledger passes verification.
 func verified(t *testing.T, dir string) verify.Report {
 	t.Helper()
 	report, err := verify.Dir(dir, verify.Options{})

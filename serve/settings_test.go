@@ -51,7 +51,8 @@ func TestH8MetricsAreOffOtherwise(t *testing.T) {
 	}
 }
 
-// TestBadSettingIsRefusedAtStart asks for an end at once, with a sentence that says what would do, and without a trace on the disk.
+// TestBadSettingIsRefusedAtStart checks that the server exits at once with an error that names the valid values, and creates no
+// files.
 func TestBadSettingIsRefusedAtStart(t *testing.T) {
 	t.Parallel()
 	for setting, hints := range map[string][]string{
@@ -123,7 +124,7 @@ func TestLedgerIsInTheStateFolderByDefault(t *testing.T) {
 	}
 }
 
-// frame is a line of a stack as the contract wants it: a function and a file without its folder.
+// frame matches a line of a stack in the format of the contract: a function and a file name without its directory.
 var frame = regexp.MustCompile(`^[\w.*()\[\]-]+ \([\w.]+\.go:\d+\)$`)
 
 func TestH12StackHasAtMostAsManyFramesAsAsked(t *testing.T) {

@@ -7,7 +7,8 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// TestPanicStackIsRecorded has a tool panic in a server that shows no stacks: the client gets none, the ledger and the log have it.
+// TestPanicStackIsRecorded calls a tool that panics in a server that does not show stacks. The client gets no stack; the ledger and
+// the log have it.
 func TestPanicStackIsRecorded(t *testing.T) {
 	t.Parallel()
 	p := stdio(t, t.TempDir())
@@ -49,7 +50,7 @@ func failureData(t *testing.T, dir string) string {
 	return data[0]
 }
 
-// TestDebugStackCoversEveryFailure has tools fail in different ways: with DEBUG_STACK=true each failure has a stack_trace.
+// TestDebugStackCoversEveryFailure calls tools that fail in different ways. With DEBUG_STACK=true each failure has a stack_trace.
 func TestDebugStackCoversEveryFailure(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"panics", "fails", "no_such_tool"} {

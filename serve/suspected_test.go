@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSuspectedFailuresAreRecorded has a tool return a failure as a success. The answer leaves as it is, and the ledger has a suspected
-// failure; an ordinary success leaves no entry.
+// TestSuspectedFailuresAreRecorded calls a tool that reports a failure as a success. The answer is sent unchanged, and the ledger has
+// a suspected failure; an ordinary success adds no entry.
 func TestSuspectedFailuresAreRecorded(t *testing.T) {
 	t.Parallel()
 	p := stdio(t, t.TempDir(), "MCP_ERROR_METRICS=1")

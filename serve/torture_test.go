@@ -25,8 +25,8 @@ func httpClient(callers int) *http.Client {
 	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: callers}}
 }
 
-// TestR1SigkillLosesNothingThatWasSent kills servers while 16 callers fail without pause, and holds what the callers were told
-// against what is on record.
+// TestR1SigkillLosesNothingThatWasSent kills servers while 16 goroutines make failing calls without pause, and compares the failures
+// in their answers with the ledger.
 func TestR1SigkillLosesNothingThatWasSent(t *testing.T) {
 	t.Parallel()
 	const callers, perFolder = 16, 10
@@ -52,7 +52,7 @@ func TestR1SigkillLosesNothingThatWasSent(t *testing.T) {
 	}
 }
 
-// killOne starts a server, kills it and returns the refs that its callers were told.
+// killOne starts a server, kills it and returns the refs in the answers.
 func killOne(t *testing.T, home string, callers int) (told []string) {
 	t.Helper()
 	p, address := web(t, home)
@@ -69,7 +69,7 @@ func killOne(t *testing.T, home string, callers int) (told []string) {
 			for {
 				m, err := post(ctx, client, address, "fails")
 				if err != nil {
-					return // it is dead
+					return // the server was killed
 				}
 				ref := refOf(&m)
 				if ref == "" {
@@ -93,7 +93,7 @@ func killOne(t *testing.T, home string, callers int) (told []string) {
 	return told
 }
 
-// checkTold asks that all that was told is on record once, and that no more is there than what was on its way when a server died.
+// checkTold checks that every ref that was sent is in the ledger once, and that the ledger has at most onTheWay more.
 func checkTold(t *testing.T, home string, told map[string]int, onTheWay int) {
 	t.Helper()
 	refs := recorded(t, ledgerOf(home))
@@ -115,8 +115,8 @@ func checkTold(t *testing.T, home string, told map[string]int, onTheWay int) {
 
 var sentRef = regexp.MustCompile(`\\"ref\\":\\"([^"\\]+)\\"`)
 
-// TestR5EveryAnswerComesAfterItsSync looks at a server from outside, call by call: the entry is written to the ledger, that file
-// is synced, and only then does the failure go out.
+// TestR5EveryAnswerComesAfterItsSync traces the system calls of a server: the entry is written to the ledger, that file is synced,
+// and only then is the failure sent.
 func TestR5EveryAnswerComesAfterItsSync(t *testing.T) {
 	t.Parallel()
 	const failures = 100
@@ -164,8 +164,8 @@ func TestR5EveryAnswerComesAfterItsSync(t *testing.T) {
 	t.Logf("%d failures, each sent after the sync of its entry, in %d calls", proven, len(calls))
 }
 
-// failingLines are calls that fail, each in one of all the ways there are: in a tool, before one, and on lines that are none. They
-// are of the era without sessions, so that all can be sent at once.
+// failingLines returns calls that fail in every possible way: in a tool, before a tool, and on malformed lines. They use the era
+// without sessions, so that all can be sent at once.
 func failingLines(n int) string {
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
