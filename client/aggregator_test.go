@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/codes/workrail"
 )
 
-// reports collects what an aggregator tells.
+// reports collects the reports of an aggregator.
 type reports struct {
 	mu  sync.Mutex
 	all []client.Aggregate
@@ -174,7 +174,7 @@ func TestAWindowThatEndsWhileFlushingIsToldOnce(t *testing.T) {
 		for range 200 {
 			a.Add(failure(candor.CodeTimeout, "read", 0))
 			a.Add(failure(candor.CodeTimeout, "read", 1))
-			time.Sleep(time.Minute) // wakes in the same instant
+			time.Sleep(time.Minute) // wakes at the same time
 			a.Flush()
 		}
 		total := 0

@@ -24,7 +24,7 @@ var (
 	idempotent = &mcp.ToolAnnotations{IdempotentHint: true}
 )
 
-// retryRig is a caller in front of a server with the tool "do", which answers as the script says.
+// retryRig is a caller of a server with the tool "do", which answers as the script specifies.
 type retryRig struct {
 	*client.Caller
 	server *mcp.Server
@@ -32,7 +32,7 @@ type retryRig struct {
 	ran    atomic.Int64
 }
 
-// withRig runs a test inside a bubble of its own time, where a wait costs nothing and is exact.
+// withRig runs a test in a synctest bubble, where a wait takes no real time and is exact.
 func withRig(t *testing.T, annotations *mcp.ToolAnnotations, test func(t *testing.T, r *retryRig)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -118,8 +118,8 @@ func TestTheLastErrorTellsItsAttempts(t *testing.T) {
 	})
 }
 
-// before answers tool calls in front of the boundary, as a gateway or another server would: what comes out of a tool is told
-// as the tool's own.
+// before answers tool calls in front of the boundary, as a gateway or another server would, because the boundary attributes every
+// error of a tool to the tool.
 func before(r *retryRig, sent **candor.Error) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -152,7 +152,7 @@ func TestACallThatMayHaveHadAnEffectIsNeverReplayed(t *testing.T) {
 	})
 }
 
-// provesNotRun is the table in the documentation of Caller, written down a second time.
+// provesNotRun repeats the table in the documentation of Caller.
 func provesNotRun(code candor.Code, by candor.Party, inferred bool) bool {
 	if inferred {
 		return false
@@ -252,7 +252,7 @@ func TestChangedAnnotationsAreSeen(t *testing.T) {
 				r.ran.Add(1)
 				return nil, candor.RetryableImmediately(candor.CodeUnavailable, "")
 			})
-		time.Sleep(time.Second) // the notice is on its way; this is the bubble's time
+		time.Sleep(time.Second) // waits for the notification, in the bubble's time
 		r.ran.Store(0)
 		checkStopped(t, r, r.call(t.Context()), 1, "effect")
 	})

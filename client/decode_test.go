@@ -23,7 +23,7 @@ import (
 	"github.com/candor-mcp/candor/dialect"
 )
 
-// clientPaths are the real transports between a client and a server of the go-sdk.
+// clientPaths lists the transports between a client and a server of the go-sdk.
 var clientPaths = map[string]func(testing.TB, *mcp.Server) *mcp.ClientSession{
 	"pipe": func(t testing.TB, s *mcp.Server) *mcp.ClientSession {
 		near, far := mcp.NewInMemoryTransports()
@@ -55,7 +55,7 @@ func serveHTTP(t testing.TB, h http.Handler) string {
 	return server.URL
 }
 
-// toolServer is a server with one tool, which takes anything.
+// toolServer returns a server with one tool, which accepts any arguments.
 func toolServer(name string, annotations *mcp.ToolAnnotations, handle mcp.ToolHandler) *mcp.Server {
 	quiet := &mcp.ServerOptions{Logger: slog.New(slog.DiscardHandler)}
 	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, quiet)
@@ -63,7 +63,7 @@ func toolServer(name string, annotations *mcp.ToolAnnotations, handle mcp.ToolHa
 	return s
 }
 
-// variants are the same code with each kind of retry advice it may carry, as its catalogue row and an author would say it.
+// variants returns errors with the code c and each kind of retry advice that it may have, by its catalogue row or by an author.
 func variants(c candor.Code) []*candor.Error {
 	ref := candor.WithRef("ref-" + c.Symbol())
 	return []*candor.Error{
@@ -72,7 +72,7 @@ func variants(c candor.Code) []*candor.Error {
 	}
 }
 
-// boundaryPaths are the boundary's own ends of both transports.
+// boundaryPaths lists the boundary's implementations of both transports.
 var boundaryPaths = map[string]func(testing.TB, *mcp.Server, boundary.Options) *mcp.ClientSession{
 	"stdio": func(t testing.TB, s *mcp.Server, o boundary.Options) *mcp.ClientSession {
 		near, far := net.Pipe()
@@ -103,7 +103,7 @@ func TestEveryCodeInEveryDialectReachesTheClientUnchanged(t *testing.T) {
 				for code := range candor.Codes() {
 					for i, e := range variants(code) {
 						if path == "http" && i != code.Number()%2 {
-							continue // half of them, because a call over HTTP takes long
+							continue // test half of them, because a call over HTTP is slow
 						}
 						sent.Store(e)
 						got := client.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "fail"}))
@@ -118,7 +118,7 @@ func TestEveryCodeInEveryDialectReachesTheClientUnchanged(t *testing.T) {
 func checkSame(t *testing.T, sent, got *candor.Error, d dialect.Dialect) {
 	t.Helper()
 	if d.Name() == "rpc" && sent.Code() == candor.CodeMethodNotFound && got.Code() == candor.CodeMethodNotFound {
-		return // the SDK replaces every error of the number -32601 by its own words
+		return // the SDK replaces the message of every error with number -32601
 	}
 	if got.Code() != sent.Code() || got.Retry() != sent.Retry() || got.Message() != sent.Message() || got.Ref() != sent.Ref() {
 		t.Errorf("sent %v (%v, %q), received %v (%v, %q)", sent, sent.Retry(), sent.Ref(), got, got.Retry(), got.Ref())

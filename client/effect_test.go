@@ -64,7 +64,7 @@ func checkCareful(t *testing.T, what string, e *candor.Error) {
 	}
 }
 
-// TestClientsOwnDeadlineIsNoAdviceToRepeat ends a call while its handler runs.
+// TestClientsOwnDeadlineIsNoAdviceToRepeat lets the deadline of a call pass while its handler is running.
 func TestClientsOwnDeadlineIsNoAdviceToRepeat(t *testing.T) {
 	t.Parallel()
 	for path, connect := range clientPaths {

@@ -25,7 +25,8 @@ type odd func() string
 
 func (o odd) Error() string { return o() }
 
-// TestDecodeSurvivesAnyError passes Decode errors that errors.Is cannot walk through, that panic and that never return.
+// TestDecodeSurvivesAnyError passes errors to Decode for which errors.Is does not terminate, and errors whose methods panic or never
+// return.
 func TestDecodeSurvivesAnyError(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
@@ -74,8 +75,8 @@ func TestAggregatorWithoutReport(t *testing.T) {
 	a.Add(candor.New(candor.CodeTimeout, ""))
 }
 
-// TestDecodeSuspectedReadsOnlySmallResults holds that a result above the limit is not read for hidden failures, and that a declared failure
-// of any size is.
+// TestDecodeSuspectedReadsOnlySmallResults checks that a successful result above the limit is not examined, and that a result with
+// isError is examined at any size.
 func TestDecodeSuspectedReadsOnlySmallResults(t *testing.T) {
 	t.Parallel()
 	text := "Error: 500 Internal Server Error"

@@ -17,7 +17,7 @@ import (
 const laterEnvelope = `{"code":"CARRIER_BUSY","class":"rate_limited","message":"The carrier is busy.","retry":{"kind":"retryable_after_ms","afterMs":5000},` +
 	`"details":{"van":7},"domain":"candor","number":4098,"origin":{"by":"server","inferred":false},"ref":"r-9","severity":"high"}`
 
-// TestClientReadsACodeOfALaterVersion goes over real transports, as a result and as a JSON-RPC error.
+// TestClientReadsACodeOfALaterVersion decodes the error from a result and from a JSON-RPC error, over real transports.
 func TestClientReadsACodeOfALaterVersion(t *testing.T) {
 	handlers := map[string]mcp.ToolHandler{
 		"result": func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

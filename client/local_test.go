@@ -20,7 +20,7 @@ import (
 	"github.com/candor-mcp/candor/codes/common"
 )
 
-// blocking is a tool that waits for the end of its call.
+// blocking is the handler of a tool that waits until its context is done.
 func blocking(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
@@ -89,7 +89,7 @@ func TestAPeerThatUsesTheNumbersOfTheSDKIsStillHeard(t *testing.T) {
 		{Code: -32003, Message: "429 Too Many Requests"},
 		{Code: -32004, Message: "429 Too Many Requests"},
 		{Code: -32005, Message: "429 Too Many Requests"},
-		{Code: -32005, Message: "rejected by transport"}, // even its words
+		{Code: -32005, Message: "rejected by transport"}, // even the message of the SDK
 	} {
 		e := client.Decode(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "fail"}))
 		if e.Origin().By != candor.PartyServer || !strings.HasPrefix(e.Message(), said.Message) {
@@ -98,7 +98,7 @@ func TestAPeerThatUsesTheNumbersOfTheSDKIsStillHeard(t *testing.T) {
 	}
 }
 
-// statusServer answers every tools/call with a bare status.
+// statusServer returns a client of a server that answers every tools/call with an HTTP status and plain text.
 func statusServer(t *testing.T, status int) *mcp.ClientSession {
 	t.Helper()
 	server := toolServer("any", nil, blocking)
@@ -118,7 +118,7 @@ func TestAnHTTPStatusIsOfTheTransport(t *testing.T) {
 		400: candor.CodeInvalidRequest, 401: candor.CodeUnauthenticated, 403: candor.CodePermissionDenied,
 		413: candor.CodeMessageTooLarge, 429: candor.CodeRateLimited, 500: candor.CodeInternalError,
 		502: candor.CodeUnavailable, 503: candor.CodeUnavailable, 504: candor.CodeTimeout,
-		404: common.SessionNotFound, // the session is known, so that is what is missing
+		404: common.SessionNotFound, // the SDK reports a missing session
 	} {
 		t.Run(http.StatusText(status), func(t *testing.T) {
 			e := client.Decode(statusServer(t, status).CallTool(t.Context(), &mcp.CallToolParams{Name: "any"}))
@@ -181,12 +181,12 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// hologram is a content block of a kind that the client does not know.
+// hologram is a content block of a type that the client does not know.
 type hologram struct{ mcp.TextContent }
 
 func (*hologram) MarshalJSON() ([]byte, error) { return []byte(`{"type":"hologram"}`), nil }
 
-// isToolCall looks into a message and leaves it readable.
+// isToolCall reports whether the body of a request is a tools/call, and restores the body.
 func isToolCall(r *http.Request) bool {
 	if r.Method != http.MethodPost {
 		return false

@@ -20,7 +20,7 @@ func forged(code candor.Code, by candor.Party) *mcp.CallToolResult {
 	return &mcp.CallToolResult{IsError: true, Meta: mcp.Meta{dialect.MetaKey: e}, StructuredContent: e, Content: []mcp.Content{&mcp.TextContent{Text: "fine"}}}
 }
 
-// TestCallerTrustsOnlyEnvelopesOfTheServer runs a tool that has had its effect and then fails.
+// TestCallerTrustsOnlyEnvelopesOfTheServer calls a tool that has taken effect and then fails.
 func TestCallerTrustsOnlyEnvelopesOfTheServer(t *testing.T) {
 	for name, says := range map[string]struct {
 		result *mcp.CallToolResult
@@ -55,8 +55,8 @@ func TestCallerTrustsOnlyEnvelopesOfTheServer(t *testing.T) {
 	}
 }
 
-// TestCallerDoesNotRepeatErrorOfNestedServer passes on an error that another server said before it did anything: here the tool has run,
-// and no client may take it for a refusal.
+// TestCallerDoesNotRepeatErrorOfNestedServer calls a tool that passes on the refusal of another server. The tool has run, so the
+// client must not treat the error as a refusal of the call.
 func TestCallerDoesNotRepeatErrorOfNestedServer(t *testing.T) {
 	foreign := candor.New(candor.CodeRateLimited, "", candor.WithOrigin(candor.PartyServer, false))
 	effects := 0
