@@ -11,7 +11,8 @@ import (
 	"github.com/candor-mcp/candor/internal/record"
 )
 
-// TestWhatTheServerKnowsBetterIsSent has the server itself say that it could not record, and what was done.
+// TestWhatTheServerKnowsBetterIsSent records an error in which the server itself reports that it could not record, and whether the
+// call took effect.
 func TestWhatTheServerKnowsBetterIsSent(t *testing.T) {
 	t.Parallel()
 	edge := record.Recorder{By: candor.PartyServer, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Ref: func() string { return "r" }}

@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/internal/record"
 )
 
-// story is a ledger and a meter that write down in which order they are asked.
+// story is a ledger and a meter that note the order in which they are called.
 type story struct {
 	told   []string
 	refuse error
