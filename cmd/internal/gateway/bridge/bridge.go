@@ -1,4 +1,4 @@
-// Package bridge serves MCP servers on standard input and output to HTTP clients: one process per session, or one that all sessions share.
+// Package bridge serves stdio MCP servers to HTTP clients: one process per session, or one that all sessions share.
 package bridge
 
 import (
@@ -15,21 +15,20 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Options says how a server on standard input and output is served over HTTP. The zero value starts one server per
-// session, for clients on this machine.
+// Options configures how a stdio server is served over HTTP. The zero value starts one server per session, for clients on this
+// machine.
 type Options struct {
-	// HTTP says which clients are served, and how much memory and how many connections they may use. Sessions defaults
-	// to 32 here, and Rest to 30 minutes. Header and Transport are not used.
+	// HTTP configures which clients are served, and how much memory and how many connections they may use. Sessions defaults to
+	// 32 here, and Rest to 30 minutes. Header and Transport are not used.
 	HTTP httpgate.Options
 
-	// Shared serves all sessions with one server, which is initialized by the first client. Ids and progress tokens are
-	// made unique on the way to the server and restored on the way back. Notifications of the server go to all
-	// sessions, so they must not contain secrets of one of them; requests of the server are refused, because it cannot
-	// say which client it means.
+	// Shared serves all sessions with one server, which is initialized by the first client. Ids and progress tokens are made
+	// unique before they are sent to the server and restored in its answers. Notifications from the server go to all sessions, so
+	// they must not contain secrets of one of them; requests from the server are refused, because it cannot name the client.
 	Shared bool
 
-	Unheard time.Duration // how long a request of the server waits for a client to listen; 0 is 30 seconds
-	Waiting int           // messages that wait for a client to listen, for each stream; 0 is 256
+	Unheard time.Duration // how long a request from the server waits for a stream of the client; 0 means 30 seconds
+	Waiting int           // number of messages that wait for a stream of the client, per queue; 0 means 256
 }
 
 func (o *Options) fill() {
@@ -47,7 +46,7 @@ func (o *Options) fill() {
 	}
 }
 
-// Bridge serves a server on standard input and output to HTTP clients; see [Upstream.Bridge].
+// Bridge serves a stdio server to HTTP clients; see [New].
 type Bridge struct {
 	handler *httpgate.Handler // checks requests, reads bodies and writes answers; it has no upstream URL
 	up      *gateway.Upstream
@@ -57,30 +56,29 @@ type Bridge struct {
 	end     context.CancelFunc
 	work    sync.WaitGroup // goroutines of all servers
 
-	stateless pool // server of clients without a session
+	stateless pool // the server of clients without a session
 	shared    pool // the server of all sessions, if they share one
 
 	mu           sync.Mutex // guards all below
 	sessions     map[string]*session
-	hosts        map[*host]bool // that run
-	sessionCount int            // that are taken by sessions, and by those whose server has not ended yet
+	hosts        map[*host]bool // running servers
+	sessionCount int            // sessions, including those whose server has not ended yet
 	closing      bool
 }
 
-// New returns a bridge that serves the server of child over streamable HTTP, on every path. Servers are started on
+// New returns a bridge that serves the server described by child over streamable HTTP, on every path. Servers are started on
 // demand.
 //
-// A client of protocol version 2025-11-25 or older begins a session with initialize, and gets a separate server. While
-// one call is open, notifications and requests of the server go to the stream of that call; otherwise to the newest
-// stream that the client has opened by GET. Until there is one they wait, for a limited time. Streams cannot be
-// resumed. A session ends by DELETE, with its server, or when it was not used for [httpgate.Options.Rest]; its id is
-// then answered with 404, and clients begin a new one. A server that ends is started again first if
-// [stdio.Child.Restart] allows it.
+// A client of protocol version 2025-11-25 or older begins a session with initialize, and gets a separate server. While one call
+// is open, notifications and requests from the server go to the stream of that call; otherwise to the newest stream that the
+// client has opened by GET. Until there is one they wait, for a limited time. Streams cannot be resumed. A session ends by
+// DELETE, with its server, or when it was not used for [httpgate.Options.Rest]; its id is then answered with 404, and clients
+// begin a new one. A server that ends is restarted first if [stdio.Child.Restart] allows it.
 //
-// Clients of version 2026-07-28 have no session. They share one server if it answers server/discover; otherwise the
-// error lists the versions that they may use.
+// Clients of version 2026-07-28 have no session. They share one server if it answers server/discover; otherwise the error lists
+// the versions that they may use.
 //
-// The caller calls [Bridge.Close] at the end.
+// The caller must call [Bridge.Close] when the bridge is no longer used.
 func New(u *gateway.Upstream, child stdio.Child, o Options) *Bridge {
 	child.Fill()
 	o.fill()
@@ -92,8 +90,8 @@ func New(u *gateway.Upstream, child stdio.Child, o Options) *Bridge {
 	return b
 }
 
-// Close ends all sessions: no call is admitted any more, open ones may finish until ctx is done or [Child.Drain] has passed, and
-// are answered in any case. When it returns the servers and all that they have started are gone.
+// Close ends all sessions. New calls are refused. Open calls may finish until ctx is done or [stdio.Child.Drain] has passed, and
+// are answered in any case. When Close returns, the servers and all processes that they have started have ended.
 func (b *Bridge) Close(ctx context.Context) error {
 	b.mu.Lock()
 	b.closing = true
@@ -121,24 +119,24 @@ func (b *Bridge) waitForHosts() {
 	}
 }
 
-// Keeps reports a request of a session of this bridge.
+// Keeps reports whether a request belongs to a session of this bridge.
 func (b *Bridge) Keeps(r *http.Request) bool {
 	return b.session(r.Header.Get(httpgate.SessionHeader)) != nil
 }
 
-// ServeHTTP answers a request of a client.
+// ServeHTTP serves a request from a client.
 func (b *Bridge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{b: b, Exchange: &httpgate.Exchange{Handler: b.handler, Writer: w, Request: r, Context: r.Context(), Session: r.Header.Get(httpgate.SessionHeader)}}
 	x.Serve(x)
 }
 
-// exchange is one request of a client to a bridge.
+// exchange is one request from a client to a bridge.
 type exchange struct {
 	*httpgate.Exchange
 	b *Bridge
 }
 
-// Post takes one message of a client to its server.
+// Post forwards one message from a client to its server.
 func (x *exchange) Post() {
 	body, ok := x.ReadBody()
 	if !ok {
@@ -168,12 +166,12 @@ func (x *exchange) refuse(m *wire.Message, status int, e *candor.Error) {
 	x.Respond(status, x.b.up.Reject(x.Context, id, x.Session, e))
 }
 
-// fail answers a request that was not forwarded, in the form that its caller reads.
+// fail answers a request that was not forwarded, in the form that its caller expects.
 func (x *exchange) fail(m *wire.Message, e *candor.Error) {
 	x.Respond(http.StatusOK, x.b.up.NewCall(m, x.Session).Fail(x.Context, e))
 }
 
-// End ends a session. When the client gets the answer, its server has ended.
+// End ends a session. The server has ended before the client gets the response.
 func (x *exchange) End() {
 	s := x.b.session(x.Session)
 	if s == nil {

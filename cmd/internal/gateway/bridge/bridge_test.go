@@ -64,14 +64,14 @@ func TestOtherServerMessagesGoToTheStreamOfTheSession(t *testing.T) {
 	s := spanned(t, gateway.Options{}, brokenServer(), Options{Waiting: 4})
 	c := s.greet()
 	const changed = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
-	for i := range 10 { // a client that takes no events, and listens nowhere
+	for i := range 10 { // a client that accepts no events and has no stream
 		got := s.send(http.MethodPost, gatewaytest.ToolCall(i, "changed", `{}`), httpgate.SessionHeader, c.id, "Accept", "application/json")
 		if m := got.messages(); len(m) != 1 || !strings.Contains(m[0], "changed") {
 			t.Errorf("%+v", got)
 		}
 	}
 	first := c.listen()
-	for range 4 { // the last that were kept
+	for range 4 { // the last ones, which were kept
 		if got := first.next(); got != changed {
 			t.Error(got)
 		}
@@ -97,7 +97,7 @@ func TestUnreadRequestOfTheServerIsRefused(t *testing.T) {
 	if !strings.Contains(got.body, `\"code\":\"TIMEOUT\"`) {
 		t.Errorf("%+v", got)
 	}
-	if s.Of("TIMEOUT") != 2 { // the refusal, and an answer that looks like a failure because it quotes it
+	if s.Of("TIMEOUT") != 2 { // the refusal, and an answer that quotes it and so looks like a failure
 		t.Error(s.Codes)
 	}
 	s.balanced(0)
@@ -284,7 +284,7 @@ func TestEveryFaultOfABridgedServerGivesOneAnswerAndOneEntry(t *testing.T) {
 	s := spanned(t, gateway.Options{Timeouts: short}, brokenServer(), Options{HTTP: httpgate.Options{Sessions: 64}})
 	var failures atomic.Int64
 	var wait sync.WaitGroup
-	places := make(chan struct{}, 8) // each session starts a process, and thirty at once keep a busy machine from starting any
+	places := make(chan struct{}, 8) // each session starts a process, and thirty at once overload a busy machine
 	for fault, code := range gatewaytest.FaultCodes {
 		if fault == "halfline" { // only the next answer shows it
 			continue
@@ -314,6 +314,6 @@ func TestEveryFaultOfABridgedServerGivesOneAnswerAndOneEntry(t *testing.T) {
 	if err := s.b.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	gone := s.Of("E_SESSION_NOT_FOUND") // of those that had died when their client took leave
+	gone := s.Of("E_SESSION_NOT_FOUND") // sessions whose server had ended before their client deleted them
 	s.balanced(int(failures.Load()) + gone)
 }

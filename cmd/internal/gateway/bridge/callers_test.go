@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 )
 
-// Each session of a bridge has a process of its own: one that is broken does not close the way to the others.
+// Each session of a bridge has a separate process and breaker: a broken one does not affect the others.
 func TestBreakerOfABridgeIsThatOfOneProcess(t *testing.T) {
 	s := spannedAs(t, gateway.Options{Repeats: gateway.RepeatPolicy{Off: true}, Breaker: gateway.BreakerPolicy{Failures: 2, Rest: time.Hour},
 		Timeouts: map[string]time.Duration{"hang": 50 * time.Millisecond, "late": 50 * time.Millisecond}}, brokenServer(), Options{})
@@ -28,7 +28,7 @@ func TestBreakerOfABridgeIsThatOfOneProcess(t *testing.T) {
 	}
 }
 
-// Clients without a session share a server. Its list for one of them does not bind the next.
+// Clients without a session share a server. Its tool list for one of them does not affect the others.
 func TestClientsThatShareAServerHaveListsOfTheirOwn(t *testing.T) {
 	s := spanned(t, gateway.Options{}, listServer(gatewaytest.ListsApart), Options{})
 	call := func(client, arguments string) string {

@@ -10,13 +10,13 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 )
 
-// steers reports a character that hides or steers: all of Unicode's Cc, Cf and Co, and the marks of direction. Of Cs there is nothing
-// in a valid text: half a pair is no text, or an escape.
+// steers reports whether a character is invisible or controls display: all of Unicode's Cc, Cf and Co, and the direction marks.
+// Valid text contains no Cs character, since a lone surrogate is invalid or an escape.
 func steers(r rune) bool {
 	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Bidi_Control)
 }
 
-// steering returns texts with all of them, each between messages. Of the private planes many stand in one text.
+// steering returns texts that contain all of these characters. Many private-use characters share one text.
 func steering() (texts []string) {
 	var b strings.Builder
 	messages := 0
@@ -33,23 +33,23 @@ func steering() (texts []string) {
 	return append(texts, b.String())
 }
 
-// tricks do something on a terminal or to a reader, or are no valid text once they are read.
+// tricks affect a terminal or a reader, or are invalid text once they are decoded.
 var tricks = []string{
 	"\x1b[31mred\x1b[0m", "\x1b]0;title\x07after", "\x1b]8;;https://evil.example\x1b\\link\x1b]8;;\x1b\\", "\x1b[2J\x1b[H", "\u009b31mred", "\x1bPq#0\x1b\\",
 	"a\r\nb\rc", "back\b\b\bspace", "\U000e0041\U000e0042\U000e007f tags", "\u202egnp.exe\u202c", "\u2066isolated\u2069", "zero\u200bwidth\u2060\ufeff", "soft\u00adhyphen",
 }
 
-// rawTricks are the same as an upstream may write them into JSON by hand.
+// rawTricks are similar characters as an upstream may escape them in JSON.
 var rawTricks = []string{`\ud800`, `half \udc00 of a pair`, `\u001b[31m`, `\u202e`, `\udb40\udc41`, `\u0000`, `\u0085`, `\ue000`}
 
-// hiding returns what steers, in every way that an upstream has.
+// hiding returns such texts in every way that an upstream has.
 func hiding(own []way) (all []plant) {
 	for i, text := range append(steering(), tricks...) {
 		if testing.Short() && len(text) >= 2000 && i%8 != 0 {
 			continue
 		}
 		for j, w := range append(append([]way{}, leakyWays...), own...) {
-			if len(text) < 2000 || (i+j)%25 == 0 { // the long ones take turns
+			if len(text) < 2000 || (i+j)%25 == 0 { // the long ones alternate
 				all = append(all, plant{way: w.name, secret: "s", act: w.act(text, text)})
 			}
 		}
@@ -64,7 +64,8 @@ func hiding(own []way) (all []plant) {
 	return all
 }
 
-// TestR13NothingThatHidesOrSteersLeaves puts every such character into what an upstream says, over both transports.
+// TestR13NothingThatHidesOrSteersLeaves puts every such character into the upstream's messages, over both transports, and checks
+// that the client gets none.
 func TestR13NothingThatHidesOrSteersLeaves(t *testing.T) {
 	for _, mode := range httpgatetest.Redacting {
 		for over, own := range map[string][]way{"a child": childWays, "HTTP": httpWays} {
@@ -91,12 +92,13 @@ func TestR13NothingThatHidesOrSteersLeaves(t *testing.T) {
 	}
 }
 
-// steered says which character hides or steers in an answer, whether it is JSON, events with JSON or neither; "" is none.
+// steered returns the first such character in an answer, which may be JSON, events with JSON or neither. It returns "" if there
+// is none.
 func steered(answer string) string {
 	var doc any
 	data := strings.TrimRight(strings.TrimPrefix(answer, "data: "), "\r\n")
 	if json.Unmarshal([]byte(data), &doc) != nil {
-		doc = strings.ReplaceAll(answer, "\r", "") // which ends lines of events, too
+		doc = strings.ReplaceAll(answer, "\r", "") // which also ends event lines
 	}
 	return steeredValue(doc, "")
 }
@@ -128,7 +130,7 @@ func steeredValue(v any, at string) string {
 	return ""
 }
 
-// TestHalfAPairNeverLeavesInAFailure looks at the bytes: a reader in Go would mend them.
+// TestHalfAPairNeverLeavesInAFailure checks the bytes, because a Go JSON decoder would replace lone surrogates.
 func TestHalfAPairNeverLeavesInAFailure(t *testing.T) {
 	all := hiding(nil)
 	all = all[len(all)-len(rawTricks)*len(leakyWays):]

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 )
 
-// A client that ends its session with a call open has called it off.
+// A client that ends its session cancels its open calls.
 func TestDeletedSessionCancelsItsOpenCalls(t *testing.T) {
 	for name, c := range map[string]struct {
 		child  stdio.Child
@@ -19,7 +19,7 @@ func TestDeletedSessionCancelsItsOpenCalls(t *testing.T) {
 	}{
 		"at work":         {brokenServer(), false},
 		"at work, shared": {brokenServer(), true},
-		"held":            {listServer(gatewaytest.ListsNothing), false}, // because the list of tools is awaited
+		"held":            {listServer(gatewaytest.ListsNothing), false}, // because the tool list is awaited
 		"held, shared":    {listServer(gatewaytest.ListsNothing), true},
 	} {
 		s := spanned(t, gateway.Options{}, c.child, Options{Shared: c.shared})

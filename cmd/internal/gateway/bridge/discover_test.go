@@ -13,7 +13,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 )
 
-// TestOneBadStartIsNotRemembered: a server that fails or is silent at its first start serves clients without a session at the second.
+// TestOneBadStartIsNotRemembered checks that a server that fails or is silent at its first start serves clients without a session
+// at the second.
 func TestOneBadStartIsNotRemembered(t *testing.T) {
 	for first, want := range map[string]string{"exit 3": "UPSTREAM_GONE", "exec sleep 100": "CALL_TIMEOUT"} {
 		script := `if [ ! -e "$0" ]; then : >"$0"; ` + first + `; fi

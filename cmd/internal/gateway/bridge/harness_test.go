@@ -31,17 +31,17 @@ type span struct {
 	b     *Bridge
 	URL   string
 	log   *gatewaytest.LockedBuffer
-	ahead atomic.Int64 // how far its clock is, in seconds
+	ahead atomic.Int64 // how far its clock is ahead, in seconds
 }
 
-// spanned opens a bridge that forwards every call, whatever failed before.
+// spanned opens a bridge that forwards every call, regardless of earlier failures.
 func spanned(t *testing.T, o gateway.Options, child stdio.Child, bo Options) *span {
 	t.Helper()
 	o.Repeats.Off, o.Breaker.Off = true, true
 	return spannedAs(t, o, child, bo)
 }
 
-// spannedAs opens a bridge. The end of the test closes it, and sees that nothing is left.
+// spannedAs opens a bridge. The test's cleanup closes it and checks that no process remains.
 func spannedAs(t *testing.T, o gateway.Options, child stdio.Child, bo Options) *span {
 	t.Helper()
 	before := runtime.NumGoroutine()
@@ -62,7 +62,7 @@ func spannedAs(t *testing.T, o gateway.Options, child stdio.Child, bo Options) *
 			t.Errorf("left: %d places, %d servers, %d sessions", s.b.sessionCount, len(s.b.hosts), len(s.b.sessions))
 		}
 		if testing.Short() || strings.Contains(t.Name(), "/") {
-			return // others run beside it
+			return // other tests run in parallel
 		}
 		for range 400 {
 			if runtime.NumGoroutine() <= before {
@@ -76,14 +76,14 @@ func spannedAs(t *testing.T, o gateway.Options, child stdio.Child, bo Options) *
 	return s
 }
 
-// heard is a whole answer of a bridge.
+// heard is a complete response of a bridge.
 type heard struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// do makes a request and returns the answer while it comes.
+// do sends a request and returns the response without reading its body.
 func (s *span) do(ctx context.Context, method, body string, header ...string) *http.Response {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, s.URL, strings.NewReader(body))
@@ -153,7 +153,7 @@ func (c *client) call(id int, tool, arguments string) heard {
 	return c.post(gatewaytest.ToolCall(id, tool, arguments))
 }
 
-// messages are those of an answer, in one piece or as events.
+// messages returns the messages of a response, whether it is one body or events.
 func (h heard) messages() []string {
 	if !strings.HasPrefix(h.header.Get("Content-Type"), "text/event-stream") {
 		if h.body == "" {
@@ -198,7 +198,7 @@ func (s *stream) next() string {
 	return string(e.Data)
 }
 
-// pidOf asks the server of a session who it is.
+// pidOf returns the process ids that the server of a session reports.
 func (c *client) pidOf(id int) []int {
 	c.t.Helper()
 	return gatewaytest.PidsIn(c.t, c.call(id, "forkaway", `{}`).body)

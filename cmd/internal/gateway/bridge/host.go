@@ -15,38 +15,37 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// host is a server that a bridge has started, in the hands of a pump as if its client were on the other end of a pipe, and
-// the table of the calls whose clients wait.
+// host is a server that a bridge has started. It holds the table of the calls whose clients wait.
 type host struct {
 	b          *Bridge
 	server     *stdio.Host
-	stop       context.CancelFunc // ends it at once
-	ended      chan struct{}      // closed when it has ended, and all that it has started
+	stop       context.CancelFunc // ends it immediately
+	ended      chan struct{}      // closed when the server and all processes that it has started have ended
 	busy       sync.RWMutex       // read-locked while a request is forwarded, locked while the host ends
-	only       *session           // whose server it is; nil if several share it
-	initAnswer []byte             // answer to initialize of the first client; set before others use the host
-	cut        []byte             // incomplete last line; only used by the writer
+	only       *session           // the only session of the server; nil if several share it
+	initAnswer []byte             // answer to the first client's initialize; set before others use the host
+	cut        []byte             // incomplete last line; used only by Write
 	missed     atomic.Int64       // messages dropped because clients did not read them
 
 	mu       sync.Mutex // guards all below
 	calls    map[string]*call
-	tokens   map[string]*call // those that report progress
+	tokens   map[string]*call // calls with progress tokens, by token
 	sessions map[*session]bool
-	lastID   uint64 // that was given out
-	refused  int    // questions of the server
-	refusing int    // number that are being refused now
-	waiting  bool   // a timer runs for requests that no client reads
+	lastID   uint64 // last id that was assigned
+	refused  int    // number of requests from the server that were refused
+	refusing int    // number of requests that are being refused
+	waiting  bool   // a timer is running for requests that no client reads
 }
 
-// call is a call whose client waits on its own connection.
+// call is a call whose client waits on its connection.
 type call struct {
 	h       *host
-	s       *session     // nil if it has none
-	request wire.Message // as the server gets it
+	s       *session     // nil if there is no session
+	request wire.Message // as sent to the server
 	id      wire.ID      // as the client wrote it
 	token   []byte       // progress token as the client wrote it, or nil
 	queue   *messageQueue
-	streams bool // the client takes events
+	streams bool // the client accepts events
 	order   uint64
 }
 
@@ -55,7 +54,7 @@ func (b *Bridge) host(only *session) (*host, error) {
 	b.mu.Lock()
 	closing := b.closing
 	if !closing {
-		b.work.Add(1) // before the end can be waited for
+		b.work.Add(1) // before Close can wait for it
 	}
 	b.mu.Unlock()
 	if closing {
@@ -114,7 +113,7 @@ func (h *host) over() {
 	}
 }
 
-// forward gives the server a request, and enters it into the table first. The error says why not.
+// forward adds a request to the table and sends it to the server. The error is the reason if it cannot be sent.
 func (h *host) forward(m *wire.Message, s *session, session string, streams bool) (*call, *candor.Error) {
 	h.busy.RLock()
 	defer h.busy.RUnlock()
@@ -125,7 +124,7 @@ func (h *host) forward(m *wire.Message, s *session, session string, streams bool
 	return c, e
 }
 
-// open enters a request into the table, as the server will see it.
+// open adds a request to the table, in the form that the server will see.
 func (h *host) open(m *wire.Message, s *session, streams bool) (*call, *candor.Error) {
 	c := &call{
 		h: h, s: s, request: *m, id: m.ID(), token: m.Params().Path("_meta", "progressToken").Raw(),
@@ -154,7 +153,7 @@ func (h *host) open(m *wire.Message, s *session, streams bool) (*call, *candor.E
 	return c, nil
 }
 
-// why says why a server has ended.
+// why returns the error for a server that has ended.
 func (h *host) why() *candor.Error {
 	if e := h.server.Gone(); e != nil {
 		return e
@@ -164,20 +163,20 @@ func (h *host) why() *candor.Error {
 
 func (c *call) key() string { return gateway.IDKey(c.request.ID()) }
 
-// rekeyed returns a request with a unique id and progress token, because several clients may use the same.
+// rekeyed returns a request with a unique id and progress token, because several clients may use the same ones.
 func (h *host) rekeyed(m *wire.Message, number uint64) wire.Message {
 	ours := strconv.AppendUint(nil, number, 10)
 	out, err := splice.SetMember(nil, m.Bytes(), []string{"id"}, ours)
 	if err == nil && m.Params().Path("_meta", "progressToken").Present() {
 		out, err = splice.SetMember(nil, out, []string{"params", "_meta", "progressToken"}, ours)
 	}
-	if err != nil { // a request has an id, so this cannot be
+	if err != nil { // cannot happen, because a request has an id
 		return *m
 	}
 	return wire.Parse(out, h.b.up.Options.Limits.Message)
 }
 
-// take removes the call that the server knows by an id, and returns it, or nil.
+// take removes and returns the call with that id on the server's side, or nil.
 func (h *host) take(id wire.ID) *call {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -188,7 +187,7 @@ func (h *host) take(id wire.ID) *call {
 	return c
 }
 
-// remove is called with the lock held.
+// remove removes a call from the table. The lock must be held.
 func (h *host) remove(c *call) {
 	delete(h.calls, c.key())
 	if token := c.request.Params().Path("_meta", "progressToken").Raw(); token != nil && h.tokens[gateway.IDKey(token)] == c {
@@ -196,7 +195,7 @@ func (h *host) remove(c *call) {
 	}
 }
 
-// openCall returns the open call of a session that its client knows by an id, or nil.
+// openCall returns the open call of a session with that id on the client's side, or nil.
 func (h *host) openCall(s *session, id wire.ID) *call {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -221,8 +220,8 @@ func (h *host) callsOf(s *session) []*call {
 	return all
 }
 
-// revoke ends a call before its answer, unless that is being written. End returns the answer for the client. Tell says
-// to notify the server that the call was cancelled.
+// revoke ends a call before its answer, unless the answer is being written. End returns the answer for the client. If tell is
+// set, the server is notified that the call was cancelled.
 func (c *call) revoke(tell bool, end func(*gateway.Call) []byte) {
 	call, cancel := c.h.server.Take(c.key())
 	if call == nil {
@@ -245,7 +244,7 @@ func (c *call) cancelled(tell bool) {
 	c.revoke(tell, func(call *gateway.Call) []byte { call.Cancelled(c.h.server.Context()); return nil })
 }
 
-// restored returns an answer with the id that the client knows.
+// restored returns an answer with the id that the client wrote.
 func (c *call) restored(answer []byte) []byte {
 	if c.h.only != nil {
 		return bytes.Clone(answer)
@@ -255,7 +254,7 @@ func (c *call) restored(answer []byte) []byte {
 	if err == nil && m.Result().Path("_meta", subscriptionKey).Present() {
 		out, err = splice.SetMember(nil, out, []string{"result", "_meta", subscriptionKey}, c.id)
 	}
-	if err != nil { // it has come to this call by its id
+	if err != nil { // cannot happen, because the call was found by that id
 		return bytes.Clone(answer)
 	}
 	return out
@@ -263,11 +262,11 @@ func (c *call) restored(answer []byte) []byte {
 
 const subscriptionKey = "io.modelcontextprotocol/subscriptionId"
 
-// maxRefusing is how many requests of a server are refused at a time. A server that floods its clients with more gets
-// no answer to the rest.
+// maxRefusing bounds the requests of a server that are refused concurrently. A server that sends more gets no answer to the
+// others.
 const maxRefusing = 64
 
-// refuse answers a request of the server that no client can answer. Clients do not see it.
+// refuse answers a request from the server that no client can answer. Clients do not see it.
 func (h *host) refuse(id wire.ID, code candor.Code) {
 	h.respond(func(record bool) []byte {
 		e := candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false))
@@ -275,8 +274,8 @@ func (h *host) refuse(id wire.ID, code candor.Code) {
 	})
 }
 
-// respond sends the server an answer of the gateway in the background, because the server may not read before it has
-// written. Only the first ones are recorded, so that a server cannot fill the ledger.
+// respond sends an answer of the gateway to the server in the background, because the server may not read before it has written.
+// Only the first answers are recorded, so that a server cannot fill the ledger.
 func (h *host) respond(answer func(record bool) []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -294,5 +293,5 @@ func (h *host) respond(answer func(record bool) []byte) {
 	}()
 }
 
-// maxRecordedRefusals bounds the entries that questions of one server can make.
+// maxRecordedRefusals bounds the refused requests of one server that are recorded.
 const maxRecordedRefusals = 1000

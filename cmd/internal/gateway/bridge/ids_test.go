@@ -18,8 +18,8 @@ const (
 	cleanOf = `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"fine"}]}}`
 )
 
-// TestStringIDsAreComparedByValue: PHP, Go and Python escape strings in different ways by default, and each may answer an id that
-// another has spelled.
+// TestStringIDsAreComparedByValue is needed because PHP, Go and Python escape strings differently by default, and each may answer
+// an id that another has written.
 func TestStringIDsAreComparedByValue(t *testing.T) {
 	ids := []struct{ name, client, server string }{
 		{"php", `"a/b"`, `"a\/b"`}, {"go", `"a&b"`, `"a\u0026b"`}, {"python", `"café"`, `"caf\u00e9"`},
@@ -38,7 +38,7 @@ func TestStringIDsAreComparedByValue(t *testing.T) {
 	})
 }
 
-// TestFailuresBearTheIDTheClientWrote holds for failing answers in every mode that changes answers.
+// TestFailuresBearTheIDTheClientWrote covers failing answers in every mode that changes answers.
 func TestFailuresBearTheIDTheClientWrote(t *testing.T) {
 	overRoutes(t, func(t *testing.T, r route) {
 		for _, mode := range []gateway.Mode{gateway.ModeAnnotate, gateway.ModeStrict} {
@@ -60,7 +60,8 @@ func TestFailuresBearTheIDTheClientWrote(t *testing.T) {
 	})
 }
 
-// TestNumericIDsAreComparedAsWritten: 1, 1.0 and "1" are different ids, and so are two integers that a float cannot tell apart.
+// TestNumericIDsAreComparedAsWritten checks that 1, 1.0 and "1" are different ids, and so are two integers with the same float64
+// value.
 func TestNumericIDsAreComparedAsWritten(t *testing.T) {
 	for _, id := range []struct{ client, server string }{
 		{"1", "1.0"}, {"1", `"1"`}, {`"1"`, "1"}, {"9007199254740993", "9007199254740992"}, {"1", "1e0"}, {`"a"`, `"A"`},
@@ -76,7 +77,7 @@ func TestNumericIDsAreComparedAsWritten(t *testing.T) {
 	}
 }
 
-// TestCancellationFindsItsCallHoweverTheIDIsEscaped covers a client that spells one id in two ways.
+// TestCancellationFindsItsCallHoweverTheIDIsEscaped covers a client that writes one id in two ways.
 func TestCancellationFindsItsCallHoweverTheIDIsEscaped(t *testing.T) {
 	o, kept := quiet(gateway.Options{})
 	fromClient, in := io.Pipe()
@@ -88,7 +89,7 @@ func TestCancellationFindsItsCallHoweverTheIDIsEscaped(t *testing.T) {
 		}
 	}()
 	for _, line := range []string{
-		`{"jsonrpc":"2.0","id":"a/b","method":"prompts/get","params":{"name":"p"}}`, // which the server never answers
+		`{"jsonrpc":"2.0","id":"a/b","method":"prompts/get","params":{"name":"p"}}`, // the server never answers it
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"a\/b"}}`,
 	} {
 		if _, err := io.WriteString(in, line+"\n"); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// inSession takes a message of a session to its server.
+// inSession forwards a message of a session to its server.
 func (x *exchange) inSession(m *wire.Message) {
 	s := x.b.session(x.Session)
 	if s == nil {
@@ -50,7 +50,7 @@ func (s *session) notify(m *wire.Message) {
 	}
 }
 
-// ask forwards a request and delivers its answer, with the messages of the server before it.
+// ask forwards a request and delivers its answer, and the messages from the server before it.
 func (x *exchange) ask(h *host, s *session, m *wire.Message) {
 	if !x.CountCall(m) {
 		return
@@ -68,17 +68,17 @@ func (x *exchange) ask(h *host, s *session, m *wire.Message) {
 	if answer := x.last(c); answer != nil {
 		x.deliverLast(c, answer)
 	} else if !x.Begun {
-		x.BeginEvents() // and end it: the call was cancelled and has no answer
+		x.BeginEvents() // an empty stream: the call was cancelled and has no answer
 	}
 }
 
-// takesEvents reports that a client reads an answer that comes as a stream.
+// takesEvents reports whether a client accepts an answer as an event stream.
 func takesEvents(h http.Header) bool {
 	said := strings.Join(h["Accept"], ",")
 	return strings.Contains(said, "text/event-stream") || strings.Contains(said, "*/*")
 }
 
-// last waits for the answer to a call, and passes on what comes before it. It is nil if there will be none.
+// last waits for the answer to a call, and forwards the messages before it. It returns nil if there will be no answer.
 func (x *exchange) last(c *call) []byte {
 	gone := x.Request.Context().Done()
 	for {
@@ -88,7 +88,7 @@ func (x *exchange) last(c *call) []byte {
 			if x.leave(c) {
 				return nil
 			}
-			gone = nil // the answer is on its way
+			gone = nil // the answer is being written
 		}
 		messages, open := c.queue.take()
 		for i, l := range messages {
@@ -110,8 +110,8 @@ func (x *exchange) last(c *call) []byte {
 	}
 }
 
-// leave sees to a call whose client has gone, or is sent away because the gateway ends. It reports whether nothing is left to be
-// said. A client of the old era that has gone may have lost its connection only: its call goes on, for what it does.
+// leave handles a call whose client has disconnected, or whose connection ends because the gateway shuts down. It reports whether
+// there is nothing left to send. A client of a version with sessions may only have lost its connection, so its call continues.
 func (x *exchange) leave(c *call) bool {
 	if errors.Is(context.Cause(x.Request.Context()), gateway.ErrDraining) {
 		c.revoke(true, func(call *gateway.Call) []byte {
@@ -130,7 +130,7 @@ func (x *exchange) leave(c *call) bool {
 	return true
 }
 
-// deliverLast sends the answer to a call in whatever way is still open.
+// deliverLast sends the answer to a call as an event or as a whole response.
 func (x *exchange) deliverLast(c *call, answer []byte) {
 	if x.Begun {
 		_ = x.event(answer) // the client may have gone
@@ -152,7 +152,8 @@ func (x *exchange) event(message []byte) error {
 	return x.Write(out)
 }
 
-// Listen serves the stream that a client opens for what belongs to no call. The newest of a session takes the place of others.
+// Listen serves the stream that a client opens for messages that belong to no call. The newest stream of a session replaces the
+// others.
 func (x *exchange) Listen() {
 	s := x.b.session(x.Session)
 	switch {
@@ -193,19 +194,19 @@ func (x *exchange) Listen() {
 	}
 }
 
-// collect takes what is in the queue, unless another stream has taken the place of this one.
+// collect returns the messages in the queue, unless another stream has replaced this one.
 func (s *session) collect(replaced chan struct{}) []*queuedMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.listener != replaced {
-		s.queue.wake() // for the other
+		s.queue.wake() // for the other stream
 		return nil
 	}
 	messages, _ := s.queue.take()
 	return messages
 }
 
-// attach makes a stream the one that is spoken to, and returns what is closed when another takes its place.
+// attach makes a stream the current one of the session. The returned channel is closed when another stream replaces it.
 func (s *session) attach() chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

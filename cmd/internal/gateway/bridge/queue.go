@@ -7,15 +7,15 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// queuedMessage is a message of the server that waits for a client.
+// queuedMessage is a message from the server that waits for a client.
 type queuedMessage struct {
 	bytes []byte
-	asks  wire.ID   // id of a request of the server; nil for other messages
-	since time.Time // when it came here
-	last  bool      // it is the answer to the call, and nothing follows
+	asks  wire.ID   // id of a request from the server; nil for other messages
+	since time.Time // when it was queued
+	last  bool      // it is the answer to the call, and the last message
 }
 
-// messageQueue holds messages of the server until the client's connection reads them. It is bounded: when it is full, the
+// messageQueue holds messages from the server until the client's connection reads them. It is bounded: when it is full, the
 // oldest notification is dropped, then the oldest request, but never an answer.
 type messageQueue struct {
 	most  int
@@ -34,7 +34,7 @@ func newMessageQueue(most int) *messageQueue {
 	return &messageQueue{most: most, ready: make(chan struct{}, 1)}
 }
 
-// put adds a message, and returns those that were dropped for it.
+// put adds a message, and returns the messages that were dropped to make space.
 func (b *messageQueue) put(l *queuedMessage) (dropped []*queuedMessage) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -51,7 +51,7 @@ func (b *messageQueue) put(l *queuedMessage) (dropped []*queuedMessage) {
 	return dropped
 }
 
-// oldest returns the index of the message to drop. The lock is held.
+// oldest returns the index of the message to drop. The lock must be held.
 func (b *messageQueue) oldest() int {
 	for i, l := range b.messages {
 		if l.asks == nil && !l.last {
@@ -75,7 +75,7 @@ func (b *messageQueue) wake() {
 	}
 }
 
-// take returns all messages, and whether more can come.
+// take returns all messages, and whether more can follow.
 func (b *messageQueue) take() (messages []*queuedMessage, open bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,7 +83,7 @@ func (b *messageQueue) take() (messages []*queuedMessage, open bool) {
 	return messages, !b.closed
 }
 
-// expired takes out the questions that came before then, and reports whether younger ones are left.
+// expired removes the requests that were queued before then, and reports whether newer ones are left.
 func (b *messageQueue) expired(then time.Time) (old []*queuedMessage, left bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

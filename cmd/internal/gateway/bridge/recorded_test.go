@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// TestLedgerKeepsTheEnvelopeAsSent compares what a client got over HTTP with what is on the disk.
+// TestLedgerKeepsTheEnvelopeAsSent compares the client's answer over HTTP with the entry on disk.
 func TestLedgerKeepsTheEnvelopeAsSent(t *testing.T) {
 	answers := map[string]string{
 		"tool":     `{"jsonrpc":"2.0","id":7,"result":{"isError":true,"content":[{"type":"text","text":"cannot open /srv/data/notes/a.txt: é \u0026 \"quoted\""}]}}`,
@@ -41,7 +41,8 @@ func TestLedgerKeepsTheEnvelopeAsSent(t *testing.T) {
 	}
 }
 
-// TestLedgerSaysWhenWhatWasSentIsRedacted: in observe mode an upstream's secret reaches the client, and the ledger must not keep it.
+// TestLedgerSaysWhenWhatWasSentIsRedacted covers observe mode, in which an upstream's secret reaches the client but must not be
+// in the ledger.
 func TestLedgerSaysWhenWhatWasSentIsRedacted(t *testing.T) {
 	s := newScene(t)
 	answer := `{"jsonrpc":"2.0","id":7,"result":{"isError":true,"content":[{"type":"text","text":"bad token ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"}]}}`

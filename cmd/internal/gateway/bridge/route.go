@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Write takes what the pump has for clients, one message a line. It never waits for any of them.
+// Write receives the messages for clients, one per line. It never waits for a client.
 func (h *host) Write(p []byte) (int, error) {
 	n := len(p)
 	for {
@@ -30,7 +30,7 @@ func (h *host) Write(p []byte) (int, error) {
 	}
 }
 
-// route delivers a message of the server to the client it is for. The line is copied.
+// route delivers a message from the server to its client. The line is copied.
 func (h *host) route(line []byte) {
 	m := wire.Parse(line, h.b.up.Options.Limits.Message)
 	switch m.Kind() {
@@ -42,11 +42,11 @@ func (h *host) route(line []byte) {
 		h.notify(&m)
 	case wire.KindRequest:
 		h.ask(&m)
-	case wire.KindMalformed: // a pump lets none pass
+	case wire.KindMalformed: // stdio forwards no malformed message
 	}
 }
 
-// notify delivers a notification of the server.
+// notify delivers a notification from the server.
 func (h *host) notify(m *wire.Message) {
 	if c, bytes, ok := h.callNamedBy(m); ok {
 		if c != nil {
@@ -65,15 +65,15 @@ func (h *host) notify(m *wire.Message) {
 	}
 }
 
-// keep puts a message into the queue of a session, where it waits for a stream. The messages that it returns are lost.
+// keep adds a message to the queue of a session, where it waits for a stream. It returns the messages that were dropped.
 func (h *host) keep(outbox *messageQueue, l *queuedMessage) (lost []*queuedMessage) {
 	lost = outbox.put(l)
 	h.missed.Add(int64(len(lost)))
 	return lost
 }
 
-// callNamedBy returns the call that a notification names, and the id or token as its client wrote it. It is not ok if no
-// call is named. The call is nil if it has ended.
+// callNamedBy returns the call that a notification refers to, and the id or token as its client wrote it. Ok is false if it
+// refers to no call. The call is nil if it has ended.
 func (h *host) callNamedBy(m *wire.Message) (c *call, words []byte, ok bool) {
 	path, name := []string{"params", "progressToken"}, m.Params().Path("progressToken").Raw()
 	byToken := m.MethodIs("notifications/progress")
@@ -91,7 +91,7 @@ func (h *host) callNamedBy(m *wire.Message) (c *call, words []byte, ok bool) {
 	h.mu.Unlock()
 	switch {
 	case known == nil:
-		return nil, nil, h.only == nil // a client that has the server for itself may know what it means
+		return nil, nil, h.only == nil // the only client of a server may know the token
 	case h.only != nil:
 		return known, bytes.Clone(m.Bytes()), true
 	}
@@ -103,8 +103,8 @@ func (h *host) callNamedBy(m *wire.Message) (c *call, words []byte, ok bool) {
 	return known, words, err == nil
 }
 
-// likely is the call that a message without a name belongs to, as far as anybody can know: the only one that is open, or the
-// newest if the client listens nowhere else. It is nil if it belongs to none.
+// likely returns the call that a message most likely belongs to: the only open one, or the newest if the client has no other
+// stream. It returns nil if there is none.
 func (h *host) likely() *call {
 	listening := h.only.listens()
 	h.mu.Lock()
@@ -121,7 +121,7 @@ func (h *host) likely() *call {
 	return newest
 }
 
-// deliver puts a message into the queue of a call, or of its session if the client does not accept streams.
+// deliver adds a message to the queue of a call, or of its session if the client does not accept streams.
 func (h *host) deliver(c *call, l *queuedMessage) {
 	switch {
 	case c != nil && c.streams:
@@ -133,8 +133,7 @@ func (h *host) deliver(c *call, l *queuedMessage) {
 	}
 }
 
-// ask delivers a request of the server. A shared server's request is refused, because it cannot say which client it
-// means.
+// ask delivers a request from the server. A shared server's request is refused, because it cannot name the client.
 func (h *host) ask(m *wire.Message) {
 	id := m.ID().Clone()
 	switch {
@@ -148,7 +147,7 @@ func (h *host) ask(m *wire.Message) {
 	h.deliver(h.likely(), &queuedMessage{bytes: bytes.Clone(m.Bytes()), asks: id})
 }
 
-// store puts a message into the queue of the only session. A request waits there for a limited time.
+// store adds a message to the queue of the only session. A request waits there for a limited time.
 func (h *host) store(l *queuedMessage) {
 	for _, lost := range h.keep(h.only.queue, l) {
 		if lost.asks != nil {
@@ -162,7 +161,7 @@ func (h *host) store(l *queuedMessage) {
 	}
 }
 
-// await starts the timer for requests that no client reads, one for all of them. The lock is held.
+// await starts the timer for requests that no client reads. One timer serves all requests. The lock must be held.
 func (h *host) await() {
 	if h.waiting || h.calls == nil {
 		return
@@ -186,7 +185,7 @@ func (h *host) await() {
 func (h *host) requeue(messages []*queuedMessage) {
 	for _, l := range messages {
 		switch {
-		case l.last: // its client has gone
+		case l.last: // its client has disconnected
 		case h.only != nil:
 			h.store(l)
 		default:

@@ -19,13 +19,13 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 )
 
-// route sends one request through a gateway to an upstream that gives one fixed answer, and returns what the client gets.
+// route sends one request through a gateway to an upstream with one fixed answer, and returns the client's answer.
 type route struct {
 	name string
 	ask  func(t *testing.T, o gateway.Options, request, answer string) (got string, kept *httpgatetest.Books)
 }
 
-// routes are all the ways on which an answer can pass a gateway.
+// routes are all routes of an answer through a gateway.
 var routes = []route{{"stdio", askChild}, {"http", askHTTP}, {"sse", askSSE}, {"bridge", askBridge}}
 
 // overRoutes runs a test on every route.
@@ -36,7 +36,7 @@ func overRoutes(t *testing.T, test func(t *testing.T, r route)) {
 	}
 }
 
-// scripted is a child process that answers initialize properly and every tools/call and resources/read with the same line.
+// scripted is a child process that answers initialize correctly and every tools/call and resources/read with the same line.
 func scripted(t *testing.T, answer string) stdio.Child {
 	t.Helper()
 	shell, err := exec.LookPath("sh")

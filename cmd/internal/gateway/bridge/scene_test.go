@@ -29,11 +29,11 @@ import (
 // leakyEnv names the file of acts that makes a process of this test binary a server.
 const leakyEnv = "CANDOR_TEST_LEAKY"
 
-// TestLeakyServerProcess is no test but the server that others start.
+// TestLeakyServerProcess is not a test, but the server that other tests start.
 func TestLeakyServerProcess(t *testing.T) {
 	name := os.Getenv(leakyEnv)
 	if name == "" {
-		return // it is only for the tests that start it
+		return // it runs only in processes that tests start
 	}
 	var acts []act
 	b, err := os.ReadFile(name)
@@ -61,7 +61,7 @@ func TestLeakyServerProcess(t *testing.T) {
 	}
 }
 
-// scene is a gateway with everything that somebody could read.
+// scene is a gateway with all of its outputs.
 type scene struct {
 	dir    string
 	ledger *ledger.Ledger
@@ -91,7 +91,7 @@ func (s *scene) options(mode gateway.Mode) gateway.Options {
 	}
 }
 
-// child is a server that does what the plants say.
+// child returns a server that performs the acts of the plants.
 func (s *scene) child(t *testing.T, all []plant) stdio.Child {
 	t.Helper()
 	acts := make([]act, len(all))
@@ -112,7 +112,7 @@ func (s *scene) child(t *testing.T, all []plant) stdio.Child {
 	}
 }
 
-// wrap sends the plants to a child through a gateway, and returns the answers by their number.
+// wrap sends the plants to a child through a gateway, and returns the answers by number.
 func (s *scene) wrap(t *testing.T, mode gateway.Mode, all []plant) []string {
 	t.Helper()
 	child := s.child(t, all)
@@ -135,7 +135,7 @@ func (s *scene) wrap(t *testing.T, mode gateway.Mode, all []plant) []string {
 	}
 	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":"tools","method":"tools/list"}`+"\n")
 	next()
-	open := make(chan struct{}, 256) // so that none is refused because there are too many
+	open := make(chan struct{}, 256) // so that no call is refused because there are too many
 	go func() {
 		for i, p := range all {
 			open <- struct{}{}
@@ -151,7 +151,7 @@ func (s *scene) wrap(t *testing.T, mode gateway.Mode, all []plant) []string {
 	return answers
 }
 
-// note files an answer under its number.
+// note stores an answer by its number.
 func note(t *testing.T, answers []string, line string) {
 	t.Helper()
 	m := struct{ ID *int }{}
@@ -161,7 +161,7 @@ func note(t *testing.T, answers []string, line string) {
 	answers[*m.ID] = line
 }
 
-// handler sends the plants to an upstream over HTTP through a gateway, and returns the bodies of the answers.
+// door sends the plants to an upstream over HTTP through a gateway, and returns the bodies of the answers.
 func (s *scene) door(t *testing.T, mode gateway.Mode, all []plant) []string {
 	t.Helper()
 	acts := make([]act, len(all))
@@ -223,7 +223,7 @@ func postAll(t *testing.T, url string, all []plant, session func(plant) string) 
 	return answers
 }
 
-// front serves an upstream through a gateway, and returns where.
+// front serves an upstream through a gateway, and returns its address.
 func (s *scene) front(t *testing.T, upstream http.Handler, mode gateway.Mode) string {
 	t.Helper()
 	back := httptest.NewServer(upstream)
@@ -237,7 +237,7 @@ func (s *scene) front(t *testing.T, upstream http.Handler, mode gateway.Mode) st
 	return front.URL
 }
 
-// inspect looks for every planted secret where anybody could see it.
+// inspect searches all outputs for every planted secret.
 func (s *scene) inspect(t *testing.T, all []plant, answers []string) {
 	t.Helper()
 	if err := s.ledger.Close(); err != nil {
@@ -272,7 +272,7 @@ func (s *scene) inspect(t *testing.T, all []plant, answers []string) {
 	}
 }
 
-// sweep looks for what is left of many secrets in each of the texts, by the names of the places where anybody could read them.
+// sweep searches each of the texts, which are keyed by output, for parts of many secrets.
 func sweep(t *testing.T, all []plant, texts map[string]string) {
 	t.Helper()
 	left := planted.NewSweep()
@@ -286,7 +286,7 @@ func sweep(t *testing.T, all []plant, texts map[string]string) {
 	}
 }
 
-// filesOf returns the bytes of all files below a folder.
+// filesOf returns the contents of all files below a directory.
 func filesOf(t *testing.T, dir string) string {
 	t.Helper()
 	all, err := planted.Files(dir)
@@ -296,7 +296,7 @@ func filesOf(t *testing.T, dir string) string {
 	return all
 }
 
-// inspectDeath is inspect for the few secrets of one death.
+// inspectDeath is like inspect, for the few secrets of a server that ends.
 func (s *scene) inspectDeath(t *testing.T, all []plant, answers []string) {
 	t.Helper()
 	if err := s.ledger.Close(); err != nil {

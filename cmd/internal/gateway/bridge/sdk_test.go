@@ -20,11 +20,11 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 )
 
-// sdkEnv makes the test binary a server of the official SDK on standard input and output; its value is the oldest version that it
-// does not serve, or "all".
+// sdkEnv makes the test binary a stdio server of the official SDK. Its value is the oldest version that it does not serve, or
+// "all".
 const sdkEnv = "CANDOR_TEST_SDK_SERVER"
 
-// init comes before everything that a test binary does.
+// init runs before the rest of the test binary.
 func init() {
 	versions := os.Getenv(sdkEnv)
 	if versions == "" {
@@ -44,7 +44,7 @@ func init() {
 	os.Exit(0)
 }
 
-// refusing reads what a client says, with server/discover made a method that no server knows.
+// refusing reads a client's messages and renames server/discover to a method that no server has.
 type refusing struct{ r io.Reader }
 
 func (d *refusing) Read(p []byte) (int, error) {
@@ -53,7 +53,7 @@ func (d *refusing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// hearing tells of each line that a server writes to its standard error.
+// hearing receives a value for each line that a server writes to its standard error.
 type hearing chan struct{}
 
 func (h hearing) Write(p []byte) (int, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/planted"
 )
 
-// TestR12NoPlantedSecretOfAChildGetsOut goes through a wrapped child.
+// TestR12NoPlantedSecretOfAChildGetsOut uses a wrapped child.
 func TestR12NoPlantedSecretOfAChildGetsOut(t *testing.T) {
 	for half, mode := range httpgatetest.Redacting {
 		t.Run(string(mode), func(t *testing.T) {
@@ -27,7 +27,7 @@ func TestR12NoPlantedSecretOfAChildGetsOut(t *testing.T) {
 	}
 }
 
-// TestR12NoPlantedSecretGetsOutOverHTTP goes through a door; each secret is in the id of a session, too.
+// TestR12NoPlantedSecretGetsOutOverHTTP uses an HTTP upstream; each secret is also in the id of a session.
 func TestR12NoPlantedSecretGetsOutOverHTTP(t *testing.T) {
 	for half, mode := range httpgatetest.Redacting {
 		t.Run(string(mode), func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestR12NoPlantedSecretGetsOutOverHTTP(t *testing.T) {
 	}
 }
 
-// TestR12NoPlantedSecretGetsOutOfABridge goes through a child that is served over HTTP.
+// TestR12NoPlantedSecretGetsOutOfABridge uses a child that is served over HTTP.
 func TestR12NoPlantedSecretGetsOutOfABridge(t *testing.T) {
 	for half, mode := range httpgatetest.Redacting {
 		s, all := newScene(t), plantAll(rand.New(rand.NewPCG(25, 26)), childWays, half)
@@ -48,7 +48,7 @@ func TestR12NoPlantedSecretGetsOutOfABridge(t *testing.T) {
 	}
 }
 
-// TestR12NoSecretIsToldOfADeath has children die with secrets in their last words and in what they print, some of them where these are cut.
+// TestR12NoSecretIsToldOfADeath uses children that end with secrets in their output, some of them where the output is cut.
 func TestR12NoSecretIsToldOfADeath(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for start := 0; start < len(planted.Makers); start += 8 {
@@ -62,7 +62,7 @@ func TestR12NoSecretIsToldOfADeath(t *testing.T) {
 			all = append(all, plant{way: "noise", kind: maker.Kind, secret: secret})
 			noise += strings.ReplaceAll(planted.Across([]int{1, 256, 4 << 10}[i%3]+len(secret), i, secret), "\n", " ") + "\n"
 		}
-		for _, edge := range []int{1 << 10, 16 << 10} { // counted from the end: what is shown, what is kept
+		for _, edge := range []int{1 << 10, 16 << 10} { // from the end: the shown part and the kept part
 			maker := planted.Makers[(start+edge)%len(planted.Makers)]
 			secret := maker.Make(r)
 			all = append(all, plant{way: fmt.Sprint("last words across ", edge), kind: maker.Kind, secret: secret})
@@ -84,7 +84,7 @@ func TestR12NoSecretIsToldOfADeath(t *testing.T) {
 	}
 }
 
-// TestR12RealErrorsStayAsTheyAre counts the recorded failures of real servers in which something was taken for a secret.
+// TestR12RealErrorsStayAsTheyAre counts the recorded failures of real servers in which text was redacted.
 func TestR12RealErrorsStayAsTheyAre(t *testing.T) {
 	records, err := corpus.Load(corpus.Failures)
 	if errors.Is(err, corpus.ErrAbsent) {

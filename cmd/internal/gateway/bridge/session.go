@@ -16,19 +16,19 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// session is a session of a client that began it by initialize.
+// session is a session that a client began with initialize.
 type session struct {
 	b     *Bridge
 	id    string // random
 	host  *host
 	queue *messageQueue // messages that belong to no call, for the stream that the client opens by GET
-	ended chan struct{} // closed when the session has ended, and its server if it is not shared
-	close func()        // closes ended, once
+	ended chan struct{} // closed when the session and, if it is not shared, its server have ended
+	close func()        // closes ended once
 
 	mu       sync.Mutex // guards all below
 	used     time.Time
-	busy     int           // requests that are being served
-	listener chan struct{} // of the newest stream; closed when another replaces it; nil if there is no stream
+	busy     int           // number of requests that are being served
+	listener chan struct{} // closed when another stream replaces the newest one; nil if there is no stream
 }
 
 // newSession returns a new session, or nil if there are too many.
@@ -60,8 +60,8 @@ func (b *Bridge) session(id string) *session {
 	return b.sessions[id]
 }
 
-// join adds the session to the host's table, so that it gets the server's notifications. It returns false if the
-// server has ended.
+// join adds the session to the host's table, so that it gets the server's notifications. It returns false if the server has
+// ended.
 func (s *session) join(h *host) bool {
 	s.host = h
 	h.mu.Lock()
@@ -93,7 +93,7 @@ func (b *Bridge) finish(s *session) {
 		c.cancelled(h.only == nil)
 	}
 	if h.only != nil {
-		h.stop() // the session is over when its server is
+		h.stop() // the session ends with its server
 		return
 	}
 	h.mu.Lock()
@@ -102,7 +102,7 @@ func (b *Bridge) finish(s *session) {
 	s.close()
 }
 
-// begin notes that a request is served, and done that it no longer is.
+// begin notes that a request is being served, and done that it has ended.
 func (s *session) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,7 +128,7 @@ func (s *session) idleSince(t time.Time) bool {
 	return s.busy == 0 && s.used.Before(t)
 }
 
-// sweepLoop ends unused sessions and servers periodically, until the bridge ends.
+// sweepLoop periodically ends unused sessions and servers, until the bridge is closed.
 func (b *Bridge) sweepLoop() {
 	tick := time.NewTicker(min(b.o.HTTP.Rest/4+1, time.Minute))
 	defer tick.Stop()
@@ -161,7 +161,7 @@ func (b *Bridge) sweep() {
 	b.shared.stopIdle(old)
 }
 
-// beginSession starts a session by initialize. The client learns its id if the server agrees.
+// beginSession starts a session with initialize. The client gets its id if the server accepts.
 func (x *exchange) beginSession(m *wire.Message) {
 	s := x.b.newSession()
 	if s == nil {
@@ -184,7 +184,7 @@ func (x *exchange) beginSession(m *wire.Message) {
 		x.fail(m, h.why())
 		return
 	}
-	x.b.remember(s) // before the answer, so that a client that has read it is known
+	x.b.remember(s) // before the answer, so that the session is known when the client has read it
 	c, e := h.forward(m, s, s.id, false)
 	if e != nil {
 		x.fail(m, e)
@@ -194,7 +194,7 @@ func (x *exchange) beginSession(m *wire.Message) {
 	}
 }
 
-// welcome delivers the answer to initialize, with the id of the session if it is one of success.
+// welcome delivers the answer to initialize, with the id of the session if it is a success.
 func (x *exchange) welcome(c *call) wire.Kind {
 	answer := x.last(c)
 	if answer == nil {
@@ -208,14 +208,14 @@ func (x *exchange) welcome(c *call) wire.Kind {
 	return m.Kind()
 }
 
-// notServed answers a client if no server could be started. The log has the details of the command.
+// notServed answers a client if no server could be started. Details of the command are only logged.
 func (x *exchange) notServed(m *wire.Message, err error) {
 	if e, ok := errors.AsType[*candor.Error](err); ok {
 		x.fail(m, e)
 		return
 	}
 	if errors.Is(err, context.Canceled) {
-		return // the client has gone
+		return // the client has disconnected
 	}
 	x.b.up.Options.Logger.ErrorContext(x.Context, "a server could not be started", slog.String("upstream", x.b.up.Options.Name), slog.Any("error", err))
 	reason := "the server could not be started"

@@ -13,18 +13,18 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// pool is a server that several clients share, started when the first of them comes.
+// pool is a server that several clients share. It is started for the first client.
 type pool struct {
 	starting chan struct{} // held while the server is started and initialized
 
 	mu    sync.Mutex // guards all below
 	host  *host
 	used  time.Time
-	users int       // how many are served
-	until time.Time // not used before this time, because the server needs sessions
+	users int       // number of current users
+	until time.Time // not used before this time, because the server requires sessions
 }
 
-// enter returns the server, started if need be and met by greet, which is called once for each server. The caller calls leave.
+// enter returns the server. It starts the server if necessary and calls greet once for each server. The caller must call leave.
 func (p *pool) enter(ctx context.Context, b *Bridge, greet func(*host) error) (*host, error) {
 	select {
 	case p.starting <- struct{}{}:
@@ -76,7 +76,7 @@ func (p *pool) stopIdle(old time.Time) {
 	}
 }
 
-// runs reports that the server has not ended and is not being stopped.
+// runs reports whether the server has not ended and is not being stopped.
 func (h *host) runs() bool {
 	if h.server.Gone() != nil {
 		return false
@@ -97,11 +97,11 @@ func (h *host) unused() bool {
 	return len(h.sessions) == 0 && len(h.calls) == 0
 }
 
-// joinSession begins a session with the shared server. The first client's initialize is forwarded without client
-// capabilities, because the server's requests could not be delivered to a client. Later clients get the same answer.
+// joinSession begins a session with the shared server. The first client's initialize is forwarded without client capabilities,
+// because the server's requests could not be delivered to a client. Later clients get the same answer.
 func (x *exchange) joinSession(s *session, m *wire.Message) {
 	p := &x.b.shared
-	var first []byte // the answer, if this is the first
+	var first []byte // the answer, if this is the first client
 	h, err := p.enter(x.Context, x.b, func(h *host) (err error) {
 		first, err = x.initializeServer(h, m)
 		return err
@@ -149,7 +149,7 @@ func (x *exchange) initializeServer(h *host, m *wire.Message) ([]byte, error) {
 	return answer, nil
 }
 
-// answerInitialize answers initialize with the server's answer, or a copy of the one to the first client.
+// answerInitialize answers initialize with the server's answer, or a copy of the answer to the first client.
 func (x *exchange) answerInitialize(s *session, m *wire.Message, answer []byte) {
 	if answer == nil {
 		c, refusal := x.b.up.Admit(x.Context, m, s.id)

@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 )
 
-// collidingIDs are such as every client writes, and such as no client should.
+// collidingIDs are ids that many clients use, and unusual ones.
 var collidingIDs = []string{`1`, `"1"`, `1.0`, `9007199254740993`, `9007199254740992`, `"a\u0062"`, `-0`, `1e3`, `""`}
 
 func TestClientsThatShareAServerNeverGetEachOthersAnswers(t *testing.T) {
@@ -145,7 +145,7 @@ func TestHangUpWithoutASessionCancelsTheCall(t *testing.T) {
 		t.Errorf("%d servers", len(s.b.hosts))
 	}
 	gatewaytest.Eventually(t, "the server that nobody uses has ended", func() bool {
-		s.ahead.Add(31 * 60) // each time: the request may end after its client, and counts as a use
+		s.ahead.Add(31 * 60) // each time, because the request may end after its client and counts as a use
 		s.b.sweep()
 		s.b.mu.Lock()
 		defer s.b.mu.Unlock()

@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	statelessVersion = "2026-07-28" // the first without sessions
+	statelessVersion = "2026-07-28" // the first version without sessions
 )
 
-// sessionVersions are those that begin by initialize, newest first.
+// sessionVersions are the versions that begin with initialize, newest first.
 var sessionVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
-// isStateless reports a message of a client that wants no session.
+// isStateless reports whether a message comes from a client without a session.
 func isStateless(h http.Header, m *wire.Message) bool {
 	return m.Params().Path("_meta", gateway.ProtocolVersionKey).Present() || h.Get(httpgate.VersionHeader) >= statelessVersion
 }
 
-// withoutSession takes a message of a client that has no session to the server that such clients share.
+// withoutSession forwards a message from a client without a session to the server that such clients share.
 func (x *exchange) withoutSession(m *wire.Message) {
 	if m.Kind() != wire.KindRequest {
 		x.Respond(http.StatusAccepted, nil) // such clients cancel by closing the connection, and a shared server needs no other notification
@@ -55,10 +55,10 @@ func (x *exchange) withoutSession(m *wire.Message) {
 	x.ask(h, nil, m)
 }
 
-// errStateful says that a server wants a session.
+// errStateful is the error for a server that requires a session.
 var errStateful = errors.New("the server does not answer server/discover")
 
-// avoid remembers that a server wants sessions, for a while: it may be another one by then.
+// avoid notes that the server requires sessions, until the given time: it may be replaced by another one.
 func (p *pool) avoid(until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -77,8 +77,8 @@ func (p *pool) avoided(now time.Time) bool {
 	return false
 }
 
-// discover asks a server whether it serves clients without a session, within the timeout of the call. Only an answer
-// can say no: a server that ends or is silent is asked again.
+// discover checks whether a server serves clients without a session, within the timeout of the call. Only an answer can deny it:
+// a server that ends or is silent is asked again.
 func (b *Bridge) discover(ctx context.Context, h *host, limit time.Duration) error {
 	if limit <= 0 || limit > discoverTimeout {
 		limit = discoverTimeout
@@ -99,7 +99,7 @@ func (b *Bridge) discover(ctx context.Context, h *host, limit time.Duration) err
 // discoverTimeout is how long a server may take to answer server/discover.
 const discoverTimeout = 30 * time.Second
 
-// statelessStatus is the status of an answer: since version 2026-07-28 errors of the protocol show in it.
+// statelessStatus returns the HTTP status for an answer. Since version 2026-07-28 protocol errors determine it.
 func statelessStatus(answer []byte, limits wire.Limits) int {
 	m := wire.Parse(answer, limits)
 	if m.Kind() != wire.KindError {

@@ -14,7 +14,7 @@ import (
 	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 )
 
-// recordedFailures returns the failures of real servers that the servers themselves marked, at most n.
+// recordedFailures returns at most n failures of real servers that the servers themselves flagged as failures.
 func recordedFailures(t *testing.T, n int) (all []plant) {
 	t.Helper()
 	records, err := corpus.Load(corpus.Failures)
@@ -38,7 +38,7 @@ func recordedFailures(t *testing.T, n int) (all []plant) {
 	return all
 }
 
-// TestP16BytesPerRecordedFailure records the failures of real servers as the gateway does, and bounds what they take on the disk.
+// TestP16BytesPerRecordedFailure records the failures of real servers like the gateway, and bounds their size on disk.
 func TestP16BytesPerRecordedFailure(t *testing.T) {
 	s := newScene(t)
 	s.wrap(t, gateway.ModeAnnotate, recordedFailures(t, 2000))

@@ -13,31 +13,31 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/planted"
 )
 
-// act is what an upstream of these tests does when it is called.
+// act is the reaction of a test upstream to a call.
 type act struct {
-	Say    string // the members of its answer beside the id
-	Noise  string // printed before the answer where only messages belong; a child only
+	Say    string // the members of its answer besides the id
+	Noise  string // printed to standard output before the answer; a child only
 	Stderr string // a child only
-	Exit   int    // a child ends with it instead of an answer, unless it is 0
-	Status int    // of an answer without JSON-RPC, 0 if it has; HTTP only
-	Kind   string // and its media type
-	Body   string // and its words
+	Exit   int    // if not 0, a child exits with it instead of an answer
+	Status int    // status of an answer without JSON-RPC, 0 otherwise; HTTP only
+	Kind   string // its media type
+	Body   string // its body
 }
 
-// plant is one secret, or one text that must not get out, in one failure.
+// plant is one secret, or one text that must not reach the client, in one failure.
 type plant struct {
 	way, kind, secret string
 	act               act
-	line              string // the request with $id, $secret and $meta; "" calls the tool that does the act
+	line              string // the request with $id, $secret and $meta; "" calls the tool that performs the act
 }
 
-// way is a place of an upstream's answer where words slip in. Text holds the secret somewhere in it.
+// way is a position in an upstream's answer that can hold text. The text contains the secret.
 type way struct {
 	name string
 	act  func(text, secret string) act
 }
 
-// object writes alternating names and values as JSON, in this order: a map would sort the names.
+// object writes alternating names and values as JSON, in this order. A map would sort the names.
 func object(parts ...any) json.RawMessage {
 	var b bytes.Buffer
 	for i := 0; i < len(parts); i += 2 {
@@ -51,7 +51,7 @@ func object(parts ...any) json.RawMessage {
 	return []byte("{" + strings.TrimPrefix(b.String(), ",") + "}")
 }
 
-// failed is a failed result with a text block, more blocks and more members.
+// failed returns a failed result with a text block, further blocks and further members.
 func failed(text string, blocks []any, members ...any) act {
 	content := append([]any{object("type", "text", "text", text)}, blocks...)
 	return act{Say: `"result":` + string(object(append([]any{"content", content, "isError", true}, members...)...))}
@@ -61,7 +61,7 @@ func refused(message string, data any) act {
 	return act{Say: `"error":` + string(object("code", -32050, "message", message, "data", data))}
 }
 
-// leakyWays are the places that any upstream has, whatever it is reached by.
+// leakyWays are the positions in answers of any upstream, for all transports.
 var leakyWays = []way{
 	{"text", func(text, _ string) act { return failed(text, nil) }},
 	{"several blocks", func(text, _ string) act {
@@ -106,7 +106,7 @@ var leakyWays = []way{
 		return refused(text, object("dev.candor/error", ownEnvelope(text)))
 	}},
 	{"error that is a text", func(text, _ string) act {
-		b, _ := json.Marshal(text) // of a string it cannot fail
+		b, _ := json.Marshal(text) // cannot fail for a string
 		return act{Say: `"error":` + string(b)}
 	}},
 	{"error without a number", func(text, _ string) act {
@@ -125,18 +125,18 @@ var leakyWays = []way{
 	}},
 }
 
-// ownEnvelope is a valid envelope that somebody has written by hand, with texts that package candor would not have let in. It claims to
-// be the gateway's.
+// ownEnvelope returns a valid handwritten envelope, with texts that package candor would not allow. It claims to be the
+// gateway's.
 func ownEnvelope(text string) json.RawMessage {
 	const mark = "the words"
 	e := candor.New(candor.CodeUnavailable, mark, candor.WithSuggestion(mark), candor.WithOrigin(candor.PartyGateway, false), candor.WithRef(mark),
 		candor.WithDetails(map[string]any{"reason": mark, "status": mark}), candor.WithCauseText(candor.NewCause(mark, mark, mark)),
 		candor.WithCallInfo(candor.CallInfo{Role: mark, PlanHash: mark, PhaseID: mark, InvariantID: mark, SessionID: mark, Tool: mark}))
-	words, _ := json.Marshal(text) // of a string it cannot fail
+	words, _ := json.Marshal(text) // cannot fail for a string
 	return bytes.ReplaceAll(e.AppendJSON(nil, candor.JSONOptions{}), []byte(`"`+mark+`"`), words)
 }
 
-// childWays are those of a child that lives on.
+// childWays are those of a child that continues to run.
 var childWays = []way{
 	{"noise", func(text, _ string) act {
 		return act{Noise: strings.ReplaceAll(text, "\n", " ") + "\n", Say: failed("it failed", nil).Say}
@@ -170,7 +170,7 @@ var httpWays = []way{
 	}},
 }
 
-// clientWays are requests that hold a secret, and a refusal might quote it.
+// clientWays are requests that hold a secret, which a refusal might quote.
 var clientWays = map[string]string{
 	"bad value of an argument":     `{"jsonrpc":"2.0","id":$id,"method":"tools/call","params":{"name":"strict","arguments":{"mode":"$secret","n":"$secret","key":"$secret"}}}`,
 	"unknown argument":             `{"jsonrpc":"2.0","id":$id,"method":"tools/call","params":{"name":"strict","arguments":{"mode":"r","$secret":1}}}`,
@@ -183,8 +183,8 @@ var clientWays = map[string]string{
 	"duplicate member":             `{"jsonrpc":"2.0","id":$id,"method":"tools/list","params":{"$secret":1,"$secret":2}}`,
 }
 
-// plantAll puts every kind of secret into every second way, in each of the known places by turns, and across the edges at which texts
-// are cut. The other ways are those of the other half.
+// plantAll puts every kind of secret into every second way, at varying positions and across the offsets at which texts are cut.
+// The other half has the other ways.
 func plantAll(r *rand.Rand, own []way, half int) (all []plant) {
 	for i, maker := range planted.Makers {
 		if testing.Short() && i%4 != 0 {
@@ -211,13 +211,13 @@ func plantAll(r *rand.Rand, own []way, half int) (all []plant) {
 	return all
 }
 
-// edges are where the text of a way is cut, on its way to the client, the log or the ledger.
+// edges are the offsets at which the text of a way is cut for the client, the log or the ledger.
 var edges = map[string][]int{
 	"text": {candor.MaxMessage, 64 << 10}, "message": {candor.MaxMessage, 64 << 10}, "text as data": {4 << 10},
 	"body of a 500": {512, 2048}, "body of a 403": {64 << 10}, "noise": {256, 4 << 10}, "stderr that is passed on": {64 << 10},
 }
 
-// request is the line of a plant; its id is its number.
+// request returns the request of a plant; its id is its number.
 func (p plant) request(id int) string {
 	line := p.line
 	if line == "" {
@@ -229,7 +229,7 @@ func (p plant) request(id int) string {
 const strictTools = `"result":{"tools":[{"name":"leak","inputSchema":{"type":"object"}},{"name":"strict","inputSchema":{"type":"object",` +
 	`"required":["mode"],"additionalProperties":false,"properties":{"mode":{"type":"string","enum":["r","w"]},"n":{"type":"integer"},"key":{"type":"string","maxLength":3}}}}]}`
 
-// perform says which act a request asks for.
+// perform returns the act that a request selects.
 func perform(acts []act, request []byte) (id json.RawMessage, a act) {
 	var r struct {
 		ID     json.RawMessage
@@ -251,7 +251,7 @@ func perform(acts []act, request []byte) (id json.RawMessage, a act) {
 	}
 }
 
-// answer is the whole message that an act says.
+// answer returns the complete message of an act.
 func (a act) answer(id json.RawMessage) string {
 	if strings.HasPrefix(a.Say, `"jsonrpc"`) {
 		return fmt.Sprintf(`{"id":%s,%s}`, id, a.Say)
