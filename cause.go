@@ -18,7 +18,7 @@ type Cause struct {
 	Name    string // the kind of the original, such as PathError
 }
 
-// IsZero reports whether there is no cause.
+// IsZero reports whether c is empty.
 func (c Cause) IsZero() bool { return c == Cause{} }
 
 // NewCause builds a cause from its parts, redacting and bounding each.

@@ -153,7 +153,7 @@ func Domains() []Domain {
 	return out
 }
 
-// LookupCode finds a code by its domain and its symbol or alias. It returns false if there is no such code.
+// LookupCode finds a code by its domain and its symbol or alias. It returns false for an unknown one.
 func LookupCode(domain, symbol string) (c Code, ok bool) {
 	for _, i := range index().bySymbol[symbol] {
 		if catalogue[i].domain == domain {

@@ -140,7 +140,7 @@ func (e *Error) set(options []Option) {
 
 // derive sets the fields that depend on others, so that the order of options does not matter. An empty message becomes the code's
 // sentence. The suggestion is the one that the caller set or, if that contradicts the retry advice, the catalogue's; if both
-// contradict it, there is no suggestion.
+// contradict it, the suggestion is empty.
 func (e *Error) derive() {
 	if e.message == "" {
 		e.message = e.code.Sentence()
@@ -213,8 +213,8 @@ func InvariantViolation(id, message string, options ...Option) *Error {
 	return New(codeInvariantViolation, message, append(set, options...)...)
 }
 
-// StartupFailure builds an error that prevents a server from starting. There is no session yet, so the error has no role, session
-// or workspace, and its tool is "startup", whatever the options set.
+// StartupFailure builds an error that prevents a server from starting. It has no role, session or workspace, because a session
+// does not exist yet, and its tool is "startup", whatever the options set.
 func StartupFailure(code Code, message string, options ...Option) *Error {
 	set := append([]Option{WithOrigin(PartyServer, false)}, options...)
 	return New(code, message, append(set, WithTool("startup"), WithSession("", "", ""))...)

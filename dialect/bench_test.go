@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/dialect"
 )
 
-// benchError is an ordinary failure with everything a server usually knows.
+// benchError is a typical failure with everything that a server usually knows.
 func benchError() *candor.Error {
 	return candor.New(kaiza.FileNotFound, "File not found: notes/plan.md",
 		candor.WithSuggestion("Call list_files and name a file that it lists."),
@@ -53,7 +53,7 @@ type plainRetry struct {
 	AfterMs int64  `json:"afterMs,omitempty"`
 }
 
-// rawError is plainError with details that are encoded already, which is kinder to encoding/json.
+// rawError is plainError with details that are already encoded, which is faster with encoding/json.
 type rawError struct {
 	plainError
 	Details json.RawMessage `json:"details,omitempty"`

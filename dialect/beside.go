@@ -8,17 +8,18 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Members that a shape does not know. They are kept in details under their own names, because their writer meant them to be
-// read; the canonical error, which travels beside every shape, carries them on.
+// Members that a shape does not define are kept in details under their own names, so that readers can use them. The canonical
+// error, which accompanies every shape, passes them on.
 
-// besideMember of details lists the members that stood beside details in data, so that the rpc dialect puts them back there.
+// besideMember is the member of details that lists the members that were beside details in data, so that the rpc dialect can write
+// them there again.
 const besideMember = "beside"
 
-// valueMember of details holds details that are no object, or that share a name with a member beside them.
+// valueMember is the member of details that holds details that are not an object, or that share a name with a member beside them.
 const valueMember = "value"
 
-// joined returns details with further members; absent if there are neither. Where both have a name the details keep it, and the other
-// goes into an object called beside.
+// joined returns details with the members of more added, or an absent value if both are empty. If both have a member of one name,
+// details keep theirs, and the other goes into an object named "beside".
 func joined(details, more wire.Value) wire.Value {
 	switch {
 	case more.Len() == 0:
@@ -46,7 +47,7 @@ func joined(details, more wire.Value) wire.Value {
 	return out.value()
 }
 
-// rpcOwn are the members of data that the rpc dialect gives a meaning.
+// rpcOwn are the members of data that the rpc dialect defines.
 var rpcOwn = []string{"domain", "symbol", "details", "retryable", "retryAfterMs", "stack", MetaKey}
 
 // rpcDetails reads details and the members beside them:
@@ -54,7 +55,8 @@ var rpcOwn = []string{"domain", "symbol", "details", "retryable", "retryAfterMs"
 //	{"details":{"a":1},"hint":"x"}  →  {"beside":["hint"],"a":1,"hint":"x"}
 //	{"details":"text","hint":"x"}   →  {"beside":["hint"],"value":"text","hint":"x"}
 //
-// Data that are no object are details. Data that are exactly a uri are left as they are: clients know a missing resource by that.
+// Data that is not an object becomes the details. Data that is exactly a uri is kept unchanged, because clients recognise a
+// missing resource by it.
 func rpcDetails(data wire.Value, code candor.Code) json.RawMessage {
 	if !data.Present() || data.IsNull() {
 		return nil
@@ -82,7 +84,7 @@ func rpcDetails(data wire.Value, code candor.Code) json.RawMessage {
 	value := object{}.raw(valueMember, details.Raw()).value()
 	switch {
 	case clash(rest, mark), has && clash(rest, value):
-		return joined(rest, object{}.raw("details", details.Raw()).value()).Raw() // these names are taken: all of it is details
+		return joined(rest, object{}.raw("details", details.Raw()).value()).Raw() // the names are in use, so all members are details
 	case !has:
 	case details.Type() == wire.TypeObject && !clash(details, rest) && !clash(details, mark) && !isValue(details):
 		rest = joined(details, rest)
@@ -97,7 +99,7 @@ func isValue(details wire.Value) bool {
 	return has && details.Len() == 1
 }
 
-// apart is the inverse of the joining in rpcDetails. Details that were not joined so come back alone.
+// apart is the inverse of rpcDetails. Details that were not joined are returned alone.
 func apart(details candor.Details) (own string, beside wire.Value) {
 	own = details.String()
 	if !strings.Contains(own, `"`+besideMember+`":[`) {
@@ -137,8 +139,8 @@ func isRPCOwn(name string) bool {
 	return false
 }
 
-// isOnlyURI reports an error that data of exactly {"uri": …} say whole, but for when it was and its ref. It is written so, without the
-// canonical error, because clients compare.
+// isOnlyURI reports whether data of exactly {"uri": …} represents the whole error except for its time and ref. Such an error is
+// written without the canonical error, because clients compare the data.
 func isOnlyURI(e *candor.Error) bool {
 	if e.Code() != candor.CodeResourceNotFound || e.Details().Get("uri").IsZero() {
 		return false

@@ -5,13 +5,13 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// native is the candor dialect: the canonical error itself, in a result whose first block is for the model to read.
+// native is the candor dialect: the canonical error, in a result whose first block is text for the model.
 type native struct{}
 
 // Name returns the name of the dialect.
 func (native) Name() string { return "candor" }
 
-// Carrier returns what Write makes.
+// Carrier returns the kind of message that Write produces.
 func (native) Carrier() Carrier { return CarrierResult }
 
 // Encode appends the canonical JSON. It does not allocate if dst has the capacity.
@@ -26,8 +26,7 @@ func (native) Write(dst []byte, e *candor.Error, o Options) []byte {
 	return appendResult(dst, e, o, resultParts{text: AppendText(space[:0], e), native: true})
 }
 
-// Read takes the canonical error wherever it stands: under the key of _meta, of data or of a document, in structuredContent
-// of a result, or alone.
+// Read finds the canonical error under the key of _meta, of data or of a document, in structuredContent of a result, or alone.
 func (d native) Read(v wire.Value) (*candor.Error, error) {
 	if own, ok := Embedded(v); ok {
 		return ReadCandor(own)
@@ -41,7 +40,7 @@ func (d native) Read(v wire.Value) (*candor.Error, error) {
 	return ReadCandor(v)
 }
 
-// marked: no other shape has a class beside a domain, and an origin.
+// marked requires class, domain and origin, which no other shape has together.
 func (native) marked(v wire.Value) bool {
 	return v.Path("code").Type() == wire.TypeString && v.Path("class").Type() == wire.TypeString &&
 		v.Path("domain").Type() == wire.TypeString && v.Path("origin").Type() == wire.TypeObject &&

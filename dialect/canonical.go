@@ -12,20 +12,21 @@ const canonicalHint = "the written form is spec/schema/error.schema.json"
 
 // ReadCandor reads the canonical JSON of an error, the value under [MetaKey].
 //
-// It accepts errors of a later contract. A code that is not registered gets the registered code of its class, provided that its
-// class and retry advice can be read; message, retry, ref and details stay, details.said keeps the code as it was written, and the
-// origin says that the code is inferred. Members that are not known are kept in details under their own names.
+// It accepts errors of a later contract. A code that is not registered is replaced by the registered code of its class, provided
+// that its class and retry advice can be read; message, retry, ref and details are kept, details.said keeps the code as it was
+// written, and the origin says that the code is inferred. Unknown members are kept in details under their own names.
 //
-// It refuses, with an error that names it, a registered code with another class, domain or number than the catalogue's, and retry
-// advice outside the closed set. A missing ref is read as "". To ask whether an error keeps to this version, use [CheckCandor].
+// It returns an error that names the fault for a registered code with another class, domain or number than the catalogue's, and
+// for retry advice outside the closed set. A missing ref is read as "". To check whether an error conforms to this version, use
+// [CheckCandor].
 //
-// For every error made by a constructor it returns the same error that was written, less what the writer chose not to show.
+// For every error made by a constructor it returns the same error that was written, without the parts that the writer omitted.
 func ReadCandor(v wire.Value) (*candor.Error, error) {
 	e, _, err := readCanonical(v)
 	return e, err
 }
 
-// readCanonical is [ReadCandor] that also returns the code as it was written if it is not registered, nil if it is.
+// readCanonical is like [ReadCandor], but also returns the code as it was written if it is not registered, else nil.
 func readCanonical(v wire.Value) (*candor.Error, *foreignCode, error) {
 	r, err := newCanonicalReader(v)
 	if err != nil {
@@ -36,7 +37,7 @@ func readCanonical(v wire.Value) (*candor.Error, *foreignCode, error) {
 }
 
 // CheckCandor returns nil if v is a canonical error as this version of the contract writes them: its code is registered and every
-// required member is there. The error names what is not.
+// required member is present. The error names the first fault.
 func CheckCandor(v wire.Value) error {
 	r, err := newCanonicalReader(v)
 	if err != nil {
@@ -63,11 +64,11 @@ func newCanonicalReader(v wire.Value) (*canonicalReader, error) {
 	return r, nil
 }
 
-// canonicalReader turns members into options. The first thing that is wrong stays in err.
+// canonicalReader turns members into options. err holds the first fault.
 type canonicalReader struct {
 	values  map[string]wire.Value
 	unknown object // members that this version does not have
-	strict  bool   // only what this version writes is accepted
+	strict  bool   // accept only the form that this version writes
 	code    candor.Code
 	foreign *foreignCode // nil if the code is registered
 	message string
@@ -77,29 +78,29 @@ type canonicalReader struct {
 	err     error
 }
 
-// presence is whether a member is required.
+// presence says whether a member is required.
 type presence uint8
 
 const (
 	optional  presence = iota
-	ofKnown            // required beside a registered code
-	mandatory          // required always
+	ofKnown            // required with a registered code
+	mandatory          // always required
 )
 
-// canonicalReaders is the table of members, in the order they are judged.
+// canonicalReaders is the table of members, in the order they are checked.
 var canonicalReaders = []struct {
 	name string
 	must presence
 	read func(*canonicalReader, wire.Value)
 }{
 	{"code", mandatory, (*canonicalReader).readCode},
-	{"domain", ofKnown, func(*canonicalReader, wire.Value) {}}, // judged with code
+	{"domain", ofKnown, func(*canonicalReader, wire.Value) {}}, // checked with code
 	{"class", mandatory, (*canonicalReader).readClass},
 	{"number", ofKnown, (*canonicalReader).readNumber},
 	{"message", mandatory, (*canonicalReader).readMessage},
 	{"retry", mandatory, (*canonicalReader).readRetry},
 	{"suggestion", optional, (*canonicalReader).readSuggestion},
-	{"details", optional, func(*canonicalReader, wire.Value) {}}, // read last, with what joins them
+	{"details", optional, func(*canonicalReader, wire.Value) {}}, // read last, together with unknown members
 	{"origin", ofKnown, (*canonicalReader).readOrigin},
 	{"ref", optional, (*canonicalReader).readRef},
 	{"tool", optional, context("tool", func(c *candor.CallInfo) *string { return &c.Tool })},
@@ -143,7 +144,8 @@ func (r *canonicalReader) read() (*candor.Error, error) {
 	return candor.New(r.code, r.message, append(r.options, candor.WithCallInfo(r.context), candor.WithOrigin(r.by.By, inferred))...), nil
 }
 
-// details joins the details with what this version has no other place for: unknown members, and a code that is not registered.
+// details returns the details together with the data that this version has no member for: unknown members, and a code that is not
+// registered.
 func (r *canonicalReader) details() json.RawMessage {
 	r.keepInner("origin", "by", "inferred")
 	r.keepInner("cause", "message", "code", "name")
@@ -166,7 +168,7 @@ func (r *canonicalReader) details() json.RawMessage {
 	return out.json()
 }
 
-// keepInner keeps what a member that is an object holds beside its own members.
+// keepInner keeps the unknown members of a member that is an object.
 func (r *canonicalReader) keepInner(name string, own ...string) {
 	if more := without(r.values[name], own...); more.Len() > 0 {
 		r.unknown = r.unknown.raw(name, more.Raw())
@@ -183,7 +185,7 @@ func (r *canonicalReader) fail(problem string, args ...any) {
 
 func (r *canonicalReader) add(o candor.Option) { r.options = append(r.options, o) }
 
-// text returns a string member; anything else is a failure.
+// text returns a string member and fails for any other type.
 func (r *canonicalReader) text(name string, v wire.Value) string {
 	s, ok := v.Str()
 	if !ok {
@@ -192,7 +194,7 @@ func (r *canonicalReader) text(name string, v wire.Value) string {
 	return s
 }
 
-// readCode finds the code. One that is not registered is left to its class, unless the reader is strict.
+// readCode finds the code. A code that is not registered is replaced by its class, unless the reader is strict.
 func (r *canonicalReader) readCode(v wire.Value) {
 	symbol, domain := r.text("code", v), ""
 	if said, ok := r.values["domain"]; ok {
@@ -274,7 +276,7 @@ func (r *canonicalReader) readRef(v wire.Value) { r.add(candor.WithRef(r.text("r
 
 func (r *canonicalReader) readStack(v wire.Value) { r.add(candor.WithStack(r.text("stack", v))) }
 
-// context reads a text that may be null.
+// context returns a reader for a string member that may be null.
 func context(name string, field func(*candor.CallInfo) *string) func(*canonicalReader, wire.Value) {
 	return func(r *canonicalReader, v wire.Value) {
 		if !v.IsNull() {

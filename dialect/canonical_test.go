@@ -62,7 +62,8 @@ func TestReadCandorRefusesWhatTheContractDoesNotKnow(t *testing.T) {
 	}
 }
 
-// TestReadCandorKeepsMembersThatItDoesNotKnow: a later contract may add some, wherever an object is.
+// TestReadCandorKeepsMembersThatItDoesNotKnow checks that unknown members of any object are kept, because a later contract may add
+// some.
 func TestReadCandorKeepsMembersThatItDoesNotKnow(t *testing.T) {
 	for _, c := range []struct{ from, to, details string }{
 		{`"ref":"r"`, `"ref":"r","severity":"high","links":[{"code":7}]`, `{"severity":"high","links":[{"code":7}]}`},

@@ -4,8 +4,8 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// symbolCode finds the code that a bare symbol means in a dialect. One that is not registered becomes UNKNOWN_TOOL_FAILURE:
-// the reader must not fail on it, and what was said is kept by [withSaid].
+// symbolCode finds the code for a bare symbol in a dialect. An unregistered symbol becomes UNKNOWN_TOOL_FAILURE, so that reading
+// does not fail, and [withSaid] keeps the symbol.
 func symbolCode(symbol, domain string) (code candor.Code, known bool) {
 	if code, known = candor.LookupSymbol(symbol, domain); known {
 		return code, true
@@ -13,7 +13,7 @@ func symbolCode(symbol, domain string) (code candor.Code, known bool) {
 	return candor.CodeUnknownToolFailure, false
 }
 
-// withSaid keeps the identity that a peer gave and the catalogue does not know, as details.said.
+// withSaid keeps an identity that the catalogue does not know as details.said.
 func withSaid(e *candor.Error, said object) *candor.Error {
 	origin := e.Origin()
 	return e.With(candor.WithOrigin(origin.By, true), candor.WithDetails(e.Details().With("said", said.json())))

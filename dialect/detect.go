@@ -5,11 +5,11 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Detect returns the dialect that a value is written in, judged by its own marks alone: a bare envelope, a carrier, or a
-// JSON-RPC response. It is false for what bears the marks of none, which says nothing about whether it is a failure:
-// text and the shapes of other servers are not dialects.
+// Detect returns the dialect of a value, which may be a bare envelope, a carrier, or a JSON-RPC response. It looks only at the
+// members that identify a dialect. It returns false if no dialect matches; the value may still be a failure, because plain text
+// and the shapes of other servers are not dialects.
 //
-// A result whose blocks are in a dialect is in that dialect, though it holds the canonical error as well; one that holds only
+// A result whose blocks are in a dialect is in that dialect, even if it also holds the canonical error; a result that holds only
 // the canonical error is candor.
 func Detect(v wire.Value) (Dialect, bool) {
 	if v.Type() != wire.TypeObject {
@@ -29,8 +29,8 @@ func Detect(v wire.Value) (Dialect, bool) {
 	return nil, false
 }
 
-// isRPCFailure: any server answers with a number and a message, so that they alone are no mark. The taxonomy has domain and symbol;
-// in a JSON-RPC response one of its numbers is enough.
+// isRPCFailure reports whether v is an error of the rpc dialect. A number and a message are not enough, because any server sends
+// them. The dialect also has domain and symbol; in a JSON-RPC response one of its numbers is enough.
 func isRPCFailure(v wire.Value) bool {
 	inner, isResponse := v.Get("error")
 	if !isResponse {

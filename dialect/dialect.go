@@ -1,5 +1,5 @@
 // Package dialect writes and reads errors in the wire shapes of MCP servers. [Lookup] returns a dialect by name and [Detect] the
-// one that a value is written in; [Dialect.Write] and [Dialect.Read] do the rest.
+// dialect of a value; [Dialect.Write] and [Dialect.Read] convert errors.
 //
 //   - The package is pure: no I/O, no clock, no randomness. [Options] has the values that a shape needs and an error does not
 //     hold, such as the time.
@@ -31,63 +31,62 @@ const (
 	CarrierDocument                // a whole document, such as an HTTP body
 )
 
-// Dialect is one wire shape. The set is closed, see [Names]; a Dialect holds no state and may be used by many goroutines.
+// Dialect is one wire shape. The set is closed, see [Names]. A Dialect holds no state and is safe for concurrent use.
 //
-// Encode and Write accept any error. One without a code, and nil, are written as UNCODED_ERROR.
+// Encode and Write accept any error. An error without a code, and nil, are written as UNCODED_ERROR.
 type Dialect interface {
-	// Name returns the name that [Lookup] knows.
+	// Name returns the name that [Lookup] accepts.
 	Name() string
-	// Carrier returns the kind of message that Write makes.
+	// Carrier returns the kind of message that Write produces.
 	Carrier() Carrier
-	// Encode appends the bare envelope: the members of this shape and nothing else.
+	// Encode appends the bare envelope, which has only the members of this shape.
 	Encode(dst []byte, e *candor.Error, o Options) []byte
 	// Write appends the whole carrier, with the canonical error if the shape has no member for some part.
 	Write(dst []byte, e *candor.Error, o Options) []byte
-	// Read reads a bare envelope, or the carrier it came in, alone or as a JSON-RPC response. The error is a
-	// [ReadError].
+	// Read reads a bare envelope or its carrier, alone or as a JSON-RPC response. An error is of type [*ReadError].
 	Read(v wire.Value) (*candor.Error, error)
 
-	// marked reports whether an envelope bears the marks of this shape.
+	// marked reports whether an envelope has the members that identify this shape.
 	marked(envelope wire.Value) bool
 }
 
-// Pattern chooses between the two forms of the dual dialect.
+// Pattern selects one of the two forms of the dual dialect.
 type Pattern uint8
 
-// The patterns. With PatternAuto codes that begin with ERR_ take pattern B, all others pattern A.
+// The patterns. With PatternAuto, codes that begin with ERR_ use pattern B, all others pattern A.
 const (
 	PatternAuto Pattern = iota
 	PatternA            // the call failed
-	PatternB            // the call is reported as a success, and its data describe the failure
+	PatternB            // the call is reported as a success whose data describes the failure
 )
 
-// Options has what a writer needs besides the error. The zero value shows the least and assumes nothing about the tool.
+// Options has the values that a writer needs besides the error. The zero value shows the least and assumes nothing about the tool.
 type Options struct {
-	// ID is the raw id token of the request. If it is nil or not an id, the member is left out; use the token null where
-	// JSON-RPC requires a null.
+	// ID is the raw id token of the request. If it is nil or not an id, the member is omitted; use the token null if JSON-RPC requires
+	// a null.
 	ID []byte
 	// Response wraps a result into a JSON-RPC response. The rpc dialect always writes one.
 	Response bool
-	// Complete adds "resultType":"complete", which protocol version 2026-07-28 asks of every result.
+	// Complete adds "resultType":"complete", which protocol version 2026-07-28 requires in every result.
 	Complete bool
 	// NoOutputSchema says that the tool is known to declare no outputSchema, so that structuredContent may hold the envelope. Some
 	// clients validate that member even in errors, and would hide the error.
 	NoOutputSchema bool
-	// Mirror repeats the envelope of the candor dialect in structuredContent, where NoOutputSchema allows it. The other dialects of
-	// results always do so: the documents that define them demand it.
+	// Mirror repeats the envelope of the candor dialect in structuredContent, if NoOutputSchema allows it. The other result dialects
+	// always do so, because their specifications require it.
 	Mirror bool
-	// Readable adds the text of [AppendText] as a second block where the first one is JSON.
+	// Readable adds the text of [AppendText] as a second block if the first one is JSON.
 	Readable bool
 	// Sep3313 adds the members of the sep3313 dialect to a result of any other dialect.
 	Sep3313 bool
-	// Stack decides whether a stack is written.
+	// Stack selects whether a stack is written.
 	Stack candor.StackPolicy
 	// PlainRoot shows workspace_root as a path. Otherwise it is a digest, except in the system-error dialect, which shows
 	// the path to the session that the error belongs to.
 	PlainRoot bool
-	// Pattern chooses the form of the dual dialect.
+	// Pattern selects the form of the dual dialect.
 	Pattern Pattern
-	// Now is the time to write for an error that has none, if the shape requires one.
+	// Now is the time to write for an error without one, if the shape requires a time.
 	Now time.Time
 }
 
@@ -105,7 +104,7 @@ func Names() []string {
 	return names
 }
 
-// Must is [Lookup] for a name that is written in the program: it panics if the dialect does not exist.
+// Must is like [Lookup], but panics if the dialect does not exist. It is for names that are literals in the program.
 func Must(name string) Dialect {
 	d, err := Lookup(name)
 	if err != nil {
@@ -114,7 +113,7 @@ func Must(name string) Dialect {
 	return d
 }
 
-// Lookup returns the dialect of that name. The error lists the names there are.
+// Lookup returns the dialect of that name. The error lists the known names.
 func Lookup(name string) (Dialect, error) {
 	for _, d := range all {
 		if d.Name() == name {

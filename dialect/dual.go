@@ -9,16 +9,16 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// dual is the shape with two forms. Pattern A says that the call failed:
+// dual is a shape with two forms. Pattern A says that the call failed:
 //
 //	{"ok":false,"error":{"code":…,"message":…,"details":{"issues":[…]}}}
 //
-// and its result is marked isError. Pattern B calls the call a success and describes the failure in its data, unmarked:
+// and its result is marked isError. Pattern B reports the call as a success and describes the failure in its data, unmarked:
 //
 //	{"ok":true,"data":{"ok":false,"error":{"code":…,"message":…}}}
 //
-// In the legacy form a code that was raised hides behind HANDLER_ERROR as a prefix of the message; details.code says it
-// too. The unified form writes pattern A for everything, marked, with the code in error.code.
+// In the legacy form a raised code is written as HANDLER_ERROR, with the actual code as a prefix of the message and in
+// details.code. The unified form writes pattern A for every error, marked, with the code in error.code.
 type dual struct{ unified bool }
 
 const dualDomain = "dual"
@@ -31,10 +31,10 @@ func (d dual) Name() string {
 	return "dual"
 }
 
-// Carrier returns what Write makes.
+// Carrier returns the kind of message that Write produces.
 func (dual) Carrier() Carrier { return CarrierResult }
 
-// Encode appends the pattern that the options or the code choose.
+// Encode appends the pattern that the options or the code select.
 func (d dual) Encode(dst []byte, e *candor.Error, o Options) []byte {
 	e = whole(e)
 	if d.usesB(e, o) {
@@ -44,7 +44,8 @@ func (d dual) Encode(dst []byte, e *candor.Error, o Options) []byte {
 	return d.appendA(dst, e, d.unified)
 }
 
-// usesB: by default the codes that are returned and not raised are those that begin with ERR_.
+// usesB reports whether pattern B is used. By default it is used for codes that begin with ERR_, which are returned and not
+// raised.
 func (d dual) usesB(e *candor.Error, o Options) bool {
 	switch {
 	case d.unified || o.Pattern == PatternA:
@@ -56,7 +57,7 @@ func (d dual) usesB(e *candor.Error, o Options) bool {
 	}
 }
 
-// appendA appends {"ok":false,"error":…}; plain writes the code where it belongs, otherwise as the legacy form hides it.
+// appendA appends {"ok":false,"error":…}. If plain is set, error.code is the code; otherwise it is written in the legacy form.
 func (dual) appendA(dst []byte, e *candor.Error, plain bool) []byte {
 	c, details := e.Code(), e.Details().String()
 	dst = append(dst, `{"ok":false,"error":{"code":"`...)
@@ -77,8 +78,8 @@ func (dual) appendA(dst []byte, e *candor.Error, plain bool) []byte {
 	return append(dst, `}}`...)
 }
 
-// looksRaised reports whether a reader would take HANDLER_ERROR for another code: by how its message begins, or by a member
-// code that its details happen to have.
+// looksRaised reports whether a reader would mistake HANDLER_ERROR for another code, by the beginning of its message or by a
+// member code in its details.
 func looksRaised(e *candor.Error) bool {
 	if prefixed, _ := prefixCode(e.Message()); prefixed.Valid() {
 		return true
@@ -86,10 +87,10 @@ func looksRaised(e *candor.Error) bool {
 	return !e.Details().Get("code").IsZero()
 }
 
-// codeMark stands between the code and the message of a raised error.
+// codeMark separates the code and the message of a raised error.
 const codeMark = ": "
 
-// coded adds the code to details, in the first place. Details that are no object are kept under value.
+// coded adds the code to details as the first member. Details that are not an object are kept under value.
 func coded(c candor.Code, details string) string {
 	head := `{"code":"` + c.Symbol() + `"`
 	if details == "" {
@@ -113,7 +114,7 @@ func (d dual) Write(dst []byte, e *candor.Error, o Options) []byte {
 	return appendResult(dst, e, o, resultParts{text: envelope, mirror: envelope, unmarked: d.usesB(e, o)})
 }
 
-// marked distinguishes the two forms: only the unified one has a code other than the two of the legacy form at the top.
+// marked distinguishes the two forms: only the unified one has a code at the top other than the two of the legacy form.
 func (d dual) marked(v wire.Value) bool {
 	fault, ok := dualError(v)
 	if !ok || !v.Path("ok").Present() {
@@ -125,9 +126,8 @@ func (d dual) marked(v wire.Value) bool {
 	return legacy != d.unified
 }
 
-// dualError returns the error object of either pattern, or of {"error":…} alone, which the documents of that system show.
-// Anything else is not a failure: data with a member ok that is false are data, unless an error with code and message
-// stands beside it.
+// dualError returns the error object of either pattern, or of {"error":…} alone, which the documents of that system show. Any
+// other value is not a failure: data with ok false is a failure only if it also has an error with code and message.
 func dualError(v wire.Value) (wire.Value, bool) {
 	ok, isBool := v.Path("ok").Bool()
 	switch {
@@ -148,7 +148,7 @@ func isDual(v wire.Value) bool {
 	return ok
 }
 
-// Read takes both patterns, legacy and unified alike.
+// Read reads both patterns, in the legacy and the unified form.
 func (d dual) Read(v wire.Value) (*candor.Error, error) {
 	envelope, result, ok := findEnvelope(v, isDual)
 	if !ok {

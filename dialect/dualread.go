@@ -9,8 +9,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// dualVisible reads {code, message, details}. Other members, such as the missing_fields of some codes, are kept with the details, and
-// so is what stood beside the error.
+// dualVisible reads {code, message, details}. Other members, such as the missing_fields of some codes, are kept in details, and so
+// are the members beside the error.
 func dualVisible(v, beside wire.Value) visible {
 	symbol, _ := v.Path("code").Str()
 	message, _ := v.Path("message").Str()
@@ -35,24 +35,24 @@ func dualVisible(v, beside wire.Value) visible {
 	return visible{err: e, unknown: unknown, noRetry: true, noDomain: true}
 }
 
-// dualBeside is what an envelope of either pattern has beside its own members.
+// dualBeside returns the members of an envelope of either pattern that the pattern does not define.
 func dualBeside(envelope wire.Value) wire.Value {
 	own := []string{"ok", "data", "error", "jsonrpc", "id", "_meta"}
 	if ok, _ := envelope.Path("ok").Bool(); ok {
 		return joined(without(envelope.Path("data"), own...), without(envelope, own...))
 	}
-	return without(envelope, own[0], own[2], own[3], own[4], own[5]) // in pattern A data are a member like others
+	return without(envelope, own[0], own[2], own[3], own[4], own[5]) // in pattern A, data is a member like others
 }
 
-// exactPrefix is what the legacy form put before the message of a code that details.code names.
+// exactPrefix returns the prefix that the legacy form put before the message of a code that details.code names.
 func exactPrefix(v wire.Value, code candor.Code) string {
 	if code == dualcode.HandlerError {
-		return "" // it is never a prefix of itself
+		return "" // HANDLER_ERROR is never written as a prefix
 	}
 	return scalarText(v.Path("details", "code")) + codeMark
 }
 
-// rawDetails is nil, no details, for an absent value and for an object that has lost its last member.
+// rawDetails returns nil for an absent value and for an empty object, else the raw value.
 func rawDetails(v wire.Value) any {
 	if !v.Present() || v.Type() == wire.TypeObject && v.Len() == 0 {
 		return nil
@@ -60,7 +60,7 @@ func rawDetails(v wire.Value) any {
 	return json.RawMessage(v.Raw())
 }
 
-// raisedTexts are messages of raised errors that name no code, by how they begin.
+// raisedTexts are the beginnings of messages of raised errors that name no code.
 var raisedTexts = []struct {
 	begin string
 	code  candor.Code
@@ -72,7 +72,7 @@ var raisedTexts = []struct {
 }
 
 // prefixCode reads the code that a raised error has as a prefix, "INVALID_KEY: …" or the name of its class,
-// "FallbackChainExhaustedError: …", and the message behind it. It returns the zero code if there is none.
+// "FallbackChainExhaustedError: …", and returns it with the message after it. It returns the zero Code if the message has no code.
 func prefixCode(message string) (candor.Code, string) {
 	head, rest, ok := strings.Cut(message, ":")
 	if !ok {

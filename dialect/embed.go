@@ -7,10 +7,11 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Embedded returns the canonical error that a carrier holds beside its envelope, unread: the member under [MetaKey] of
-// a result's _meta, of a JSON-RPC error's data, or of a document. v may be the carrier or a JSON-RPC response.
+// Embedded returns the canonical error that a carrier holds beside its envelope, unread: the member under [MetaKey] of a result's
+// _meta, of a JSON-RPC error's data, or of a document. v may be the carrier or a JSON-RPC response.
 //
-// It looks only where Candor writes it: the same member elsewhere, deeper in a payload or beside the result of a response, is data.
+// It looks only where Candor writes it. The same member elsewhere, deeper in a payload or beside the result of a response, is
+// data.
 func Embedded(v wire.Value) (wire.Value, bool) {
 	holders := []wire.Value{v.Path("result", "_meta"), v.Path("error", "data")}
 	if !v.Path("jsonrpc").Present() {
@@ -31,13 +32,13 @@ func Embedded(v wire.Value) (wire.Value, bool) {
 	}
 }
 
-// stackView is which of the two stack policies a shape follows.
+// stackView selects the stack policies that a shape follows.
 type stackView uint8
 
 const (
-	stackAny     stackView = iota // either; the larger wish wins
-	stackDebug                    // DEBUG_STACK alone
-	stackVerbose                  // MCP_ERRORS_VERBOSE alone
+	stackAny     stackView = iota // both; the one that shows more wins
+	stackDebug                    // DEBUG_STACK only
+	stackVerbose                  // MCP_ERRORS_VERBOSE only
 )
 
 // stackFor returns the part of the error's stack that a shape may show.
@@ -51,7 +52,7 @@ func stackFor(e *candor.Error, p candor.StackPolicy, view stackView) string {
 	return p.FirstFrames(e.Stack())
 }
 
-// appendCanonical appends the canonical error as far as the options let it be seen.
+// appendCanonical appends the parts of the canonical error that the options allow.
 func appendCanonical(dst []byte, e *candor.Error, o Options, view stackView) []byte {
 	shown := candor.JSONOptions{PlainRoot: o.PlainRoot}
 	if e.Stack() == "" || !o.Stack.Wanted() {
@@ -65,7 +66,7 @@ func appendCanonical(dst []byte, e *candor.Error, o Options, view stackView) []b
 	return e.AppendJSON(dst, shown)
 }
 
-// whole returns an error that can be written: an error without a code becomes UNCODED_ERROR with all that it holds.
+// whole returns an error that can be written. An error without a code becomes UNCODED_ERROR and keeps its other parts.
 func whole(e *candor.Error) *candor.Error {
 	switch {
 	case e == nil:
@@ -80,18 +81,18 @@ func whole(e *candor.Error) *candor.Error {
 	}
 }
 
-// visible has the values of the members of a shape.
+// visible holds the error that the members of a shape describe.
 type visible struct {
 	err       *candor.Error
-	unknown   string // the symbol that was said, or else the number, if it is not registered
-	noMessage bool   // the shape has no place for a message
-	noRetry   bool   // retry was not said
-	noDomain  bool   // only the symbol was said, so that any domain that has it agrees
+	unknown   string // the symbol, or else the number, of a code that is not registered
+	noMessage bool   // the shape has no member for a message
+	noRetry   bool   // the envelope has no retry advice
+	noDomain  bool   // the shape has no domain; only the symbols are compared
 }
 
-// reconcile joins what is visible with the canonical error beside it. The canonical error holds more and is taken if it is
-// valid and says the same where both speak; where they differ somebody changed what is visible, and that is what
-// counts. The difference is reported as details.disagreement.
+// reconcile combines the visible members with the canonical error beside them. The canonical error holds more and is used if it is
+// valid and agrees with the visible members. If they differ, a program on the way changed the visible members, so these win. The
+// difference is reported as details.disagreement.
 func (s visible) reconcile(embedded wire.Value) *candor.Error {
 	if !embedded.Present() {
 		return s.err
@@ -103,7 +104,7 @@ func (s visible) reconcile(embedded wire.Value) *candor.Error {
 	case !s.agreesInCode(own, foreign):
 		return disagree(s.err, object{}.text("code", own.Code().String()).text("message", own.Message()))
 	}
-	if foreign != nil { // the legacy form of dual has the code in front of its message
+	if foreign != nil { // the legacy form of dual puts the code before the message
 		s.err = s.err.With(candor.WithMessage(strings.TrimPrefix(s.err.Message(), s.unknown+codeMark)))
 	}
 	var was object
@@ -121,8 +122,8 @@ func (s visible) reconcile(embedded wire.Value) *candor.Error {
 	return disagree(own, was)
 }
 
-// agreesInCode compares the code that is visible with that of the canonical error, of which foreign is the code as written if it is
-// not registered.
+// agreesInCode reports whether the visible code is that of the canonical error. foreign is the canonical error's code as it was
+// written if it is not registered.
 func (s visible) agreesInCode(own *candor.Error, foreign *foreignCode) bool {
 	switch {
 	case foreign != nil:

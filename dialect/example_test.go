@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// A client that understands one shape can be served by servers that speak another.
+// A client that understands one shape can use servers that write another.
 func Example_translate() {
 	received := []byte(`{"jsonrpc":"2.0","id":3,"error":{"code":2400,"message":"triple store full",` +
 		`"data":{"domain":"kg","symbol":"E_KG_FULL","retryable":true,"retryAfterMs":250}}}`)
@@ -39,7 +39,7 @@ func Example_translate() {
 	// {"ok":false,"error":{"code":"E_KG_FULL","message":"triple store full"}}
 }
 
-// Write makes the whole MCP result of a failed tool call.
+// Write produces the whole MCP result of a failed tool call.
 func ExampleDialect_write() {
 	e := candor.NotRetryable(candor.CodeInvalidArguments, "city is missing.", candor.WithRef("r1"), candor.WithTool("weather"))
 	v, err := wire.ParseValue(dialect.Must("candor").Write(nil, e, dialect.Options{}), wire.Limits{})

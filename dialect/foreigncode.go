@@ -7,11 +7,11 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// A later version of the contract may register codes that this one does not have. An error with such a code is read like an HTTP
-// status that a client does not know: its class decides. The error gets the registered code that says no more than the class, and
-// details.said keeps the code, domain and number that were written. See docs/decisions/015-codes-of-a-later-version.md.
+// A later version of the contract may register codes that this version does not know. An error with such a code is read like an
+// HTTP status that a client does not know: its class decides. The error gets the registered code that is no more specific than the
+// class, and details.said keeps the code, domain and number that were written. See docs/decisions/015-codes-of-a-later-version.md.
 
-// classCodes maps each class to the code that stands in for an unknown one of that class.
+// classCodes maps each class to the code that replaces an unknown code of that class.
 var classCodes = map[candor.Class]candor.Code{
 	candor.ClassBadRequest:   candor.CodeInvalidArguments,
 	candor.ClassNotFound:     candor.CodeNotFound,
@@ -28,7 +28,7 @@ var classCodes = map[candor.Class]candor.Code{
 	candor.ClassInternal:     candor.CodeUnknownToolFailure,
 }
 
-// classCode returns the code that stands in for an unknown one. A class that this version does not know asks for the least: report it.
+// classCode returns the code that replaces an unknown one. For an unknown class it is UNKNOWN_TOOL_FAILURE.
 func classCode(class candor.Class) candor.Code {
 	if c, ok := classCodes[class]; ok {
 		return c
@@ -42,15 +42,15 @@ type foreignCode struct {
 	number, class  wire.Value // class is absent if it is one of the closed set
 }
 
-// maxWord bounds the words that make up a foreign code.
+// maxWord is the maximum length of each word in a foreign code.
 const maxWord = 64
 
-// isSymbol reports UPPER_SNAKE.
+// isSymbol reports whether s is UPPER_SNAKE.
 func isSymbol(s string) bool {
 	return isWord(s, func(c byte) bool { return c >= 'A' && c <= 'Z' }, func(c byte) bool { return c == '_' })
 }
 
-// isName reports lower case with hyphens or underscores, as domains and classes are written.
+// isName reports whether s is in lower case with hyphens or underscores, as domains and classes are written.
 func isName(s string) bool {
 	return isWord(s, func(c byte) bool { return c >= 'a' && c <= 'z' }, func(c byte) bool { return c == '-' || c == '_' })
 }
@@ -67,7 +67,7 @@ func isWord(s string, letter, mark func(byte) bool) bool {
 	return true
 }
 
-// said returns the members of details.said for the code, followed by those that were there before.
+// said returns the members of details.said for the code, followed by its previous members.
 func (f *foreignCode) said(before wire.Value) json.RawMessage {
 	out := object{}.text("code", f.symbol)
 	if f.domain != "" {

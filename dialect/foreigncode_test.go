@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor/dialect"
 )
 
-// foreignForm is an error of a later contract: its code is not in the catalogue, its class and retry advice are.
+// foreignForm is an error of a later contract: its code is not in the catalogue, but its class and retry advice are known.
 const foreignForm = `{"code":"CARRIER_BUSY","class":"rate_limited","message":"The carrier is busy.","retry":{"kind":"retryable_after_ms","afterMs":5000},` +
 	`"suggestion":"Wait for the next van.","details":{"van":7},"domain":"candor","number":4098,"origin":{"by":"server","inferred":false},"ref":"r-9","severity":"high"}`
 
@@ -60,7 +60,8 @@ func TestReadCandorTakesTheClassOfAnUnknownCode(t *testing.T) {
 	}
 }
 
-// TestReadCandorRefusesAForeignCodeWithoutAMeaning: class and retry are all that a reader could act on.
+// TestReadCandorRefusesAForeignCodeWithoutAMeaning checks that an unknown code needs a class and retry advice, which are all that
+// a reader can act on.
 func TestReadCandorRefusesAForeignCodeWithoutAMeaning(t *testing.T) {
 	for _, c := range []struct{ from, to string }{
 		{`"class":"rate_limited",`, ``}, {`"class":"rate_limited"`, `"class":"Please wait"`}, {`"class":"rate_limited"`, `"class":7`},
@@ -87,7 +88,8 @@ func TestCheckCandorWantsARegisteredCode(t *testing.T) {
 	}
 }
 
-// TestEveryClassHasACodeThatStandsInForUnknownOnes: a code of another class would change what a caller does.
+// TestEveryClassHasACodeThatStandsInForUnknownOnes checks that the substitute of an unknown code has the same class, because
+// another class would change the action of a caller.
 func TestEveryClassHasACodeThatStandsInForUnknownOnes(t *testing.T) {
 	for _, class := range candor.Classes() {
 		e := read(t, lookup(t, "candor"), []byte(strings.Replace(foreignForm, "rate_limited", string(class), 1)))

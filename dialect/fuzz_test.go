@@ -13,8 +13,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// FuzzRead: any bytes may be read in any dialect. What is read can be written and read again without a change, as a carrier
-// and, from the first time on, as a bare envelope.
+// FuzzRead reads any bytes in any dialect. An error that was read can be written and read again without a change, as a carrier
+// and, after the first time, as a bare envelope.
 func FuzzRead(f *testing.F) {
 	files, err := filepath.Glob("../spec/vectors/dialect/*.json")
 	if err != nil {
@@ -37,7 +37,7 @@ func FuzzRead(f *testing.F) {
 		if text := dialect.AppendText(nil, e); len(text) > dialect.MaxReadable || !utf8.Valid(text) {
 			t.Fatalf("%d bytes: %q", len(text), text)
 		}
-		if e.Code() == candor.CodeResourceNotFound { // written as exactly a uri it has no place for these two
+		if e.Code() == candor.CodeResourceNotFound { // written as exactly a uri, it has no members for these two
 			e = e.With(candor.WithRef(""), candor.WithTime(time.Time{}))
 		}
 		same(t, "carrier", e, read(t, d, d.Write(nil, e, fullView)))
@@ -73,7 +73,7 @@ func same(t *testing.T, what string, a, b *candor.Error) {
 	}
 }
 
-// FuzzTranslate: an error built from any texts goes through any two dialects and comes back as it was.
+// FuzzTranslate checks that an error built from any texts is the same after it passed through any two dialects.
 func FuzzTranslate(f *testing.F) {
 	f.Add(uint16(3), "message", "suggestion", `{"issues":[{"path":"/a.b"}],"details":{"x":1}}`, "cause", "name", "ref", int64(5), uint8(9))
 	f.Add(uint16(108), "INVALID_KEY: x", "Do not retry.", `"text"`, "", "", "", int64(-1), uint8(36))

@@ -14,12 +14,12 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// fullView shows everything an error holds, so that nothing is missing after a round trip.
+// fullView shows all parts of an error, so that nothing is missing after a round trip.
 var fullView = dialect.Options{
 	PlainRoot: true, NoOutputSchema: true, Mirror: true, Stack: candor.StackPolicy{Debug: true, Verbose: -1},
 }
 
-// words are pieces of text that have broken writers before.
+// words are texts that have broken writers before.
 var words = []string{
 	"plain", "naïve", "日本語", "🙂🙃", "a\"quote", "back\\slash", "tab\there", "line\nbreak", "\u2028", "…", "INVALID_KEY:",
 	"HANDLER_ERROR: x", "<b>&", "C:", "{\"ok\":false}", "ok:true", "\x00", "\xff", "REFUSE", "e\u0301", "%s", "null", "ERR_NOT_FOUND",
@@ -126,7 +126,7 @@ func (g generator) context() candor.CallInfo {
 	}
 }
 
-// error builds any error of the given code that constructors can build.
+// error builds a random error of the given code.
 func (g generator) error(code candor.Code) *candor.Error {
 	options := []candor.Option{
 		candor.WithSuggestion(g.text(8)), candor.WithRef(g.pick("", "r-1", "ref ä/7")), candor.WithCallInfo(g.context()), g.cause(),
@@ -150,7 +150,7 @@ func (g generator) error(code candor.Code) *candor.Error {
 	return candor.New(code, g.text(40), options...)
 }
 
-// each calls f with every code and some errors of it; in a short run with every tenth code.
+// each calls f with some errors of every code, or of every tenth code in a short run.
 func each(t *testing.T, times int, f func(e *candor.Error)) {
 	t.Helper()
 	g := newGenerator(uint64(times))
@@ -178,7 +178,7 @@ func canonical(e *candor.Error) string {
 	return string(e.AppendJSON(nil, candor.JSONOptions{Stack: true, PlainRoot: true}))
 }
 
-// sameJSON compares two JSON texts by what they say.
+// sameJSON compares two JSON texts by their values.
 func sameJSON(t *testing.T, want, got string) {
 	t.Helper()
 	var a, b any

@@ -5,11 +5,11 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// notValid is said of a field about which nothing else is known.
+// notValid is the message for a field without any other information.
 const notValid = "is not valid"
 
-// dottedIssues copies a list of issues with every path dotted, path and message first. It returns false for what is not a list of
-// objects that have a path.
+// dottedIssues copies a list of issues with dotted paths, path and message first. It returns false for a value that is not a list
+// of objects with a path.
 func dottedIssues(list wire.Value) ([]byte, bool) {
 	if list.Type() != wire.TypeArray {
 		return nil, false
@@ -43,23 +43,23 @@ func appendIssue(dst []byte, issue wire.Value, path string) []byte {
 	return append(dst, '}')
 }
 
-// Reading issues. Servers list them as their validators do: a path as a list of steps or with dots, code for rule, received for
-// got, and bounds as members of their own. The contract knows seven members; what is none of them is gathered in
-// expected, because it is about the piece of the schema that failed. Values that were received are never kept.
+// The functions below read issues. Servers list them as their validators do: a path as a list of steps or with dots, code for
+// rule, received for got, and bounds as separate members. The contract defines seven members; other members are collected in
+// expected, because they describe the part of the schema that failed. Received values are never kept.
 
-// issueTypes are the words that name a type. Anything else that was received is a value.
+// issueTypes are the names of types. Any other received text is a value.
 var issueTypes = map[string]bool{
 	"string": true, "number": true, "integer": true, "boolean": true, "null": true, "undefined": true, "array": true, "object": true,
 	"nan": true, "date": true, "bigint": true, "symbol": true, "function": true, "map": true, "set": true, "promise": true, "float": true,
 }
 
-// issueNames gives the seven members their other names, in the order they are written.
+// issueNames lists the members after path and their other names, in the order they are written.
 var issueNames = []struct{ name, other string }{
 	{"rule", "code"}, {"message", ""}, {"expected", ""}, {"got", "received"}, {"hint", "suggestion"}, {"example", ""},
 }
 
-// canonicalDetails puts details.issues into the form of the contract. What is no list and no text, such as a count, cannot be; it
-// moves to issuesSaid.
+// canonicalDetails converts details.issues to the form of the contract. Issues that are neither a list nor a string, such as a
+// count, cannot be converted and are moved to issuesSaid.
 func canonicalDetails(v wire.Value) wire.Value {
 	list, has := v.Get("issues")
 	if !has || v.Type() != wire.TypeObject || isCanonicalIssues(list) {
@@ -83,7 +83,7 @@ func canonicalDetails(v wire.Value) wire.Value {
 	return out.value()
 }
 
-// canonicalIssues returns a list of issues in the form of the contract, nil for what is neither a list nor a text.
+// canonicalIssues returns a list of issues in the form of the contract, or nil for a value that is neither a list nor a string.
 func canonicalIssues(list wire.Value) []byte {
 	if list.Type() == wire.TypeString {
 		return append(appendForeignIssue([]byte{'['}, list), ']')
@@ -101,7 +101,7 @@ func canonicalIssues(list wire.Value) []byte {
 	return append(out, ']')
 }
 
-// appendForeignIssue appends one issue, or one for every key that is not known, each named by its own pointer.
+// appendForeignIssue appends one issue, or one for every unknown key, each with its own pointer.
 func appendForeignIssue(dst []byte, issue wire.Value) []byte {
 	if issue.Type() != wire.TypeObject {
 		text, ok := issue.Str()
@@ -170,7 +170,7 @@ func appendIssueAt(dst []byte, path string, issue wire.Value) []byte {
 	return append(dst, '}')
 }
 
-// issueRest is what an issue has beside the seven members and their other names.
+// issueRest returns the members of an issue other than the seven and their other names.
 func issueRest(issue wire.Value) wire.Value {
 	names := []string{"path", "input"} // input is a value
 	for _, m := range issueNames {
@@ -199,7 +199,7 @@ func appendExpected(dst []byte, expected, rest wire.Value) []byte {
 	}
 }
 
-// typeName is the type that was received, said or worked out from the value.
+// typeName returns the received type, as stated or as derived from the value.
 func typeName(v wire.Value) string {
 	if text, ok := v.Str(); ok && issueTypes[text] {
 		return text
@@ -214,7 +214,7 @@ func plainText(v wire.Value) string {
 	return string(v.Raw())
 }
 
-// isCanonicalIssues reports a list that needs no change.
+// isCanonicalIssues reports whether a list needs no change.
 func isCanonicalIssues(list wire.Value) bool {
 	if list.Type() != wire.TypeArray {
 		return false

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// eachLiteral calls f with every input of the vectors that its dialect reads, as it stood on the wire.
+// eachLiteral calls f with every input of the vectors that its dialect reads, as it was on the wire.
 func eachLiteral(t *testing.T, f func(t *testing.T, from dialect.Dialect, input wire.Value)) {
 	t.Helper()
 	files, err := filepath.Glob("../spec/vectors/dialect/*.json")
@@ -37,8 +37,8 @@ func eachLiteral(t *testing.T, f func(t *testing.T, from dialect.Dialect, input 
 	}
 }
 
-// What was read from the wire and went through another dialect is written in its own as if it had not: byte for byte, as a carrier
-// and as a bare envelope.
+// TestTheWireGoesThroughAnyDialectAndComesBack checks that an error that was read from the wire and passed through another dialect
+// is written in its own dialect with the same bytes, as a carrier and as a bare envelope.
 func TestTheWireGoesThroughAnyDialectAndComesBack(t *testing.T) {
 	eachLiteral(t, func(t *testing.T, a dialect.Dialect, input wire.Value) {
 		first, err := a.Read(input)
@@ -53,7 +53,7 @@ func TestTheWireGoesThroughAnyDialectAndComesBack(t *testing.T) {
 			for _, name := range dialect.Names() {
 				b := lookup(t, name)
 				back := read(t, b, b.Write(nil, first, shown(o)))
-				if name == "rpc" { // it shows frames, not what another runtime prints around them
+				if name == "rpc" { // it shows only frames, not the text that another runtime prints around them
 					back = back.With(candor.WithStack(first.Stack()))
 				}
 				if got := string(a.Write(nil, back, o)); got != carrier {
@@ -67,13 +67,14 @@ func TestTheWireGoesThroughAnyDialectAndComesBack(t *testing.T) {
 	})
 }
 
-// shown lets the dialect in the middle show the whole error: what a writer was told to hide cannot come back.
+// shown lets the dialect in the middle show the whole error, because parts that a writer hides are lost.
 func shown(o dialect.Options) dialect.Options {
 	o.PlainRoot, o.Stack = true, fullView.Stack
 	return o
 }
 
-// literals are bare envelopes as the seed systems write them. added is what the contract demands of a writer and they leave out.
+// literals are bare envelopes as the seed systems write them. added holds the members that the contract requires and these systems
+// omit.
 var literals = []struct{ dialect, envelope, added string }{
 	{"system-error", `{"error_code":"FILE_READ_FAILED","human_message":"inner","role":"WINDSURF","session_id":"s","workspace_root":"/w",` +
 		`"tool_name":"read_file","invariant_id":null,"phase_id":null,"plan_hash":null,` +

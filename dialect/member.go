@@ -9,11 +9,11 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Reading and writing of the members that several shapes share.
+// The functions below read and write the members that several shapes share.
 
 var errNotRetry = errors.New("retry is not an object with kind and, for retryable_after_ms, afterMs")
 
-// parseRetry reads retry advice in its canonical form; nothing else may stand in the object.
+// parseRetry reads retry advice in its canonical form. It rejects an object with other members.
 func parseRetry(v wire.Value) (candor.Retry, error) {
 	kind, ok := v.Path("kind").Str()
 	if !ok {
@@ -43,7 +43,7 @@ func parseCause(v wire.Value) (candor.Cause, bool) {
 	return candor.Cause{Message: message, Code: scalarText(v.Path("code")), Name: scalarText(v.Path("name"))}, true
 }
 
-// scalarText is the text of a string or number, "" for anything else.
+// scalarText returns the text of a string or number, or "" for any other value.
 func scalarText(v wire.Value) string {
 	if v.Type() == wire.TypeNumber {
 		return string(v.Raw())
@@ -60,7 +60,7 @@ func appendMember(dst []byte, name, text string) []byte {
 	return jsontext.AppendString(appendName(dst, name), text)
 }
 
-// appendNullable appends ,"name":"text", null for an empty text.
+// appendNullable appends ,"name":"text", with null for an empty text.
 func appendNullable(dst []byte, name, text string) []byte {
 	if text == "" {
 		return append(appendName(dst, name), "null"...)

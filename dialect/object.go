@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// object collects members in order. The zero object is empty; each method returns the longer one.
+// object collects members in order. The zero object is empty; each method returns the extended object.
 type object struct{ out []byte }
 
 func (b object) empty() bool { return len(b.out) == 0 }
@@ -55,7 +55,7 @@ func (b object) appendTo(dst []byte) []byte {
 
 func (b object) json() json.RawMessage { return b.appendTo(nil) }
 
-// value reads the object back, for members that are looked up again.
+// value parses the object, for members that are looked up again.
 func (b object) value() wire.Value {
 	v, err := wire.ParseValue(b.json(), wire.Limits{})
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Two spellings of one place: the JSON Pointer of the canonical error, "/steps/0/id", and the dotted path of tool-error,
-// "steps.0.id". A name that a dot, a bracket or a quote would tear apart is written in brackets: goal["a.b"].
+// A path has two spellings: the JSON Pointer of the canonical error, "/steps/0/id", and the dotted path of tool-error,
+// "steps.0.id". A name that contains a dot, a bracket or a quote is written in brackets: goal["a.b"].
 
 // dotted turns a JSON Pointer into a dotted path. Text that is not a pointer is returned unchanged.
 func dotted(pointer string) string {
@@ -34,8 +34,8 @@ func isPlainStep(step string) bool {
 	return step != "" && step[0] != '/' && !strings.ContainsAny(step, `.[]"`)
 }
 
-// pointer turns a dotted path into a JSON Pointer. Positions may be written a.0 or a[0]; a pointer stays one.
-// It is total: what does not parse is taken for a name.
+// pointer turns a dotted path into a JSON Pointer. An index may be written a.0 or a[0]; a pointer is returned unchanged. Text that
+// does not parse is read as a name.
 func pointer(path string) string {
 	if path == "" || path[0] == '/' {
 		return path
@@ -44,7 +44,7 @@ func pointer(path string) string {
 	for i, more := 0, true; more; {
 		step, end := stepAt(path, i)
 		addStep(&out, step)
-		// A dot separates; what it separates may be empty. Behind a bracket it may be left out.
+		// A dot separates steps, which may be empty. After a bracket it is optional.
 		if more = end < len(path); more && path[end] == '.' {
 			end++
 		}
@@ -53,7 +53,7 @@ func pointer(path string) string {
 	return out.String()
 }
 
-// stepAt reads the step that begins at i, and where it ends.
+// stepAt returns the step that begins at i and the index of its end.
 func stepAt(path string, i int) (step string, end int) {
 	if i < len(path) && path[i] == '[' {
 		if step, n, ok := bracketed(path[i:]); ok {
@@ -70,7 +70,7 @@ func pointerStep(step string) string {
 	return "/" + strings.ReplaceAll(strings.ReplaceAll(step, "~", "~0"), "/", "~1")
 }
 
-// stepEnd returns where a plain name that begins at i ends: at a dot, or at a bracket that can be read.
+// stepEnd returns the end of a plain name that begins at i: a dot, or a valid bracketed step.
 func stepEnd(path string, i int) int {
 	for end := i; end < len(path); end++ {
 		if path[end] == '.' {
@@ -85,7 +85,7 @@ func stepEnd(path string, i int) int {
 	return len(path)
 }
 
-// bracketed reads ["name"] or [0] at the start of s, and how many bytes it took.
+// bracketed reads ["name"] or [0] at the start of s, and returns the number of bytes read.
 func bracketed(s string) (step string, n int, ok bool) {
 	end := bracketEnd(s)
 	if end < 0 {
@@ -98,8 +98,8 @@ func bracketed(s string) (step string, n int, ok bool) {
 	return scalarText(v), end + 1, true
 }
 
-// bracketEnd returns the index of the bracket that closes the one at the start of s, -1 if there is none. Inside
-// quotes a bracket is part of the name.
+// bracketEnd returns the index of the bracket that closes the one at the start of s, or -1. Inside quotes a bracket is part of the
+// name.
 func bracketEnd(s string) int {
 	quoted := false
 	for i := 1; i < len(s); i++ {

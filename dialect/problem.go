@@ -10,9 +10,9 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// problem is a document of RFC 9457, for HTTP bodies that are not JSON-RPC. type names the code as a URN, which
-// claims no web site; title is the code's public sentence, detail the message, instance the ref. All other members
-// of the canonical error are extension members, so that nothing needs to travel beside it.
+// problem is an RFC 9457 document, for HTTP bodies that are not JSON-RPC. type is the code as a URN, which needs no web site;
+// title is the code's public sentence, detail the message, instance the ref. All other members of the canonical error are
+// extension members, so that the document holds the whole error.
 type problem struct{}
 
 const (
@@ -20,7 +20,7 @@ const (
 	instancePrefix = "urn:candor:ref:"
 )
 
-// problemStatus is the HTTP status of each class. 499 is the common number for a request that its caller gave up.
+// problemStatus maps each class to an HTTP status. 499 is the common number for a request that its caller cancelled.
 var problemStatus = map[candor.Class]int{
 	candor.ClassBadRequest:   400,
 	candor.ClassNotFound:     404,
@@ -37,7 +37,7 @@ var problemStatus = map[candor.Class]int{
 	candor.ClassInternal:     500,
 }
 
-// Status returns the HTTP status that goes with a class; 500 for an unknown class.
+// Status returns the HTTP status for a class, or 500 for an unknown class.
 func Status(c candor.Class) int {
 	if status, ok := problemStatus[c]; ok {
 		return status
@@ -48,7 +48,7 @@ func Status(c candor.Class) int {
 // Name returns the name of the dialect.
 func (problem) Name() string { return "problem" }
 
-// Carrier returns what Write makes.
+// Carrier returns the kind of message that Write produces.
 func (problem) Carrier() Carrier { return CarrierDocument }
 
 // Encode appends the document.
@@ -75,16 +75,16 @@ func (problem) Encode(dst []byte, e *candor.Error, o Options) []byte {
 	return append(dst, '}')
 }
 
-// Write appends the same document: it holds the whole error already.
+// Write appends the same document as Encode, because it already holds the whole error.
 func (d problem) Write(dst []byte, e *candor.Error, o Options) []byte { return d.Encode(dst, e, o) }
 
-// marked: RFC 9457 demands none of its members, so that type, which is a URI, and status are asked for together.
+// marked requires type, which is a URI, together with status, because RFC 9457 does not require any of its members.
 func (problem) marked(v wire.Value) bool {
 	kind, _ := v.Path("type").Str()
 	return strings.Contains(kind, ":") && v.Path("status").IsInteger() && !v.Path("jsonrpc").Present()
 }
 
-// Read takes Candor's own documents, and those of others by their status.
+// Read reads Candor's own documents, and those of other servers by their status.
 func (d problem) Read(v wire.Value) (*candor.Error, error) {
 	if own, ok := v.Get(MetaKey); ok {
 		return ReadCandor(own)
@@ -98,7 +98,7 @@ func (d problem) Read(v wire.Value) (*candor.Error, error) {
 	return foreignProblem(v), nil
 }
 
-// problemMembers are those of the RFC; all others are members of the canonical error.
+// problemMembers are the members of the RFC; all others are members of the canonical error.
 var problemMembers = map[string]bool{"type": true, "title": true, "status": true, "detail": true, "instance": true}
 
 func readProblem(v wire.Value) (*candor.Error, error) {
@@ -128,7 +128,7 @@ func readProblem(v wire.Value) (*candor.Error, error) {
 	return e, nil
 }
 
-// statusCodes has the codes for statuses in foreign documents; for other statuses the first digit decides.
+// statusCodes maps the statuses of foreign documents to codes; for other statuses the first digit decides.
 var statusCodes = map[int64]candor.Code{
 	401: candor.CodeUnauthenticated, 402: candor.CodePaymentRequired, 403: candor.CodePermissionDenied,
 	404: candor.CodeNotFound, 405: candor.CodeMethodNotAllowed, 408: candor.CodeTimeout, 409: candor.CodeConflict,
@@ -138,7 +138,7 @@ var statusCodes = map[int64]candor.Code{
 	504: candor.CodeTimeout,
 }
 
-// foreignProblem keeps the whole document as details: its extension members may say more than the status.
+// foreignProblem keeps the whole document as details, because its extension members may add to the status.
 func foreignProblem(v wire.Value) *candor.Error {
 	status, _ := v.Path("status").Int64()
 	code, ok := statusCodes[status]

@@ -8,17 +8,17 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// resultParts is what differs between the results of two dialects.
+// resultParts holds the parts of a result that differ between dialects.
 type resultParts struct {
-	text     []byte    // the first block; empty for none
-	mirror   []byte    // the envelope for structuredContent, nil for none
-	native   bool      // the text is the readable one and the canonical error is the mirror
-	unmarked bool      // isError is left out
+	text     []byte    // the first block
+	mirror   []byte    // the envelope for structuredContent, or nil
+	native   bool      // the text is that of AppendText, and the canonical error is the mirror
+	unmarked bool      // isError is omitted
 	failure  bool      // the members of sep3313 belong to this dialect
-	stack    stackView // which stack the canonical error may show
+	stack    stackView // the stack policies for the canonical error
 }
 
-// appendResult appends an MCP result, as a JSON-RPC response where that is asked for.
+// appendResult appends an MCP result, as a JSON-RPC response if the options ask for it.
 func appendResult(dst []byte, e *candor.Error, o Options, p resultParts) []byte {
 	if o.Response {
 		dst = append(openResponse(dst, o.ID), `"result":`...)
@@ -60,7 +60,7 @@ func appendBlock(dst, text []byte) []byte {
 	return append(jsontext.AppendString(dst, text), '}')
 }
 
-// openResponse appends the head of a JSON-RPC response up to and with the comma before result or error.
+// openResponse appends the beginning of a JSON-RPC response, up to and including the comma before result or error.
 func openResponse(dst, id []byte) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0",`...)
 	if !isID(id) {
@@ -69,7 +69,7 @@ func openResponse(dst, id []byte) []byte {
 	return append(append(append(dst, `"id":`...), bytes.TrimSpace(id)...), ',')
 }
 
-// isID reports whether a token may stand as an id. Anything else would make the whole response unreadable.
+// isID reports whether a token is a valid id. Any other token would make the whole response unreadable.
 func isID(token []byte) bool {
 	if len(token) == 0 {
 		return false
@@ -78,7 +78,7 @@ func isID(token []byte) bool {
 	return err == nil && (v.Type() == wire.TypeNumber || v.Type() == wire.TypeString || v.IsNull())
 }
 
-// maxBlocks bounds how many blocks of a result are searched for an envelope: the first, and those that were put before it.
+// maxBlocks is the number of blocks of a result that are searched for an envelope, because other blocks may precede it.
 const maxBlocks = 8
 
 // resultOf returns the MCP result that v is or holds; ok is false for anything else, such as a bare envelope.
@@ -92,7 +92,7 @@ func resultOf(v wire.Value) (result wire.Value, ok bool) {
 	return wire.Value{}, false
 }
 
-// findEnvelope returns the first envelope that bears the marks: v itself, or a block of the result it holds, or its
+// findEnvelope returns the first envelope for which marked is true: v itself, a block of the result it holds, or its
 // structuredContent. result is absent for a bare envelope.
 func findEnvelope(v wire.Value, marked func(wire.Value) bool) (envelope, result wire.Value, ok bool) {
 	result, ok = resultOf(v)
@@ -112,7 +112,7 @@ func findEnvelope(v wire.Value, marked func(wire.Value) bool) (envelope, result 
 	return envelope, result, marked(envelope)
 }
 
-// parseText reads the JSON object that a string holds.
+// parseText parses a string that holds a JSON object.
 func parseText(v wire.Value) (wire.Value, bool) {
 	text, _ := v.StrBytes()
 	text = bytes.TrimLeft(text, " \t\r\n")

@@ -9,15 +9,15 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// rpcError is the numeric taxonomy: a JSON-RPC error {code, message, data} whose data hold domain, symbol, retryable,
-// retryAfterMs, details and, under MCP_ERRORS_VERBOSE, stack. The number is [candor.Code.RPCNumber]; domain and symbol
-// stand beside every number, because they are the identity and numbers have been reassigned before.
+// rpcError is the numeric taxonomy: a JSON-RPC error {code, message, data} whose data holds domain, symbol, retryable,
+// retryAfterMs, details and, under MCP_ERRORS_VERBOSE, stack. The number is [candor.Code.RPCNumber]; domain and symbol are always
+// written, because they are the identity and numbers have been reassigned before.
 type rpcError struct{}
 
 // Name returns the name of the dialect.
 func (rpcError) Name() string { return "rpc" }
 
-// Carrier returns what Write makes.
+// Carrier returns the kind of message that Write produces.
 func (rpcError) Carrier() Carrier { return CarrierRPCError }
 
 // Encode appends the error object {code, message, data} without the canonical error in data.
@@ -33,8 +33,8 @@ func (rpcError) Write(dst []byte, e *candor.Error, o Options) []byte {
 	return append(appendData(openRPC(dst, e), e, o, true), `}}`...)
 }
 
-// AppendData appends the data member that the rpc dialect writes, canonical error included unless it is exactly a uri, for a caller
-// whose library builds the JSON-RPC error itself. Its number is e.Code().RPCNumber().
+// AppendData appends the data member that the rpc dialect writes, for a caller whose library builds the JSON-RPC error itself. It
+// includes the canonical error, unless the data is exactly a uri. The number of the error is e.Code().RPCNumber().
 func AppendData(dst []byte, e *candor.Error, o Options) []byte {
 	return appendData(dst, whole(e), o, true)
 }
@@ -80,9 +80,9 @@ func (rpcError) marked(v wire.Value) bool {
 	return v.Path("code").IsInteger() && v.Path("message").Type() == wire.TypeString
 }
 
-// Read identifies an error by domain and symbol where both are said, whatever its number; by its number where neither is. What
-// the catalogue does not know is UNKNOWN_TOOL_FAILURE under a positive number and INTERNAL_ERROR otherwise, and
-// details.said keeps what was said. Members of data that are not the dialect's own are kept in details.
+// Read identifies an error by domain and symbol if it has both, whatever its number, and by its number if it has neither. An
+// unknown error becomes UNKNOWN_TOOL_FAILURE for a positive number and INTERNAL_ERROR otherwise, and details.said keeps its
+// identity. Members of data that the dialect does not define are kept in details.
 func (d rpcError) Read(v wire.Value) (*candor.Error, error) {
 	if inner, ok := v.Get("error"); ok {
 		v = inner
@@ -130,7 +130,7 @@ func rpcRetry(data wire.Value) (retry candor.Retry, said bool) {
 	return candor.RetryIn(time.Duration(ms) * time.Millisecond), true
 }
 
-// rpcStack takes a text, or a list of lines.
+// rpcStack reads a stack that is a string or a list of lines.
 func rpcStack(v wire.Value) string {
 	text, _ := v.Str()
 	for line := range v.Elements() {

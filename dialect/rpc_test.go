@@ -159,7 +159,7 @@ func TestMembersOfDataComeBackWhereTheyStood(t *testing.T) {
 	}
 }
 
-// A member whose name the rule itself needs is kept, though not in its place.
+// TestMembersOfDataWithTakenNamesAreKept checks that a member whose name is in use is kept, under another name.
 func TestMembersOfDataWithTakenNamesAreKept(t *testing.T) {
 	d := lookup(t, "rpc")
 	for data, details := range map[string]string{

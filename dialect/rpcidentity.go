@@ -14,11 +14,11 @@ type rpcIdentity struct {
 	aboutURI       bool // data is exactly {"uri": …}
 }
 
-// legacyResourceNotFound was the protocol's number before it became -32602 with a uri. It is read, never written.
+// legacyResourceNotFound is the protocol's number before it became -32602 with a uri. It is read but never written.
 const legacyResourceNotFound = -32002
 
-// code returns the code that is meant. A number by itself counts only where no domain or symbol says otherwise: two servers may
-// use one number for different things.
+// code returns the identified code. The number alone counts only without a domain and a symbol, because two servers may use one
+// number for different failures.
 func (i rpcIdentity) code() (c candor.Code, known bool) {
 	switch {
 	case i.domain != "" && i.symbol != "":
@@ -59,7 +59,7 @@ func (i rpcIdentity) byNumber() (candor.Code, bool) {
 	return candor.Code{}, false
 }
 
-// negative is true for the protocol's own numbers, and for 0, which names nothing.
+// negative reports whether the number is one of the protocol's own, or 0, which has no meaning.
 func (i rpcIdentity) negative() bool {
 	raw := string(i.number.Raw())
 	return strings.HasPrefix(raw, "-") || raw == "0"
@@ -76,7 +76,7 @@ func (i rpcIdentity) said() object {
 	return o
 }
 
-// isURI reports whether data is exactly {"uri": …}, by which clients know a missing resource.
+// isURI reports whether data is exactly {"uri": …}, by which clients recognise a missing resource.
 func isURI(data wire.Value) bool {
 	return data.Len() == 1 && data.Path("uri").Type() == wire.TypeString
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// The rules of spec/schema, by hand: no part of this module reads JSON Schema. Each rule returns what is wrong.
+// The rules of spec/schema, written by hand, because no part of this module reads JSON Schema. Each rule returns the fault it
+// finds.
 type rule func(v wire.Value) string
 
 func isText(least, most int) rule {
@@ -75,7 +76,7 @@ func when(bad bool, problem string) string {
 	return ""
 }
 
-// shape is an object: its members, which of them must be there, and whether others may be.
+// shape describes an object: its members, which of them are required, and whether others are allowed.
 type shape struct {
 	open     bool
 	required []string
@@ -124,7 +125,7 @@ func listOf(item rule) rule {
 	}
 }
 
-// ifObject: the members of details have a meaning only in an object.
+// ifObject applies a rule only to an object, because the members of details have a meaning only there.
 func ifObject(s shape) rule {
 	return func(v wire.Value) string {
 		if v.Type() != wire.TypeObject {
@@ -170,7 +171,7 @@ func isCause(v wire.Value) string {
 var originShape = shape{required: []string{"by", "inferred"},
 	members: map[string]rule{"by": oneOf("tool", "server", "gateway", "transport", "client"), "inferred": isBool}}
 
-// isIdentity: class and number are the code's.
+// isIdentity checks that class and number are those of the code.
 func isIdentity(v wire.Value) string {
 	domain, _ := v.Path("domain").Str()
 	symbol, _ := v.Path("code").Str()
@@ -319,7 +320,7 @@ func TestWhatIsReadIsWrittenAsTheSchemasSay(t *testing.T) {
 	})
 }
 
-// The rules must see what the schemas would: each of these breaks one.
+// TestTheRulesSeeWhatTheSchemasSee checks that the rules find the faults that the schemas would: each value breaks one rule.
 func TestTheRulesSeeWhatTheSchemasSee(t *testing.T) {
 	for name, envelopes := range map[string][]string{
 		"candor":       {`{}`, strings.Replace(strictForm, `"ref"`, `"extra":1,"ref"`, 1), strings.Replace(strictForm, `4032`, `4033`, 1)},

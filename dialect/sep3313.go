@@ -8,16 +8,15 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// sep3313 is the shape of a proposal to the protocol that is not accepted yet: _meta["io.modelcontextprotocol/toolFailure"] of
-// a result, {class, code, retryable, retryNotBefore?, correlationId, agentGuidance?}. All that is particular to it
-// stands in this file.
+// sep3313 is the shape of a proposal to the protocol that is not accepted yet: _meta["io.modelcontextprotocol/toolFailure"] of a
+// result, {class, code, retryable, retryNotBefore?, correlationId, agentGuidance?}. Everything specific to it is in this file.
 type sep3313 struct{}
 
 // ToolFailureKey is the member of _meta in which the sep3313 dialect keeps its envelope.
 const ToolFailureKey = "io.modelcontextprotocol/toolFailure"
 
-// failureClasses maps what to do onto the proposal's three words: what the tool cannot do as asked, what did not
-// work this time, what is not allowed.
+// failureClasses maps classes to the proposal's three words: capability for calls that the tool cannot do as requested,
+// reliability for calls that failed this time, governance for calls that are not allowed.
 var failureClasses = map[candor.Class]string{
 	candor.ClassBadRequest:   "capability",
 	candor.ClassNotFound:     "capability",
@@ -34,7 +33,7 @@ var failureClasses = map[candor.Class]string{
 	candor.ClassInternal:     "reliability",
 }
 
-// failureCodes stand in for a code that is not registered, by the class that was said.
+// failureCodes are the substitutes for a code that is not registered, by the proposal's class.
 var failureCodes = map[string]candor.Code{
 	"capability":  candor.CodeUnsupported,
 	"reliability": candor.CodeUnavailable,
@@ -44,7 +43,7 @@ var failureCodes = map[string]candor.Code{
 // Name returns the name of the dialect.
 func (sep3313) Name() string { return "sep3313" }
 
-// Carrier returns what Write makes.
+// Carrier returns the kind of message that Write produces.
 func (sep3313) Carrier() Carrier { return CarrierResult }
 
 // Encode appends the value of the member in _meta.
@@ -56,7 +55,7 @@ func (sep3313) Encode(dst []byte, e *candor.Error, o Options) []byte {
 func (sep3313) Write(dst []byte, e *candor.Error, o Options) []byte {
 	e = whole(e)
 	var space [MaxReadable]byte
-	o.NoOutputSchema = false // this shape lives in _meta alone
+	o.NoOutputSchema = false // this shape uses only _meta
 	return appendResult(dst, e, o, resultParts{text: AppendText(space[:0], e), native: true, failure: true})
 }
 
@@ -70,8 +69,8 @@ func appendToolFailure(dst []byte, e *candor.Error, o Options) []byte {
 	return append(dst, '}')
 }
 
-// notBefore is the earliest time of another attempt. It is "" where there is no delay or no time to count from; a time that
-// was read from the wire is written again as it came.
+// notBefore returns the earliest time of another attempt, or "" without a delay or a time to count from. A time that was read from
+// the wire is written unchanged.
 func notBefore(e *candor.Error, now time.Time) string {
 	if e.Retry().AfterMs() == 0 {
 		return ""
@@ -97,8 +96,8 @@ func (sep3313) marked(v wire.Value) bool {
 	return known && v.Path("code").Type() == wire.TypeString && v.Path("retryable").Type() == wire.TypeBool
 }
 
-// Read takes the envelope alone or a result. Without a clock an absolute retryNotBefore cannot become a delay: it is kept in
-// details, and the advice is to wait as long as the catalogue says, or a second.
+// Read reads a bare envelope or a result. An absolute retryNotBefore cannot become a delay without a clock: it is kept in details,
+// and the advice is to wait as long as the catalogue says, or one second.
 func (d sep3313) Read(v wire.Value) (*candor.Error, error) {
 	envelope, result := v, wire.Value{}
 	if r, ok := resultOf(v); ok {

@@ -10,12 +10,12 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// systemError is the shape of the governed workspace: eleven members in a fixed order, null and never absent where nothing
-// is known, and stack_trace as a twelfth only under DEBUG_STACK.
+// systemError is the shape of the governed workspace: eleven members in a fixed order, null if unknown and never absent, and
+// stack_trace as a twelfth only under DEBUG_STACK.
 //
-// Two members may not be null. tool_name is "unknown" where no tool is known. timestamp is the error's time, else
-// [Options.Now], else the Unix epoch: this package has no clock, and an epoch is recognised as unknown, whereas a
-// guess is not. Both stand-ins are read as "not known".
+// Two members may not be null. tool_name is "unknown" if the tool is not known. timestamp is the error's time, else [Options.Now],
+// else the Unix epoch: this package has no clock, and an epoch can be recognised as unknown, unlike a guess. Both substitutes are
+// read as "not known".
 type systemError struct{}
 
 const (
@@ -27,10 +27,10 @@ const (
 // Name returns the name of the dialect.
 func (systemError) Name() string { return "system-error" }
 
-// Carrier returns what Write makes.
+// Carrier returns the kind of message that Write produces.
 func (systemError) Carrier() Carrier { return CarrierResult }
 
-// Encode appends the eleven members, and stack_trace where it may be seen.
+// Encode appends the eleven members, and stack_trace if the options allow it.
 func (systemError) Encode(dst []byte, e *candor.Error, o Options) []byte {
 	e = whole(e)
 	c := e.CallInfo()
@@ -49,7 +49,7 @@ func (systemError) Encode(dst []byte, e *candor.Error, o Options) []byte {
 	return append(dst, '}')
 }
 
-// ownRoot shows the path only to the session it belongs to: an error without a session shows no path.
+// ownRoot returns the workspace root as a path for an error with a session, else as a digest unless the options ask for the path.
 func ownRoot(c candor.CallInfo, o Options) string {
 	if o.PlainRoot || c.SessionID != "" {
 		return c.WorkspaceRoot
@@ -85,8 +85,8 @@ func (systemError) marked(v wire.Value) bool {
 	return v.Path("error_code").Type() == wire.TypeString && v.Path("human_message").Type() == wire.TypeString
 }
 
-// Read also knows plan_signature, a later name of plan_hash, causes that are a text, an object or null, and the words that
-// this system sends instead of the envelope, in a result that is marked as a failure.
+// Read also accepts plan_signature, a later name of plan_hash, causes that are a string, an object or null, and, in a result that
+// is marked as a failure, the text that this system sends instead of the envelope.
 func (d systemError) Read(v wire.Value) (*candor.Error, error) {
 	envelope, result, ok := findEnvelope(v, d.marked)
 	if !ok {
@@ -101,7 +101,7 @@ func (d systemError) Read(v wire.Value) (*candor.Error, error) {
 	return fillIn(seen.reconcile(embedded), seen.err), nil
 }
 
-// systemRefusal reads words only where nothing better is there: what holds the canonical error is another dialect's.
+// systemRefusal reads the text of a failed result without a canonical error. A result with one belongs to another dialect.
 func systemRefusal(result wire.Value) (*candor.Error, bool) {
 	failed, _ := result.Path("isError").Bool()
 	if _, whole := Embedded(result); whole || !failed {
@@ -124,11 +124,12 @@ func systemVisible(v wire.Value) visible {
 	return visible{err: e, noRetry: true, noDomain: true}
 }
 
-// systemMembers are the twelve of the shape, a later name of one, and details, which are none of it.
+// systemMembers are the twelve members of the shape, a later name of one of them, and details, which is not part of the shape.
 var systemMembers = []string{"error_code", "human_message", "role", "session_id", "workspace_root", "tool_name", "invariant_id",
 	"phase_id", "plan_hash", "plan_signature", "cause", "timestamp", "stack_trace", "details"}
 
-// systemDetails is what the envelope and its cause say beyond their own members. Issues of a cause are the issues of the error.
+// systemDetails returns the members that the envelope and its cause have in addition to the defined ones. Issues of a cause become
+// the issues of the error.
 func systemDetails(v wire.Value) wire.Value {
 	details := joined(v.Path("details"), without(v, systemMembers...))
 	cause := v.Path("cause")
@@ -168,7 +169,7 @@ func systemTime(v wire.Value) time.Time {
 	text := scalarText(v.Path("timestamp"))
 	at, err := timestamp.Parse(text)
 	if err != nil || text == unknownTime || at.Year() < 0 || at.Year() > 9999 {
-		return time.Time{} // a zone can push the year out of what the wire form can say
+		return time.Time{} // a zone can move the year out of the range of the wire form
 	}
 	return at
 }
@@ -187,8 +188,8 @@ func anyCause(v wire.Value) candor.Cause {
 	return candor.Cause{Message: candor.DetailsOf(json.RawMessage(v.Raw())).String(), Name: v.Type().String()}
 }
 
-// fillIn takes over what the envelope shows and the canonical error beside it hides or does not know: the path of the
-// workspace, and a time that the writer had to supply.
+// fillIn adds the values that the envelope shows and the canonical error beside it omits: the path of the workspace, and a time
+// that the writer had to supply.
 func fillIn(e, seen *candor.Error) *candor.Error {
 	shown, c := seen.CallInfo().WorkspaceRoot, e.CallInfo()
 	if shown != c.WorkspaceRoot && candor.RootDigest(shown) == c.WorkspaceRoot {

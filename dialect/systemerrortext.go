@@ -8,13 +8,14 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// The system that uses system-error builds the envelope and then sends only text: its library keeps the message of what
-// was thrown and drops the rest. This file reads those words. The code is in front of them, in brackets or before a
-// colon, more than once where one layer wrapped another; or it is not said at all, and "REFUSE:" is.
+// The system that uses system-error builds the envelope and then sends only text: its library keeps the message of a thrown error
+// and drops the other members. This file reads that text. It begins with the code, in brackets or before a colon, more than once
+// if one layer wrapped another; or it has no code and begins with "REFUSE:".
 
 const refusalMark = "REFUSE:"
 
-// refusalWords are the words of a refusal that has no code; the first row that fits counts. All words of a row must be there, in any case.
+// refusalWords are the words of refusals without a code. The first matching row decides. A row matches if the text contains all of
+// its words, ignoring case.
 var refusalWords = []struct {
 	code  candor.Code
 	words []string
@@ -38,8 +39,8 @@ var refusalWords = []struct {
 	{kaiza.InvalidInputFormat, []string{"not valid json"}},
 }
 
-// ReadRefusal reads a text that begins with "REFUSE:" and goes on in words that are known. No other server begins so, so that it may
-// be read although the dialect is not configured. It returns false for any other text.
+// ReadRefusal reads a text that begins with "REFUSE:" and continues with known words. Only this system begins a text so, so the
+// text can be read even if the dialect is not configured. It returns false for any other text.
 func ReadRefusal(text string) (*candor.Error, bool) {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(text), refusalMark)
 	if !ok {
@@ -68,16 +69,16 @@ rows:
 
 // systemWords has the parts of a text, from its prefixes to its message.
 type systemWords struct {
-	code    candor.Code // the innermost that is registered
-	symbols []string    // all that were said, the outermost first
-	number  wire.Value  // of a JSON-RPC error whose text became the text of a result
+	code    candor.Code // the innermost registered code
+	symbols []string    // all codes in the text, the outermost first
+	number  wire.Value  // the number of a JSON-RPC error whose text became the text of a result
 	refused bool
 	tool    string
 	issues  []byte
 	message string
 }
 
-// readSystemText is false for a text that names no code and does not refuse: it may be anything.
+// readSystemText returns false for a text that names no code and does not refuse.
 func readSystemText(text string) (*candor.Error, bool) {
 	var w systemWords
 	for w.message = strings.TrimSpace(text); w.takePrefix(); {
@@ -98,7 +99,7 @@ func readSystemText(text string) (*candor.Error, bool) {
 	return w.err(), w.code.Valid()
 }
 
-// takePrefix takes one code, mark or number from the front of the message.
+// takePrefix removes one code, mark or number from the front of the message.
 func (w *systemWords) takePrefix() bool {
 	if rest, ok := strings.CutPrefix(w.message, refusalMark); ok {
 		w.refused, w.message = true, rest
@@ -144,7 +145,7 @@ const (
 	forTool      = "Invalid arguments for tool "
 )
 
-// readProtocol reads the text of a JSON-RPC error, which the library writes in its own words.
+// readProtocol reads the text of a JSON-RPC error, which the library words itself.
 func (w *systemWords) readProtocol() {
 	name, isTool := strings.CutPrefix(w.message, "Tool ")
 	name, missing := strings.CutSuffix(name, " not found")
@@ -158,7 +159,7 @@ func (w *systemWords) readProtocol() {
 	}
 }
 
-// readArguments reads "Input validation error: Invalid arguments for tool NAME: [issues]". The list may be cut, or missing.
+// readArguments reads "Input validation error: Invalid arguments for tool NAME: [issues]". The list may be cut or missing.
 func (w *systemWords) readArguments() {
 	w.code = kaiza.InvalidInputValue
 	head, list, listed := strings.Cut(w.message, ": [")
@@ -177,7 +178,7 @@ func (w *systemWords) readArguments() {
 	}
 }
 
-// allMissing reports whether every issue is about something that was not sent.
+// allMissing reports whether every issue is about a missing argument.
 func allMissing(list wire.Value) bool {
 	n := 0
 	for issue := range list.Elements() {
@@ -190,7 +191,7 @@ func allMissing(list wire.Value) bool {
 	return n > 0
 }
 
-// err is marked as inferred: the words were meant for people.
+// err returns the error. It is marked as inferred, because the text was written for people.
 func (w systemWords) err() *candor.Error {
 	var said, details object
 	if len(w.symbols) > 1 || w.refused && len(w.symbols) > 0 {

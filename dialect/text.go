@@ -8,10 +8,10 @@ import (
 	"github.com/candor-mcp/candor/internal/truncate"
 )
 
-// MaxReadable bounds what [AppendText] appends, in bytes.
+// MaxReadable is the maximum number of bytes that [AppendText] appends.
 const MaxReadable = 1024
 
-// AppendText appends the block of text with everything that a model needs, at most [MaxReadable] bytes of valid UTF-8:
+// AppendText appends a text block with everything that a model needs, at most [MaxReadable] bytes of valid UTF-8:
 //
 //	CODE: message
 //	- /path: what is wrong with it
@@ -20,8 +20,8 @@ const MaxReadable = 1024
 //	Next: the suggestion
 //	Ref: the correlation id
 //
-// Code, retry and ref are always whole; message, fields and suggestion share the rest and what is cut ends in "…". No part
-// brings in a line of its own.
+// Code, retry and ref are never cut. Message, fields and suggestion share the remaining bytes; a part that was cut ends in "…".
+// Newlines in a part are replaced by spaces.
 func AppendText(dst []byte, e *candor.Error) []byte {
 	e = whole(e)
 	start := len(dst)
@@ -45,7 +45,7 @@ func AppendText(dst []byte, e *candor.Error) []byte {
 	return dst[:start+min(len(dst)-start, MaxReadable)]
 }
 
-// issuesOf decodes the issues. Most errors have none, and a look is cheaper than a decoder.
+// issuesOf decodes the issues. Most errors have none, and a substring search is cheaper than decoding.
 func issuesOf(e *candor.Error) []candor.Issue {
 	if details := e.Details(); strings.Contains(details.String(), `"issues"`) {
 		return details.Issues()
@@ -96,7 +96,7 @@ const (
 	moreTail = " more"
 )
 
-// appendIssues appends a line for every failing field that fits, then how many did not.
+// appendIssues appends a line for every failing field that fits, then the number of those that did not.
 func appendIssues(dst []byte, issues []candor.Issue, room int) []byte {
 	for i, issue := range issues {
 		line := issueLine(issue)
@@ -134,7 +134,7 @@ func issueLine(i candor.Issue) string {
 	return "\n- " + cut(path, 96) + ": " + cut(text, 160)
 }
 
-// exampleWords shows a value that passes, if it is short enough to help.
+// exampleWords returns an example of a valid value, or "" if it is too long.
 func exampleWords(example any) string {
 	if example == nil {
 		return ""
@@ -146,7 +146,7 @@ func exampleWords(example any) string {
 	return "; for example " + text
 }
 
-// oneLine joins lines, so that no text can pretend to be a line of the block.
+// oneLine joins lines, so that a text cannot imitate a line of the block.
 func oneLine(s string) string {
 	if strings.IndexByte(s, '\n') < 0 && strings.IndexByte(s, '\r') < 0 {
 		return s
@@ -154,7 +154,7 @@ func oneLine(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// cut bounds s to limit bytes on a rune border; a text that was cut ends in "…", inside the bound.
+// cut limits s to limit bytes, cut at a rune boundary. A text that was cut ends in "…", inside the limit.
 func cut(s string, limit int) string {
 	return truncate.Text(s, limit)
 }

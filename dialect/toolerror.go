@@ -9,9 +9,9 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// toolError is the shape of the workflow engine: {code, message, retry, suggestion?, details?}, compact. retry is always
-// there, suggestion stands at the top and nowhere else and only where it is not the catalogue's own, validation issues are details.validationIssues with dotted
-// paths, and nothing is nested as details.details.
+// toolError is the shape of the workflow engine: {code, message, retry, suggestion?, details?}, compact. retry is always present.
+// suggestion is a top-level member and is written only if it differs from the catalogue's. Validation issues are
+// details.validationIssues with dotted paths, and details are never nested as details.details.
 type toolError struct{}
 
 const toolDomain = "workrail"
@@ -19,7 +19,7 @@ const toolDomain = "workrail"
 // Name returns the name of the dialect.
 func (toolError) Name() string { return "tool-error" }
 
-// Carrier returns what Write makes.
+// Carrier returns the kind of message that Write produces.
 func (toolError) Carrier() Carrier { return CarrierResult }
 
 // Encode appends the envelope on one line.
@@ -44,14 +44,14 @@ func (d toolError) Write(dst []byte, e *candor.Error, o Options) []byte {
 	return appendResult(dst, e, o, resultParts{text: envelope, mirror: envelope})
 }
 
-// toolAdvice is the suggestion that a reader of the bare envelope adds by itself: it need not be sent, and an envelope that came
-// without one goes on without one.
+// toolAdvice returns the suggestion that a reader of the bare envelope adds by itself. It need not be sent, so an envelope that
+// was read without a suggestion is also written without one.
 func toolAdvice(c candor.Code) string {
 	read, _ := symbolCode(c.Symbol(), toolDomain)
 	return read.Action()
 }
 
-// toolDetails writes details as this shape wants them. Details that need no change, which is most of them, stay as they are.
+// toolDetails returns details in the form of this shape. Most details need no change and are returned as they are.
 func toolDetails(d candor.Details) []byte {
 	raw := []byte(d.String())
 	v, err := wire.ParseValue(raw, wire.Limits{})
@@ -78,8 +78,8 @@ func toolDetails(d candor.Details) []byte {
 	return out.json()
 }
 
-// flattened lifts the members of an object called details into the one around it, for as long as there is one whose names
-// are all free.
+// flattened moves the members of an object called details into the object around it, and repeats this while their names do not
+// clash.
 func flattened(v wire.Value) wire.Value {
 	for range candor.MaxDepth {
 		inner, ok := v.Get("details")
@@ -114,15 +114,16 @@ func (toolError) marked(v wire.Value) bool {
 	return likeToolError(v) && v.Path("retry", "kind").Type() == wire.TypeString
 }
 
-// likeToolError is enough for a reader that is configured for the dialect; too many objects have a code and a message.
+// likeToolError reports whether v has a code and a message. That is enough only for a reader that is configured for the dialect,
+// because many objects have both.
 func likeToolError(v wire.Value) bool {
 	return v.Path("code").Type() == wire.TypeString && v.Path("message").Type() == wire.TypeString &&
 		!v.Path("class").Present()
 }
 
-// Read takes both editions of the shape, compact or not: suggestion at the top or in details, details one level deeper or
-// not, validationIssues or validationErrors. The kind "retryable", which one path of that server writes, is read
-// as advice to retry at once, or after suggestedDelayMs; a missing retry as the catalogue's advice.
+// Read reads both editions of the shape, compact or not: suggestion at the top or in details, details nested or not,
+// validationIssues or validationErrors. The kind "retryable", which one path of that server writes, is read as advice to retry at
+// once, or after suggestedDelayMs. Without retry, the catalogue's advice applies.
 func (d toolError) Read(v wire.Value) (*candor.Error, error) {
 	envelope, result, ok := findEnvelope(v, likeToolError)
 	if !ok {
@@ -160,7 +161,7 @@ func toolVisible(v wire.Value) (visible, error) {
 	return visible{err: e, noRetry: !said, noDomain: true}, nil
 }
 
-// toolRetry reads the closed set, and the fourth kind that was seen outside it.
+// toolRetry reads the closed set, and a fourth kind that a server is known to send.
 func toolRetry(v wire.Value) (candor.Retry, error) {
 	if !v.Path("kind").Is("retryable") {
 		return parseRetry(v)
@@ -170,7 +171,7 @@ func toolRetry(v wire.Value) (candor.Retry, error) {
 	return candor.RetryIn(time.Duration(ms) * time.Millisecond), nil
 }
 
-// readToolDetails returns the details in canonical form, nil for none, and the suggestion from wherever it stands.
+// readToolDetails returns the details in canonical form, or nil, and the suggestion from the top or from details.
 func readToolDetails(v wire.Value) (details json.RawMessage, suggestion string) {
 	suggestion = scalarText(v.Path("suggestion"))
 	d := joined(v.Path("details"), without(v, "code", "message", "retry", "suggestion", "details"))
@@ -193,7 +194,7 @@ func readToolDetails(v wire.Value) (details json.RawMessage, suggestion string) 
 	return canonicalDetails(d).Raw(), suggestion
 }
 
-// renamed gives a member another name, unless that is taken.
+// renamed renames a member, unless the new name is in use.
 func renamed(v wire.Value, from, to string) wire.Value {
 	if _, taken := v.Get(to); taken || !v.Path(from).Present() {
 		return v
@@ -209,7 +210,7 @@ func renamed(v wire.Value, from, to string) wire.Value {
 	return out.value()
 }
 
-// without returns an object less some members.
+// without returns a copy of an object without some members.
 func without(v wire.Value, names ...string) wire.Value {
 	var out object
 	for name, value := range v.Members() {

@@ -33,7 +33,7 @@ func TestW2OnePlaceForTheSuggestionAndNoNestedDetails(t *testing.T) {
 	})
 }
 
-// clashes: two members of one name cannot be joined, so they stay apart.
+// clashes reports whether two members have one name, so that the objects cannot be joined.
 func clashes(outer, inner wire.Value) bool {
 	for name := range inner.Members() {
 		key, _ := name.Str()
@@ -78,7 +78,7 @@ func TestW3RetryIsAClosedSum(t *testing.T) {
 	})
 }
 
-// checkRetries looks at every retry advice in a written value: afterMs stands there exactly with retryable_after_ms.
+// checkRetries checks every retry advice in a written value: afterMs is present exactly with retryable_after_ms.
 func checkRetries(t *testing.T, name string, v wire.Value) {
 	t.Helper()
 	for key, value := range v.Members() {
@@ -128,7 +128,7 @@ func TestW14NoDialectWritesAdviceAgainstRetry(t *testing.T) {
 	})
 }
 
-// checkAdvice looks at the members and the line that hold advice, wherever a dialect puts them.
+// checkAdvice checks the members and the line that hold advice, in every dialect.
 func checkAdvice(t *testing.T, name string, e *candor.Error, v wire.Value) {
 	t.Helper()
 	for block := range v.Path("content").Elements() {
@@ -168,7 +168,7 @@ func TestW17NoAbsolutePathInAnyEnvelope(t *testing.T) {
 		for _, name := range dialect.Names() {
 			for _, o := range []dialect.Options{{}, {NoOutputSchema: true, Readable: true, Sep3313: true, Stack: fullView.Stack}} {
 				raw := string(lookup(t, name).Write(nil, e, o))
-				if name == "system-error" { // its own session may see its own root
+				if name == "system-error" { // it shows the root to the error's own session
 					raw = strings.ReplaceAll(raw, `\"workspace_root\":\"/home/zoltan/project\"`, "")
 					raw = strings.ReplaceAll(raw, `"workspace_root":"/home/zoltan/project"`, "")
 				}

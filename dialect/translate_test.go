@@ -36,7 +36,7 @@ func TestWithoutPlainRootOnlyTheRootIsADigest(t *testing.T) {
 		want := canonical(e.With(candor.WithCallInfo(c)))
 		for _, name := range dialect.Names() {
 			if name == "system-error" {
-				continue // it shows the root to its own session
+				continue // it shows the root to the error's own session
 			}
 			got := canonical(read(t, lookup(t, name), lookup(t, name).Write(nil, e, o)))
 			if got != want {
@@ -73,7 +73,8 @@ func TestEverySettingOfAResultIsReadBack(t *testing.T) {
 	})
 }
 
-// The bare envelope says less than the carrier. What it says must be stable: reading and writing it again changes nothing.
+// TestABareEnvelopeIsAFixedPoint checks that reading and writing a bare envelope again does not change it, although it holds less
+// than the carrier.
 func TestABareEnvelopeIsAFixedPoint(t *testing.T) {
 	each(t, 3, func(e *candor.Error) {
 		for _, name := range dialect.Names() {

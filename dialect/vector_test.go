@@ -15,7 +15,7 @@ import (
 var update = flag.Bool("update", false, "write what is read into spec/vectors/dialect, for review")
 
 // vector is one row of spec/vectors/dialect: a dialect reads input as the canonical error, and writes that error as the bare
-// envelope output. A row with refused is no envelope, and the error that says so holds that text.
+// envelope output. The input of a row with refused is not an envelope, and the returned error contains that text.
 type vector struct {
 	Name    string          `json:"name"`
 	Dialect string          `json:"dialect"`
