@@ -15,14 +15,14 @@ import (
 
 const (
 	defaultMaxCalls = 1024      // calls that run at the same time
-	maxWindow       = 64        // maximum of calls that may be about to produce an answer
+	maxWindow       = 64        // maximum number of calls that may be about to produce an answer
 	minWindow       = 1         // minimum of the same, for very large answers
 	firstWindow     = 2         // maximum of the same until an answer was written
 	firstAnswer     = 256 << 10 // assumed size of an answer until one was written
 	largeAnswer     = 64 << 10  // smaller answers are ignored
 	answerCopies    = 12        // memory of an answer while the SDK encodes it, as a multiple of its size
 	runningBudget   = 128 << 20 // memory for the answers of running calls, in bytes
-	answerBudget    = 16 << 20  // bytes of answers that are being written
+	answerBudget    = 16 << 20  // maximum total size of the answers that are being written
 	gateInterval    = 25 * time.Millisecond
 	callWait        = 5 * time.Second  // maximum wait of a call over HTTP
 	queueWait       = 30 * time.Second // maximum wait of a call on a stream while too many are running

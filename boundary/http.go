@@ -250,8 +250,8 @@ func (no *refusal) verdict() contract.Verdict {
 
 const allowedMethods = "GET, POST, DELETE"
 
-// admit checks Host and Origin, which a browser cannot forge, then the token, then the method and content type. It returns nil if the
-// request may be read.
+// admit checks Host and Origin, which a web page cannot forge, then the token, then the method and content type. It returns nil if
+// the request may be read.
 func (b *Boundary) admit(r *http.Request) *refusal {
 	server := candor.WithOrigin(candor.PartyServer, false)
 	guard := hostguard.Guard{Hosts: b.o.Hosts, Origins: b.o.Origins}

@@ -129,7 +129,7 @@ func (b *Boundary) eras(server *mcp.Server) http.Handler {
 }
 
 // speaksNewEra reports whether a request has version 2026-07-28 or later. The header must contain the version; if only the body does,
-// the stateless handler answers with the missing header.
+// the stateless handler rejects the request.
 func speaksNewEra(r *http.Request) bool {
 	if version := r.Header.Get("Mcp-Protocol-Version"); version != "" {
 		return version >= "2026-07-28"

@@ -21,8 +21,8 @@ import (
 // limit.
 const maxInFlight = 10_000
 
-// openCall is a request that has no answer yet. After it was created only started, ticket, queued and recorded change, and cancelled,
-// which is guarded by the lock of the table.
+// openCall is a request that has no answer yet. Once it is in the table, only started, ticket, queued and recorded change, and
+// cancelled, which is guarded by the lock of the table.
 type openCall struct {
 	id        wire.ID    // as the client wrote it
 	sdk       jsonrpc.ID // as the SDK knows it

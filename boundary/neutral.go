@@ -37,8 +37,8 @@ type Call struct {
 // result is the result that the tool returned, or nil. If err is nil, the failure is read from the result: a result that already
 // contains a complete envelope is returned unchanged, except for secrets and for retry advice that could cause a second effect.
 //
-// The result always has isError. If the server's dialect is rpc, the result is in the candor dialect, and the caller must send the
-// error as a JSON-RPC error.
+// The result has isError, except in pattern B of the dual dialect. If the server's dialect is rpc, the result is in the candor
+// dialect, and the caller must send the error as a JSON-RPC error.
 func (b *Boundary) FailCall(ctx context.Context, c Call, err error, result json.RawMessage) (json.RawMessage, *candor.Error) {
 	x := exchange{method: "tools/call", tool: c.Tool, session: c.Session, params: c.Arguments}
 	result = redactedJSON(result)

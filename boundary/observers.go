@@ -23,13 +23,13 @@ func calmLogger(l *slog.Logger) *slog.Logger {
 
 // Enabled implements [slog.Handler].
 func (h calmHandler) Enabled(ctx context.Context, level slog.Level) (on bool) {
-	defer func() { _ = recover() }() // there is no other place to report it
+	defer func() { _ = recover() }() // a panic of the log handler cannot be logged
 	return h.Handler.Enabled(ctx, level)
 }
 
 // Handle implements [slog.Handler].
 func (h calmHandler) Handle(ctx context.Context, r slog.Record) error {
-	defer func() { _ = recover() }() // there is no other place to report it
+	defer func() { _ = recover() }() // a panic of the log handler cannot be logged
 	return h.Handler.Handle(ctx, r)
 }
 

@@ -29,8 +29,8 @@ type Options struct {
 	// by a fixed sentence. Otherwise the client sees that text, redacted and truncated; see docs/decisions/008.
 	HideErrorText bool
 
-	// Ledger records each failure before it is sent; *ledger.Ledger is one. If it returns an error, that error is sent instead of the
-	// failure, usually as AUDIT_LOG_FAILED.
+	// Ledger records each failure before it is sent; *ledger.Ledger is one. If it returns an error, AUDIT_LOG_FAILED or
+	// AUDIT_LOCK_FAILED is sent instead of the failure.
 	Ledger candor.Ledger
 	// Successes records successful tool calls as well.
 	Successes bool

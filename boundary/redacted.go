@@ -148,8 +148,8 @@ func withFound(e *candor.Error, stack string) *candor.Error {
 	return e.With(candor.WithStack(stack))
 }
 
-// withStack adds the current stack to an error that has none, if DEBUG_STACK is set. The handler has returned by then, so most frames
-// are those of the boundary and the SDK.
+// withStack adds the current stack to an error that has none, if Options.Stack.Debug is set. The handler has returned by then, so
+// most frames are those of the boundary and the SDK.
 func (b *Boundary) withStack(e *candor.Error) *candor.Error {
 	if !b.o.Stack.Debug || e.Stack() != "" || b.o.Dialect.Carrier() == dialect.CarrierRPCError {
 		return e

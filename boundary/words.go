@@ -83,8 +83,8 @@ func (w *words) add(text string) string {
 	return text
 }
 
-// safe reports whether redacting the parts gives the same text as redacting the whole: a secret may span the author's text and the
-// error that was replaced.
+// safe reports whether each text of the author, redacted alone, also occurs in the redacted whole. If not, a secret may span the
+// author's text and the error that was replaced.
 func (w *words) safe(err error) bool {
 	whole := contract.Redact(err.Error())
 	for _, text := range w.own {
