@@ -8,7 +8,7 @@ import (
 	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
-// Access is which tools a server admits.
+// Access selects the tools that a server allows.
 type Access string
 
 // The kinds of access.
@@ -36,7 +36,8 @@ func (a Access) admits(t *workbench.Tool) bool {
 	}
 }
 
-// admit refuses calls of tools that the access does not allow. It runs before the arguments are read, and the trail has the call as denied.
+// admit refuses calls of tools that the access does not allow. It runs before the arguments are read, and the trail
+// records the call as denied.
 func (s *System) admit(c *workbench.Call) *candor.Error {
 	if c.Tool == nil || s.o.Access.admits(c.Tool) {
 		return nil

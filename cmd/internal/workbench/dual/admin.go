@@ -17,7 +17,7 @@ import (
 	ledgerproof "github.com/candor-mcp/candor/ledger/proof"
 )
 
-// Admin reads the state of a server for the person who runs it. The server may be running. It changes nothing.
+// Admin reads the state of a server for its operator. The server may be running. Admin changes nothing.
 type Admin struct {
 	store *store.Store
 	home  home
@@ -32,7 +32,7 @@ var (
 	ErrNotAttested = errors.New("the ledger does not attest the last record of the task")
 )
 
-// OpenAdmin opens the database in a state folder. The folder of the ledger may be "".
+// OpenAdmin opens the database in a state directory. The directory of the ledger may be "".
 func OpenAdmin(ctx context.Context, state, trail string) (*Admin, error) {
 	if _, err := os.Stat(filepath.Join(state, store.FileName)); err != nil {
 		return nil, noDatabase(ctx, newHome(state, trail))
@@ -44,7 +44,8 @@ func OpenAdmin(ctx context.Context, state, trail string) (*Admin, error) {
 	return &Admin{db, newHome(state, trail)}, nil
 }
 
-// noDatabase returns the error for a folder without a database, which the ledger may have attested.
+// noDatabase returns the error for a directory without a database. The error differs if the ledger attests that there
+// was one.
 func noDatabase(ctx context.Context, h home) error {
 	if h.ledger != "" {
 		all, err := readStores(ctx, h.ledger)
@@ -58,13 +59,13 @@ func noDatabase(ctx context.Context, h home) error {
 // Close closes the database.
 func (a *Admin) Close() error { return a.store.Close() }
 
-// TaskInfo is a task and how many thoughts were recorded for it.
+// TaskInfo is a task and the number of its thought records.
 type TaskInfo struct {
 	tasks.Task
 	Records int64 `json:"record_count"`
 }
 
-// Tasks returns the tasks in a status, in the order in which they were created, and rows that are damaged; "" is all.
+// Tasks returns the tasks with a status, "" for all, in the order of their creation, and the damaged rows.
 func (a *Admin) Tasks(ctx context.Context, status tasks.Status) (all []TaskInfo, damaged []store.DamagedError, err error) {
 	all = []TaskInfo{}
 	err = a.store.View(ctx, func(tx *store.Tx) error {
@@ -90,7 +91,7 @@ func (a *Admin) Tasks(ctx context.Context, status tasks.Status) (all []TaskInfo,
 	return all, damaged, err
 }
 
-// SessionInfo is an audit session, the number of records that are bound to it now, and where the ledger attests its root.
+// SessionInfo is an audit session, the number of records bound to it now, and the position of its root in the ledger.
 type SessionInfo struct {
 	store.Session
 	Bound  int64        `json:"bound_records"`
@@ -120,7 +121,7 @@ func (a *Admin) Sessions(ctx context.Context) ([]SessionInfo, error) {
 	return all, err
 }
 
-// RoundInfo is a round of votes and the second votes that were refused in it.
+// RoundInfo is a round of votes and its refused second votes.
 type RoundInfo struct {
 	consensus.Round
 	Accepted      int                  `json:"accepted"`
@@ -158,7 +159,7 @@ func (a *Admin) Verify(ctx context.Context, task string) (*Verification, error) 
 	return verify(ctx, a.store, a.home, task)
 }
 
-// FindTask returns the id of the task that begins with what a person typed.
+// FindTask returns the id of the only task whose id begins with typed.
 func (a *Admin) FindTask(ctx context.Context, typed string) (string, error) {
 	var ids []string
 	err := a.store.View(ctx, func(tx *store.Tx) (err error) {
@@ -176,8 +177,9 @@ func (a *Admin) FindTask(ctx context.Context, typed string) (string, error) {
 	return ids[0], nil
 }
 
-// Export returns the thought records of a task with the proof of the ledger for the last of them. The error is [ledgerproof.ErrNotCovered] until a
-// checkpoint covers it, about a second after it was recorded. Records that do not verify are not exported.
+// Export returns the thought records of a task with the ledger's proof for the last of them. The error is
+// [ledgerproof.ErrNotCovered] until a checkpoint covers that record, about a second after it was recorded. Records that
+// do not verify are not exported.
 func (a *Admin) Export(ctx context.Context, task string) (*export.File, error) {
 	out := &export.File{Thoughts: &export.Thoughts{}}
 	var place store.Place
@@ -229,7 +231,7 @@ func (a *Admin) refuseBroken(ctx context.Context, task string) error {
 	return err
 }
 
-// checkExport refuses to export what a third party would reject.
+// checkExport returns an error for a file that a third party would reject.
 func checkExport(f *export.File) error {
 	var entry struct {
 		Data json.RawMessage `json:"data"`

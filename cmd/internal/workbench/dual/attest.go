@@ -13,10 +13,11 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// The ledger attests what was committed, by entries that follow the change. What a crash leaves without an entry is attested at the next start.
+// The ledger attests committed changes with entries that follow the change. Changes without an entry, after a crash,
+// are attested at the next start.
 
-// attest has the ledger attest a record. If it cannot, the record waits for the next start; the end of the call will not be recorded either
-// then, and the caller learns of that.
+// attest writes an attestation of a record to the ledger. If that fails, the record is attested at the next start; the
+// end of the call cannot be recorded then either, and the caller gets that error.
 func (s *System) attest(ctx context.Context, c *workbench.Call, r *trail.Record) {
 	if err := s.attestThought(context.WithoutCancel(ctx), c.Bench(), c.Entry(ledger.KindSuccess), r); err != nil {
 		c.Bench().Logger().Error("a record could not be attested", slog.String("record", r.ID), slog.Any("error", err))
@@ -32,7 +33,7 @@ func (s *System) attestThought(ctx context.Context, b *workbench.Bench, e ledger
 	return s.store.Update(ctx, func(tx *store.Tx) error { return tx.AttestThought(r.ID, place) })
 }
 
-// attestRoot has the ledger attest the root of a session and returns where it does; nil if it could not.
+// attestRoot writes an attestation of the root of a session to the ledger and returns its position, nil if that failed.
 func (s *System) attestRoot(ctx context.Context, c *workbench.Call, session *store.Session) *store.Place {
 	place, err := s.attestSession(context.WithoutCancel(ctx), c.Bench(), c.Entry(ledger.KindSuccess), session)
 	if err != nil {
@@ -55,7 +56,7 @@ func (s *System) attestSession(ctx context.Context, b *workbench.Bench, e ledger
 	return place, s.store.Update(ctx, func(tx *store.Tx) error { return tx.AttestSession(session.ID, place) })
 }
 
-// append writes an attestation to the ledger. Without a ledger the place is empty.
+// append writes an attestation to the ledger. Without a ledger the position is empty.
 func (s *System) append(ctx context.Context, b *workbench.Bench, e ledger.Entry, a export.Attestation) (store.Place, error) {
 	if b.Ledger() == "" {
 		return store.Place{}, nil
@@ -77,19 +78,19 @@ func (s *System) append(ctx context.Context, b *workbench.Bench, e ledger.Entry,
 	return store.Place{Chain: receipt.Chain, Seq: receipt.Seq}, nil
 }
 
-// attestationEntry returns the entry that holds an attestation. The ledger redacts what looks like a secret: nothing that a caller chose may be
-// compared with it later, only digests.
+// attestationEntry returns the entry for an attestation. The ledger redacts text that looks like a secret, so only
+// digests can be compared later, not text that a caller chose.
 func attestationEntry(e ledger.Entry, a export.Attestation) ledger.Entry {
 	e.Outcome, e.Data = ledger.OutcomeOK, candor.DetailsOf(map[string]any{export.Key: a})
 	return e
 }
 
-// pendingBatch bounds how many records are read at a time.
+// pendingBatch is the number of records read at a time.
 const pendingBatch = 200
 
-// attestPending attests what was committed and not attested. A record may be attested twice if a crash comes in between; both entries say
-// the same. Nothing is attested if the database does not verify: a record whose place was emptied could have been changed before, and a
-// second attestation would make the change look genuine.
+// attestPending attests committed changes that were not attested. A crash in between may cause a record to be attested
+// twice, with equal content. Nothing is attested if the database does not verify: a record whose ledger position was
+// cleared could have been changed before, and a second attestation would make the change look genuine.
 func (s *System) attestPending(ctx context.Context, b *workbench.Bench) error {
 	if b.Ledger() == "" {
 		return nil

@@ -107,7 +107,7 @@ func (s *System) vote(ctx context.Context, _ *workbench.Call, in voteArgs) (any,
 	return standingOf(r, nil), nil
 }
 
-// secondVote refuses a second vote. The first one that differs is recorded, and counts against the voter.
+// secondVote refuses a second vote. The first vote that differs is recorded and counts against the voter.
 func (s *System) secondVote(tx *store.Tx, r *consensus.Round, first consensus.Vote, attempted consensus.Choice) (*candor.Error, error) {
 	differs := first.Choice != attempted
 	refused := failure(dualcode.AlreadyVoted, "", map[string]any{"first": first.Choice, "attempted": attempted, "equivocation": differs})
@@ -122,7 +122,7 @@ func (s *System) secondVote(tx *store.Tx, r *consensus.Round, first consensus.Vo
 	return refused, tx.InsertOutcome(first.Voter, reputation.Equivocation, r.ID, at)
 }
 
-// countVotes records the outcomes of votes: of all when the round is decided, and of those that come later.
+// countVotes records the outcomes of votes: of all votes when the round is decided, and of each later vote.
 func countVotes(tx *store.Tx, r *consensus.Round, before consensus.State, v consensus.Vote) error {
 	if r.State == consensus.Open {
 		return nil
@@ -151,13 +151,13 @@ func findRound(tx *store.Tx, id string) (*consensus.Round, error) {
 	return r, err
 }
 
-// standing is how a round stands.
+// standing is the current state of a round.
 type standing struct {
 	*consensus.Round
 	Final         bool                 `json:"final"`
 	Accepted      int                  `json:"accepted"`
 	Rejected      int                  `json:"rejected"`
-	Missing       []string             `json:"missing"` // voters who have not voted
+	Missing       []string             `json:"missing"` // voters that have not voted
 	Digest        string               `json:"digest"`
 	Equivocations []store.Equivocation `json:"equivocations,omitempty"`
 }
@@ -249,17 +249,17 @@ func (s *System) gossip(ctx context.Context, _ *workbench.Call, in gossipArgs) (
 	return out, err
 }
 
-// gossiped is what consensus_gossip returns.
+// gossiped is the result of consensus_gossip.
 type gossiped struct {
 	Rounds    []json.RawMessage `json:"rounds"`
 	Same      int               `json:"same"`
 	Unknown   []string          `json:"unknown_here"`
 	More      bool              `json:"more"`
 	NextAfter int64             `json:"next_after"`
-	size      int               // of Rounds
+	size      int               // size of Rounds in bytes
 }
 
-// add adds a round, unless the caller knows it with this digest.
+// add adds a round, unless digest is its current digest.
 func (g *gossiped) add(tx *store.Tx, id store.NumberedRound, digest string) error {
 	g.NextAfter = id.Number
 	r, err := tx.Round(id.ID)

@@ -15,11 +15,11 @@ import (
 
 const drillName = "drill"
 
-// drills are ways in which a handler can fail that no caller can bring about. They take the way of real failures.
+// drills are handler failures that a caller cannot cause. They are handled like any other failure.
 var drills = map[string]func(ctx context.Context) error{
 	"panic": func(context.Context) error { panic(errors.New("the drill panicked")) }, //nolint:forbidigo // that is the drill
 	"error": func(context.Context) error { return errors.New("the drill returned an error") },
-	"hold": func(ctx context.Context) error { // keeps the lock of the tool
+	"hold": func(ctx context.Context) error { // holds the lock of the tool
 		select {
 		case <-time.After(time.Minute):
 		case <-ctx.Done():

@@ -18,28 +18,28 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-// Domain is the domain of the codes.
+// Domain is the domain of the error codes.
 const Domain = "dual"
 
-// ToolCount is the number of tools, which the server asserts at its start.
+// ToolCount is the number of tools. The server checks it when it starts.
 const ToolCount = 27
 
-// Options says how the system works.
+// Options configures the system.
 type Options struct {
 	State *workbench.State
 	// Access limits the tools; "" is [AccessFull].
 	Access Access
-	// Skills is a folder of manifests; "" for only those that come with the server.
+	// Skills is a directory of manifests; "" for only the built-in ones.
 	Skills string
 	// Upstreams are the servers that the router chooses from.
 	Upstreams []router.Upstream
-	// LockWait bounds the wait of a call for another call of the same tool; 0 is 5 seconds.
+	// LockWait is the maximum wait of a call for another call of the same tool; 0 is 5 seconds.
 	LockWait time.Duration
-	// Database says how the database is used.
+	// Database configures the database.
 	Database store.Options
 	// Version is shown by server_health.
 	Version string
-	// Drill adds a tool that fails on request, to try what a client makes of it.
+	// Drill adds a tool that fails on request, to test how a client reacts.
 	Drill bool
 }
 
@@ -49,18 +49,18 @@ type System struct {
 	store  *store.Store
 	locks  locks
 	router *router.Router
-	skills fs.FS // nil without a folder
+	skills fs.FS // nil without a directory
 	folder *os.Root
 	begun  time.Time
 	now    func() time.Time
 
 	opening sync.Mutex
-	opened  bool // the ledger attests that the database is used with it
+	opened  bool // the ledger has an entry that the database is used with it
 }
 
 const defaultLockWait = 5 * time.Second
 
-// New opens the database and returns the system. [System.Close] closes it.
+// New opens the database and returns the system. The caller must call [System.Close].
 func New(ctx context.Context, o Options) (*System, error) {
 	if o.Access == "" {
 		o.Access = AccessFull
@@ -103,7 +103,7 @@ func (s *System) Close() error {
 	return err
 }
 
-// Start attests what an earlier process recorded and did not attest.
+// Start attests records that an earlier process did not attest.
 func (s *System) Start(ctx context.Context, b *workbench.Bench) {
 	if s.o.Access != AccessFull || len(b.Findings()) > 0 {
 		return // nothing is written
@@ -119,7 +119,7 @@ const instructions = `Tasks, thought records and attestations.
 3. audit_session_start, then thought_record, then merkle_finalize: the session gets a root that covers its records. merkle_root returns it, with record_id also the proof of a record.
 4. An answer is {"ok":true,"data":…}. A failure is {"ok":false,"error":{"code":…,"message":…}}; of the tools task_*, audit_session_start and merkle_* also as data of a success: check data.ok, too.`
 
-// Describe returns what the workbench runs.
+// Describe returns the description of the system for the workbench.
 func (s *System) Describe() workbench.System {
 	return workbench.System{
 		Name: "dual", Title: "Tasks, trail and attestations", Instructions: instructions, Dialect: "dual", Domain: Domain,
@@ -156,7 +156,7 @@ func (s *System) databaseReadable(ctx context.Context, _ *workbench.Bench) error
 	})
 }
 
-// tools returns all tools. Each runs behind its lock, router_call with a part of its work.
+// tools returns all tools. Each holds its lock while it runs; router_call holds it only for a part of its work.
 func (s *System) tools() []workbench.Tool {
 	tools := []workbench.Tool{
 		s.serverPing(), s.serverHealth(),
@@ -177,7 +177,7 @@ func (s *System) tools() []workbench.Tool {
 		t.Codes = append(t.Codes, dualcode.InvalidParams, dualcode.HandlerError, dualcode.ToolNotAdmitted, dualcode.ToolLockTimeout,
 			kaiza.SelfAuditFailure, candor.CodeLedgerFailed)
 		if t.Name == routerCallName {
-			s.locks.of(t.Name) // it takes its lock itself
+			s.locks.of(t.Name) // it acquires its lock itself
 			continue
 		}
 		t.Run = s.locks.guard(t.Name, t.Run)

@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// failure makes an error of a tool. An empty message is that of the code.
+// failure returns an error of a tool. An empty message is replaced by the message of the code.
 func failure(code candor.Code, message string, details map[string]any) *candor.Error {
 	o := []candor.Option{candor.WithOrigin(candor.PartyTool, false)}
 	if details != nil {
@@ -23,19 +23,19 @@ func failure(code candor.Code, message string, details map[string]any) *candor.E
 	return candor.New(code, message, o...)
 }
 
-// issue is a wrong argument, in the shape of the details of INVALID_PARAMS.
+// issue is a wrong argument in the details of INVALID_PARAMS.
 type issue struct {
 	Path    string `json:"path"` // a JSON pointer
 	Message string `json:"message"`
 }
 
-// invalid is the failure of an argument that the schema accepts and the state of the server does not.
+// invalid is the error for an argument that the schema accepts and the state of the server does not.
 func invalid(path, message string) *candor.Error {
 	return failure(dualcode.InvalidParams, "The parameters of the tool are not valid: "+path+": "+message+".", map[string]any{"issues": []issue{{"/" + path, message}}})
 }
 
-// storeFailure gives an error of a tool its code. A *candor.Error stays, and so does the end of a context. Any other error is one of the server:
-// none of its arguments caused it, whatever its type.
+// storeFailure adds a code to an error of a tool. A *candor.Error and a context error are returned unchanged. Any other
+// error is an internal error, regardless of its type, because no argument caused it.
 func storeFailure(err error) error {
 	var already *candor.Error
 	var damaged *store.DamagedError
@@ -58,13 +58,13 @@ func storeFailure(err error) error {
 	return candor.New(candor.CodeInternalError, "", candor.WithCause(err)) // which refine turns into HANDLER_ERROR without its cause
 }
 
-// damagedFailure is the failure of a call that needs a row which cannot be used.
+// damagedFailure is the error for a call that needs a damaged row.
 func damagedFailure(e *store.DamagedError) *candor.Error {
 	return failure(dualcode.HandlerError, "The database is damaged: "+e.Error()+".", map[string]any{"table": e.Table, "row": e.Row, "reason": e.Reason}).
 		With(candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask the operator to restore the row from a backup. Other rows can be used."))
 }
 
-// checkText refuses half of a surrogate pair, which is not a character and which decoding would silently replace.
+// checkText refuses unpaired surrogates, which are not characters and which decoding would silently replace.
 func checkText(arguments json.RawMessage) error {
 	if !bytes.Contains(arguments, []byte(`\u`)) {
 		return nil
@@ -78,7 +78,7 @@ func checkText(arguments json.RawMessage) error {
 		map[string]any{"issues": []issue{{"", "a \\u escape is half of a surrogate pair"}}, "offset": at.Offset})
 }
 
-// refine gives failures of the boundary the codes of this system.
+// refine replaces the codes of boundary failures by codes of this system.
 func refine(c *workbench.Call, e *candor.Error) *candor.Error {
 	switch e.Code() {
 	case candor.CodeInvalidArguments:

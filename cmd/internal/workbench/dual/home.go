@@ -16,16 +16,17 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// home is where a database and its ledger are.
+// home is the location of a database and its ledger.
 type home struct {
-	ledger string // the folder; "" for none
-	digest string // identifies the state folder in the ledger
+	ledger string // directory; "" for none
+	digest string // identifies the state directory in the ledger
 }
 
-// inside identifies the state folder that contains the ledger. It stays valid when the folder is moved or copied.
+// inside identifies the state directory that contains the ledger. It stays valid when the directory is moved or copied.
 const inside = "inside"
 
-// newHome returns the home of a state folder. Several state folders can share a ledger that is elsewhere; their paths distinguish them.
+// newHome returns the home of a state directory. Several state directories can share a ledger elsewhere; their paths
+// distinguish them.
 func newHome(state, ledger string) home {
 	h := home{ledger: ledger, digest: store.Digest(realPath(state))}
 	if rel, err := filepath.Rel(realPath(state), realPath(ledger)); ledger != "" && err == nil && filepath.IsLocal(rel) {
@@ -34,7 +35,8 @@ func newHome(state, ledger string) home {
 	return h
 }
 
-// realPath returns an absolute path without links, as far as it can be found out. The last part may not exist yet.
+// realPath returns an absolute path with symbolic links resolved, as far as possible. The last element may not exist
+// yet.
 func realPath(name string) string {
 	abs, err := filepath.Abs(name)
 	if err != nil {
@@ -51,10 +53,10 @@ func realPath(name string) string {
 
 func (s *System) home(b *workbench.Bench) home { return newHome(s.o.State.Dir(), b.Ledger()) }
 
-// stores are the databases that a ledger attests, with the home that each had last.
+// stores maps the databases that a ledger attests to their last home.
 type stores map[string]string
 
-// maxStores bounds how many databases of one ledger are known.
+// maxStores is the maximum number of databases of one ledger.
 const maxStores = 10000
 
 func (s stores) add(a export.Attestation) {
@@ -68,7 +70,7 @@ func (s stores) add(a export.Attestation) {
 	}
 }
 
-// missing returns a database that the ledger attests for a home other than the one with this id, or "".
+// missing returns a database other than id that the ledger attests for the home, or "".
 func (s stores) missing(id, home string) string {
 	found := ""
 	for other, at := range s {
@@ -88,7 +90,7 @@ func readStores(ctx context.Context, dir string) (stores, error) {
 	})
 }
 
-// databaseAttested returns an error if the ledger attests that another database was in the state folder.
+// databaseAttested returns an error if the ledger attests that another database was in the state directory.
 func (s *System) databaseAttested(ctx context.Context, b *workbench.Bench) error {
 	h := s.home(b)
 	if h.ledger == "" {
@@ -120,8 +122,8 @@ func (s *System) databaseAttested(ctx context.Context, b *workbench.Bench) error
 	return nil
 }
 
-// attestOpened has the ledger attest, once for each home, that the database is used with it. Without this a database without records could
-// be replaced by another one unnoticed.
+// attestOpened writes an entry to the ledger, once for each home, that the database is used with it. Without the entry,
+// a database without records could be replaced by another one undetected.
 func (s *System) attestOpened(ctx context.Context, b *workbench.Bench, id string) error {
 	s.opening.Lock()
 	defer s.opening.Unlock()
@@ -130,7 +132,7 @@ func (s *System) attestOpened(ctx context.Context, b *workbench.Bench, id string
 	}
 	h := s.home(b)
 	all, err := readStores(ctx, h.ledger)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // a new ledger is made by its first entry
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // the first entry creates a new ledger
 		return err
 	}
 	if at, known := all[id]; !known || at != h.digest {
@@ -144,7 +146,7 @@ func (s *System) attestOpened(ctx context.Context, b *workbench.Bench, id string
 	return nil
 }
 
-// numbers is a set of numbers in blocks of 64.
+// numbers is a set of numbers, stored as bitmaps of 64.
 type numbers map[int64]uint64
 
 func (n numbers) add(i int64) { n[i>>6] |= 1 << (i & 63) }
@@ -155,7 +157,7 @@ func (n numbers) remove(i int64) {
 	}
 }
 
-// all returns the numbers, the smallest first.
+// all returns the numbers in ascending order.
 func (n numbers) all() iter.Seq[int64] {
 	return func(yield func(int64) bool) {
 		for _, block := range slices.Sorted(maps.Keys(n)) {

@@ -9,9 +9,9 @@ import (
 	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
-// locks makes the calls of each tool run one after the other. A call holds the lock of its own tool and no other, so that calls cannot wait
-// for each other in a circle. The lock of router_call is held only while the call reads the state of this server: the time of another
-// server must not hold up the calls to a third one.
+// locks serializes the calls of each tool. A call holds only the lock of its own tool, so that calls cannot deadlock.
+// router_call holds its lock only while it reads the state of this server, so that a slow upstream does not delay calls
+// to another.
 type locks struct {
 	wait  time.Duration
 	tools map[string]chan struct{}
@@ -19,7 +19,8 @@ type locks struct {
 
 func newLocks(wait time.Duration) locks { return locks{wait, map[string]chan struct{}{}} }
 
-// guard returns run behind the lock of a tool. The lock is released when run returns or panics.
+// guard returns a function that holds the lock of a tool while it calls run. The lock is released when run returns or
+// panics.
 func (l *locks) guard(tool string, run func(context.Context, *workbench.Call) (workbench.Reply, error)) func(context.Context, *workbench.Call) (workbench.Reply, error) {
 	lock := l.of(tool)
 	return func(ctx context.Context, c *workbench.Call) (workbench.Reply, error) {
@@ -31,7 +32,7 @@ func (l *locks) guard(tool string, run func(context.Context, *workbench.Call) (w
 	}
 }
 
-// of returns the lock of a tool. It is not safe for concurrent use: locks are made before the first call.
+// of returns the lock of a tool. It is not safe for concurrent use: locks are created before the first call.
 func (l *locks) of(tool string) chan struct{} {
 	lock := l.tools[tool]
 	if lock == nil {
@@ -41,7 +42,7 @@ func (l *locks) of(tool string) chan struct{} {
 	return lock
 }
 
-// part runs a part of a call behind the lock of its tool.
+// part runs a part of a call with the lock of its tool held.
 func (l *locks) part(ctx context.Context, tool string, run func() error) error {
 	lock := l.tools[tool]
 	if err := l.acquire(ctx, lock, tool); err != nil {

@@ -62,10 +62,10 @@ type sessionArgs struct {
 	RecordID  string `json:"record_id"`
 }
 
-// rooted is what merkle_finalize and merkle_root return.
+// rooted is the result of merkle_finalize and merkle_root.
 type rooted struct {
 	*store.Session
-	Ledger *store.Place  `json:"ledger,omitempty"` // where the ledger attests the root
+	Ledger *store.Place  `json:"ledger,omitempty"` // position of the root in the ledger
 	Record *trail.Record `json:"record,omitempty"`
 	Proof  *merkle.Proof `json:"proof,omitempty"`
 }
@@ -113,7 +113,7 @@ func (s *System) finalize(tx *store.Tx, session *store.Session) error {
 	return tx.FinalizeSession(session.ID, session.Root, session.Records, session.FinalizedAt)
 }
 
-// eachHash calls add with the hashes of the records of a session. A record that was changed is an error: no root is computed over it.
+// eachHash calls add with the hashes of the records of a session. It returns an error if a record was changed.
 func eachHash(tx *store.Tx, session string, add func(hash string) error) error {
 	return tx.Thoughts(store.ThoughtFilter{SessionID: session}, func(_ int64, r *trail.Record) error {
 		if r.Sum() != r.Hash {
@@ -188,7 +188,7 @@ func proofOf(tx *store.Tx, session *store.Session, record string) (*merkle.Proof
 	return &proof, err
 }
 
-// alteredSession is the failure of a session whose records do not have its root.
+// alteredSession is the error for a session whose records do not match its root.
 func alteredSession() error {
 	return failure(dualcode.HandlerError, "The records of the session are not those that it was finalised with; audit_verify_chain lists what is broken.", nil)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor/dialect"
 )
 
-// patterns says how the domain failures of each tool leave: thrown, or returned as data.
+// patterns lists how each tool reports its domain failures: thrown, or returned as data.
 var patterns = map[string]dialect.Pattern{
 	"server_ping": dialect.PatternA, "server_health": dialect.PatternA,
 	"thought_record": dialect.PatternA, "thought_record_list": dialect.PatternA, "audit_verify_chain": dialect.PatternA,
@@ -22,8 +22,8 @@ var patterns = map[string]dialect.Pattern{
 	"task_next_actions": dialect.PatternB, "audit_session_start": dialect.PatternB, "merkle_finalize": dialect.PatternB, "merkle_root": dialect.PatternB,
 }
 
-// PatternOf returns the pattern of a tool's failures, as the dialect wants it. A tool of pattern B returns only codes that begin with ERR_ as
-// data; what is refused or broken before or around it is thrown, as of any tool.
+// PatternOf returns the pattern of a tool's failures, for the dialect. A tool of pattern B returns only codes that
+// begin with ERR_ as data; other failures are thrown, as for any tool.
 func PatternOf(tool string) dialect.Pattern {
 	if patterns[tool] == dialect.PatternB {
 		return dialect.PatternAuto
@@ -31,7 +31,7 @@ func PatternOf(tool string) dialect.Pattern {
 	return dialect.PatternA
 }
 
-// handle makes a Run of a function that returns the data of a success.
+// handle returns a Run function for a function that returns the data of a success.
 func handle[In any](run func(ctx context.Context, c *workbench.Call, in In) (any, error)) func(context.Context, *workbench.Call) (workbench.Reply, error) {
 	decoded := workbench.Handle(func(ctx context.Context, c *workbench.Call, in In) (workbench.Reply, error) {
 		data, err := run(ctx, c, in)
@@ -52,7 +52,7 @@ func handle[In any](run func(ctx context.Context, c *workbench.Call, in In) (any
 	}
 }
 
-// success is the envelope {"ok":true,"data":…}, as text and for programs.
+// success returns the envelope {"ok":true,"data":…}, as text and as structured content.
 func success(data any) (workbench.Reply, error) {
 	envelope, err := encode(struct {
 		OK   bool `json:"ok"`
@@ -64,7 +64,7 @@ func success(data any) (workbench.Reply, error) {
 	return workbench.Reply{Text: []string{string(envelope)}, Data: envelope}, nil
 }
 
-// encode returns JSON in which <, > and & stand for themselves.
+// encode returns JSON without HTML escapes.
 func encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

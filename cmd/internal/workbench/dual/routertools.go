@@ -30,17 +30,17 @@ type routeArgs struct {
 	Upstream  string          `json:"upstream"`
 }
 
-// measure stores what an attempt has shown of an upstream.
+// measure stores the measurement of an attempt.
 func (s *System) measure(ctx context.Context, tool string, a router.Attempt) {
 	call := &store.MeasuredCall{Upstream: a.Upstream, Tool: tool, Latency: a.Latency, Cost: s.router.Cost(a.Upstream), At: stampNow(s)}
 	if a.Fault {
 		call.Code = a.Code
 	}
-	// A measure that is lost changes the score a little and nothing else; the call has its result.
+	// A lost measurement only changes the score slightly; the call has its result.
 	_ = s.store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.InsertCall(call) })
 }
 
-// ranking scores all upstreams by their last calls, of one tool or of all, the best first.
+// ranking scores all upstreams by their last calls, of one tool or of all, best first.
 func (s *System) ranking(ctx context.Context, tool string) ([]router.Score, error) {
 	scores := []router.Score{}
 	err := s.store.View(ctx, func(tx *store.Tx) error {
@@ -61,7 +61,7 @@ func (s *System) ranking(ctx context.Context, tool string) ([]router.Score, erro
 	return scores, err
 }
 
-// checkUpstreams returns the failure of a name that is not an upstream.
+// checkUpstreams returns an error for a name that is not an upstream.
 func (s *System) checkUpstreams(path string, names []string) error {
 	known := s.router.Upstreams()
 	for _, name := range names {
@@ -127,7 +127,7 @@ func (s *System) route(ctx context.Context, _ *workbench.Call, in routeArgs) (an
 	return nil, e.With(candor.WithDetails(e.Details().With("attempts", attempts)))
 }
 
-// exhaustedWait is how long to wait before a chain is tried again.
+// exhaustedWait is the delay before a chain may be tried again.
 const exhaustedWait = 5 * time.Second
 
 func exhaustedFailure(e *router.ExhaustedError) *candor.Error {
@@ -135,7 +135,7 @@ func exhaustedFailure(e *router.ExhaustedError) *candor.Error {
 		return failure(dualcode.FallbackChainExhausted, "No upstream is configured.", map[string]any{"attempts": []router.Attempt{}}).
 			With(candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask the operator to configure upstreams with --upstreams."))
 	}
-	// The chain goes on only after failures that may be tried again, so that this holds for the call as a whole.
+	// The chain continues only after failures that allow a retry, so the whole call may be retried.
 	return candor.New(dualcode.FallbackChainExhausted, "", candor.WithDetails(map[string]any{"attempts": e.Attempts}), candor.WithCause(e.Last),
 		candor.WithRetry(candor.RetryIn(exhaustedWait)))
 }
@@ -186,7 +186,7 @@ func (s *System) routerStats() workbench.Tool {
 	}
 }
 
-// measured is what was measured of an upstream.
+// measured has the measurements of an upstream.
 type measured struct {
 	router.Score
 	ByCode map[string]int `json:"failures_by_code"`

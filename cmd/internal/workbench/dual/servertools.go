@@ -21,9 +21,9 @@ func (s *System) serverPing() workbench.Tool {
 	}
 }
 
-// health is what server_health returns.
+// health is the result of server_health.
 type health struct {
-	Status     string           `json:"status"` // ok, or degraded if records wait to be attested
+	Status     string           `json:"status"` // ok, or degraded if records are not attested yet
 	Version    string           `json:"version"`
 	UptimeMs   int64            `json:"uptime_ms"`
 	Access     Access           `json:"access"`

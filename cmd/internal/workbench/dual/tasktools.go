@@ -23,7 +23,7 @@ const (
 	statusSchema   = `{"type":"string","enum":["INIT","GATHER","ANALYZE","PLAN","APPLY","VERIFY","DONE","CANCELLED"],"description":%q}`
 	contextSchema  = `{"type":"object","description":"Any JSON object that belongs to the task, at most 64 KiB and 64 levels deep."}`
 	defaultEntries = 50
-	pageBytes      = 1 << 20 // of the texts in one answer; what is left is on the next page
+	pageBytes      = 1 << 20 // of the texts in one answer; the others are on the next page
 )
 
 func property(schema, about string) string { return fmt.Sprintf(schema, about) }
@@ -180,7 +180,7 @@ func (s *System) taskList() workbench.Tool {
 	}
 }
 
-// fitting returns how many tasks fit into one answer, at least one.
+// fitting returns the number of tasks that fit into one answer, at least one.
 func fitting(all []tasks.Task) int {
 	size := 0
 	for i := range all {
@@ -192,15 +192,15 @@ func fitting(all []tasks.Task) int {
 	return len(all)
 }
 
-// actions is what task_next_actions returns.
+// actions is the result of task_next_actions.
 type actions struct {
 	ID      string         `json:"id"`
 	Status  tasks.Status   `json:"status"`
 	Allowed []tasks.Status `json:"allowed"` // statuses that task_update accepts now
-	Next    []string       `json:"next"`    // what to do, in order
+	Next    []string       `json:"next"`    // suggested actions, in order
 	Records int64          `json:"record_count"`
 	Waiting []string       `json:"waiting_for,omitempty"` // dependencies that are not DONE
-	Never   []string       `json:"cancelled,omitempty"`   // those of them that are CANCELLED
+	Never   []string       `json:"cancelled,omitempty"`   // those of Waiting that are CANCELLED
 }
 
 func (s *System) taskNextActions() workbench.Tool {
@@ -250,7 +250,8 @@ func nextActions(tx *store.Tx, id string) (*actions, error) {
 	return a, nil
 }
 
-// allowed returns the statuses that a task can change to now: those of the state machine, without the ones that something is missing for.
+// allowed returns the statuses that a task can change to now: those of the state machine, without those whose
+// requirements are not met.
 func allowed(from tasks.Status, records int64, waiting []string) []tasks.Status {
 	now := []tasks.Status{}
 	for _, to := range from.Allowed() {

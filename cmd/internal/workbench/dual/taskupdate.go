@@ -74,7 +74,8 @@ func (s *System) update(ctx context.Context, _ *workbench.Call, in updateArgs) (
 	return t, err
 }
 
-// change applies the arguments to a task, or says why it must stay as it is. counts is the outcome that follows for its agent.
+// change applies the arguments to a task, or returns why it must not be changed. counts is the resulting outcome for
+// its agent.
 func (s *System) change(tx *store.Tx, t *tasks.Task, in updateArgs) (counts reputation.Kind, refused *candor.Error, err error) {
 	if in.Status == "" {
 		return "", in.apply(t), nil
@@ -129,7 +130,7 @@ func transition(tx *store.Tx, t *tasks.Task, to tasks.Status) (counts reputation
 	return "", nil, nil
 }
 
-// apply sets the other fields of a task, or says why they are not valid.
+// apply sets the other fields of a task, or returns why they are not valid.
 func (in *updateArgs) apply(t *tasks.Task) *candor.Error {
 	changed := in.Title != nil || in.Description != nil || in.AgentID != nil || in.Context != nil || in.Result != nil
 	switch {

@@ -22,7 +22,7 @@ type thoughtArgs struct {
 
 const typeSchema = `{"type":"string","enum":["plan","analysis","decision","reflection"]}`
 
-// recorded is what thought_record returns.
+// recorded is the result of thought_record.
 type recorded struct {
 	*trail.Record
 	BoundBy string `json:"bound_by"` // argument, open_session or none
@@ -87,7 +87,7 @@ func (s *System) record(ctx context.Context, c *workbench.Call, in thoughtArgs) 
 	return out, nil
 }
 
-// bind returns the session that a new record belongs to.
+// bind returns the session for a new record.
 func bind(tx *store.Tx, in thoughtArgs) (id, by string, err error) {
 	if in.SessionID == "" {
 		open, err := tx.OpenSession(in.TaskID, in.AgentID)

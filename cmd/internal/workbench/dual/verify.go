@@ -13,7 +13,7 @@ import (
 	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
-// Verification is what audit_verify_chain returns.
+// Verification is the result of audit_verify_chain.
 type Verification struct {
 	Valid         bool            `json:"valid"`
 	Records       int             `json:"record_count"`
@@ -22,12 +22,12 @@ type Verification struct {
 	BrokenCount   int             `json:"broken_count"`
 	FirstBrokenAt *trail.Broken   `json:"first_broken_at,omitempty"`
 	Broken        []trail.Broken  `json:"broken,omitempty"`          // the first 20
-	Sessions      int             `json:"session_count"`             // finalised sessions whose root was computed again
+	Sessions      int             `json:"session_count"`             // finalised sessions whose root was recomputed
 	BrokenRoots   []BrokenSession `json:"broken_sessions,omitempty"` // the first 20
 	Other         []string        `json:"other_faults,omitempty"`    // of the database or the ledger as a whole, the first 20
 }
 
-// BrokenSession is a finalised session whose records do not have its root any more.
+// BrokenSession is a finalised session whose records no longer match its root.
 type BrokenSession struct {
 	ID     string `json:"session_id"`
 	Reason string `json:"reason"`
@@ -65,30 +65,30 @@ func (s *System) auditVerifyChain() workbench.Tool {
 	}
 }
 
-// verification is one run of verify. It keeps one bit for each record and session that has a place in the ledger, and the first faults;
-// nothing else grows with the database or the ledger.
+// verification is one run of verify. It keeps one bit for each record and session with a ledger position, and the first
+// faults; no other memory grows with the database or the ledger.
 type verification struct {
 	db    *store.Store
 	home  home
 	task  string // "" for all
 	chain trail.Verifier
-	last  int64 // the number of the newest record that was checked
+	last  int64 // number of the newest record that was checked
 	out   Verification
 
-	claimed         numbers         // records that have a place in the ledger
-	claimedSessions numbers         // finalised sessions that have one
-	named           map[string]bool // digests of the sessions that the records of task name
+	claimed         numbers         // records with a ledger position
+	claimedSessions numbers         // finalised sessions with a ledger position
+	named           map[string]bool // digests of the sessions that the records of task belong to
 	broken          map[string]bool // digests of broken sessions, so that each counts once
 	brokenRoots     int
 	others          int
-	pruned          map[string]uint64 // entries that retention removed from the start of a chain of the ledger
+	pruned          map[string]uint64 // number of entries that retention removed from the start of a ledger chain
 }
 
-// knownBroken bounds how many broken sessions are remembered.
+// knownBroken is the maximum number of broken sessions that are remembered.
 const knownBroken = 10000
 
-// verify checks all records of a database and the roots of sessions. With a task it checks the records of the task and the sessions that
-// are for it or have one of its records.
+// verify checks all records of a database and the roots of sessions. With a task it checks the records of the task, and
+// the sessions that are for the task or have one of its records.
 func verify(ctx context.Context, db *store.Store, h home, task string) (*Verification, error) {
 	v := &verification{db: db, home: h, task: task, claimed: numbers{}, claimedSessions: numbers{}, named: map[string]bool{}, broken: map[string]bool{}}
 	missing, err := v.records(ctx)
@@ -115,7 +115,8 @@ func verify(ctx context.Context, db *store.Store, h home, task string) (*Verific
 	return &v.out, nil
 }
 
-// records checks the chains. missing is the failure if the task does not exist; the ledger may still know records of it.
+// records checks the chains. missing is the error for a task that does not exist; the ledger may still have
+// attestations of its records.
 func (v *verification) records(ctx context.Context) (missing, err error) {
 	err = v.db.View(ctx, func(tx *store.Tx) error {
 		if v.task != "" {
@@ -139,12 +140,12 @@ func (v *verification) records(ctx context.Context) (missing, err error) {
 	return missing, err
 }
 
-// concerns reports whether a session is to be checked.
+// concerns reports whether a session has to be checked.
 func (v *verification) concerns(task, digest string) bool {
 	return v.task == "" || task == v.task || v.named[digest]
 }
 
-// asFailure returns an error that has a code; nil for others.
+// asFailure returns err if it has a code, otherwise nil.
 func asFailure(err error) error {
 	var e *candor.Error
 	if errors.As(err, &e) {
@@ -153,7 +154,7 @@ func asFailure(err error) error {
 	return nil
 }
 
-// other counts a fault of the database or the ledger as a whole.
+// other counts a fault of the whole database or ledger.
 func (v *verification) other(fault string) {
 	v.others++
 	if len(v.out.Other) < shownBroken {
@@ -161,7 +162,7 @@ func (v *verification) other(fault string) {
 	}
 }
 
-// roots computes the roots of finalised sessions again, some at a time, so that no long transaction holds up the database.
+// roots recomputes the roots of finalised sessions in batches, so that no long transaction blocks the database.
 func (v *verification) roots(ctx context.Context) error {
 	for before := int64(0); ; {
 		var some []store.Session
@@ -200,7 +201,7 @@ func (v *verification) root(tx *store.Tx, session *store.Session) error {
 	return err
 }
 
-// brokenRoot counts a session, once as long as not more than knownBroken are broken.
+// brokenRoot counts a broken session. Each session counts once, as long as no more than knownBroken are broken.
 func (v *verification) brokenRoot(id, digest, reason string) {
 	if v.broken[digest] {
 		return
@@ -214,7 +215,7 @@ func (v *verification) brokenRoot(id, digest, reason string) {
 	}
 }
 
-// checkRoot says why a session does not have its root; "" if it has.
+// checkRoot returns why the records of a session do not match its root, "" if they do.
 func checkRoot(tx *store.Tx, session *store.Session) (string, error) {
 	var tree merkle.Tree
 	err := tx.Thoughts(store.ThoughtFilter{SessionID: session.ID}, func(_ int64, r *trail.Record) error { return tree.Add(r.Sum()) })

@@ -12,15 +12,15 @@ import (
 	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 )
 
-// attested is an attestation and where the ledger has it.
+// attested is an attestation and its position in the ledger.
 type attested struct {
 	export.Attestation
 	at store.Place
 }
 
-// ledger compares the database with what the ledger attests, in both directions, and returns how many attestations of records there are.
-// They are read some at a time. The records of each batch are looked up after it was read: a record is in the database before it is in
-// the ledger, and in the ledger before the database has its place there.
+// ledger compares the database with the attestations of the ledger, in both directions, and returns the number of
+// attestations of records. It reads attestations in batches and looks up the records of each batch after reading it: a
+// record is in the database before it is in the ledger, and in the ledger before the database has its position.
 func (v *verification) ledger(ctx context.Context) (count int, err error) {
 	if v.home.ledger == "" {
 		return 0, nil
@@ -77,7 +77,7 @@ func (v *verification) storeID(ctx context.Context) (id string, err error) {
 	return id, err
 }
 
-// ledgerHarms verifies the ledger itself: what was taken out of it attests nothing.
+// ledgerHarms verifies the ledger itself, because removed entries attest nothing.
 func (v *verification) ledgerHarms() error {
 	report, err := ledgerverify.Dir(v.home.ledger, ledgerverify.Options{})
 	if err != nil {
@@ -93,7 +93,7 @@ func (v *verification) ledgerHarms() error {
 	return nil
 }
 
-// wants reports whether an attestation of the database concerns what is verified.
+// wants reports whether an attestation belongs to the verification.
 func (v *verification) wants(a *export.Attestation) bool {
 	switch {
 	case a.Thought != nil:
@@ -118,7 +118,7 @@ func (v *verification) compare(tx *store.Tx, batch []attested) error {
 			return err
 		}
 		v.chain.Attested(*a.Thought, found.Hash)
-		if found.Place == a.at && found.Number <= v.last { // a crash can leave two attestations of a record; the record has the place of one
+		if found.Place == a.at && found.Number <= v.last { // a crash can cause two attestations of a record; the record has the position of one
 			v.out.Attested++
 			v.claimed.remove(found.Number)
 		}
@@ -147,7 +147,8 @@ func (v *verification) compareRoot(tx *store.Tx, a *export.SessionRoot, at store
 	return nil
 }
 
-// unproven counts the records and sessions whose place in the ledger does not attest them. Entries that retention removed are not missed.
+// unproven counts the records and sessions that are not attested at their ledger position. Entries that retention
+// removed do not count.
 func (v *verification) unproven(ctx context.Context) error {
 	for number := range v.claimed.all() {
 		err := v.db.View(ctx, func(tx *store.Tx) error {
@@ -176,7 +177,7 @@ func (v *verification) unproven(ctx context.Context) error {
 	return nil
 }
 
-// attestations calls with for everything that a ledger attests of databases.
+// attestations calls with for every attestation in a ledger.
 func attestations(ctx context.Context, dir string, with func(attested) error) error {
 	reader, err := ledger.OpenReader(dir)
 	if err != nil {
@@ -192,7 +193,7 @@ func attestations(ctx context.Context, dir string, with func(attested) error) er
 		if err != nil {
 			return err
 		}
-		if record.Kind != ledger.KindSuccess { // which attestations are
+		if record.Kind != ledger.KindSuccess { // attestations are of this kind
 			continue
 		}
 		if a, ok := export.ReadAttestation(record.Data); ok {
@@ -204,7 +205,7 @@ func attestations(ctx context.Context, dir string, with func(attested) error) er
 	return ctx.Err()
 }
 
-// errOtherStore is the fault of a folder whose database is not the one that its ledger attests.
+// errOtherStore is the fault of a directory whose database is not the one that its ledger attests.
 func errOtherStore(id string) error {
 	return fmt.Errorf("the ledger attests the database %.8s, which is not in this folder: it was removed or replaced", id)
 }

@@ -1,7 +1,8 @@
-// Package consensus holds the rules of rounds of votes: a fixed list of voters decides about a proposal by a quorum. It does no I/O.
+// Package consensus has the rules of rounds of votes: a fixed list of voters decides about a proposal by a quorum. It
+// does no I/O.
 //
-// A round is decided once: accepted when as many voters as the quorum accept, rejected when so many reject that the quorum cannot be reached
-// any more. Later votes are recorded and change nothing.
+// A round is decided once: accepted when as many voters as the quorum accept, rejected when so many reject that the
+// quorum cannot be reached any more. Later votes are recorded but do not change the decision.
 package consensus
 
 import (
@@ -13,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/jsonvalue"
 )
 
-// Choice is what a voter says.
+// Choice is the choice of a voter.
 type Choice string
 
 // The choices.
@@ -22,7 +23,7 @@ const (
 	Reject Choice = "reject"
 )
 
-// State is where a round stands.
+// State is the state of a round.
 type State string
 
 // The states. The last two are final.
@@ -32,7 +33,7 @@ const (
 	Rejected State = "rejected"
 )
 
-// Bounds of a round.
+// Limits of a round.
 const (
 	MaxVoters   = 100
 	MaxProposal = 16 << 10
@@ -84,7 +85,7 @@ func (r *Round) Sum() string {
 		"nonce": r.Nonce, "created_at": r.CreatedAt})
 }
 
-// Digest returns the hash of the round and the votes that it has, for comparing what two parties know.
+// Digest returns the hash of the round and its votes, for comparing the knowledge of two parties.
 func (r *Round) Digest() string {
 	votes := make([]any, len(r.Votes))
 	for i, v := range r.Votes {
@@ -114,7 +115,7 @@ func (r *Round) Count() (accepted, rejected int) {
 	return accepted, rejected
 }
 
-// Decide returns the state that follows from the votes. A state that is final stays.
+// Decide returns the state that follows from the votes. A final state does not change.
 func (r *Round) Decide() State {
 	if r.State == Accepted || r.State == Rejected {
 		return r.State
@@ -130,7 +131,7 @@ func (r *Round) Decide() State {
 	}
 }
 
-// Add adds a vote of a voter who has not voted, at its place, and decides.
+// Add inserts the vote of a voter that has not voted, in order, and updates the state.
 func (r *Round) Add(v Vote) {
 	at, _ := slices.BinarySearchFunc(r.Votes, v.Voter, func(a Vote, voter string) int {
 		switch {

@@ -1,6 +1,6 @@
-// Package export holds the file in which the thought records of a task are given to a third party. The file is a proof of the ledger, as
-// candor ledger check-proof reads it, with the records beside it. The proof shows that the last record was attested; the records are chained,
-// so that it holds for all of them.
+// Package export has the file format for giving the thought records of a task to a third party. The file is a ledger
+// proof, as candor ledger check-proof reads it, with the records added. The proof shows that the last record was
+// attested; the records are chained, so it covers all of them.
 package export
 
 import (
@@ -14,7 +14,7 @@ import (
 	ledgerproof "github.com/candor-mcp/candor/ledger/proof"
 )
 
-// Attestation is what a ledger entry attests, in the member attests of its data.
+// Attestation is the content of the member attests in the data of a ledger entry.
 type Attestation struct {
 	Store   string        `json:"store"` // the database
 	Opened  *Opened       `json:"opened,omitempty"`
@@ -22,15 +22,15 @@ type Attestation struct {
 	Session *SessionRoot  `json:"session_root,omitempty"`
 }
 
-// Opened is attested when a database is used with a ledger for the first time, and again when it was moved.
+// Opened is attested when a database is first used with a ledger, and again after it was moved.
 type Opened struct {
-	Home string `json:"home"` // identifies the state folder
+	Home string `json:"home"` // identifies the state directory
 }
 
-// SessionRoot is what the ledger attests of an audit session.
+// SessionRoot is the attestation of an audit session.
 type SessionRoot struct {
-	ID          string `json:"id"`     // for the reader: the ledger redacts text that looks like a secret
-	Digest      string `json:"digest"` // of the id, by which the session is found
+	ID          string `json:"id"`     // for readers only: the ledger redacts text that looks like a secret
+	Digest      string `json:"digest"` // of the id; identifies the session
 	Sum         string `json:"sum"`    // over all fields of the session
 	TaskID      string `json:"task_id,omitempty"`
 	Root        string `json:"root"`
@@ -38,10 +38,10 @@ type SessionRoot struct {
 	FinalizedAt string `json:"finalized_at"`
 }
 
-// Key is the member of an entry's data that holds an [Attestation].
+// Key is the member of an entry's data that has the [Attestation].
 const Key = "attests"
 
-// ReadAttestation reads the attestation of a ledger entry; false if it has none.
+// ReadAttestation returns the attestation of a ledger entry, and whether it has one.
 func ReadAttestation(data json.RawMessage) (Attestation, bool) {
 	var d struct {
 		Attests *Attestation `json:"attests"`
@@ -52,20 +52,20 @@ func ReadAttestation(data json.RawMessage) (Attestation, bool) {
 	return *d.Attests, true
 }
 
-// File is what candor workbench dual export writes.
+// File is the file that candor workbench dual export writes.
 type File struct {
 	ledgerproof.Proof
 	Thoughts *Thoughts `json:"thoughts,omitempty"`
 }
 
-// Thoughts are the records of a task, from the first to the one that the proof is about.
+// Thoughts has the records of a task, from the first to the one that the proof is about.
 type Thoughts struct {
-	Task    tasks.Task     `json:"task"` // for the reader; the proof does not cover it
+	Task    tasks.Task     `json:"task"` // for readers only; the proof does not cover it
 	Records []trail.Record `json:"records"`
 }
 
-// Read reads a file, or a proof alone. A text that readers can understand differently is refused: one with a member twice, with a member that
-// a file does not have, or with more than one value.
+// Read parses a file, or a proof alone. It refuses ambiguous texts: duplicate members, unknown members, or more than
+// one value.
 func Read(data []byte) (*File, error) {
 	var f File
 	if err := strictjson.Unmarshal(data, &f); err != nil {
@@ -74,8 +74,8 @@ func Read(data []byte) (*File, error) {
 	return &f, f.CheckVersion()
 }
 
-// Check returns nil if an entry that was proven attests the last of the records, and each record is chained to the one before it, back to
-// the first. Then no record was changed, removed or added since.
+// Check returns nil if the proven entry attests the last of the records, and each record is chained to the one before
+// it, back to the first. No record was then changed, removed or added since.
 func (t *Thoughts) Check(proven json.RawMessage) error {
 	attested, ok := ReadAttestation(proven)
 	if !ok || attested.Thought == nil {

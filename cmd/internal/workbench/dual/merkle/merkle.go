@@ -1,6 +1,6 @@
-// Package merkle computes the root over the records of an audit session and proves that a record is covered by it. The tree is that of
-// RFC 6962, as golang.org/x/mod/sumdb/tlog has it; a leaf is the hash of a record. Records are added one after the other, and memory
-// grows with the logarithm of their number.
+// Package merkle computes the root over the records of an audit session and proves that the root covers a record. It
+// uses the tree of RFC 6962, as implemented by golang.org/x/mod/sumdb/tlog; a leaf is the hash of a record. Records are
+// added one after the other, and memory grows with the logarithm of their number.
 package merkle
 
 import (
@@ -15,13 +15,14 @@ import (
 // ErrEmpty is returned for a tree without leaves, which has no root.
 var ErrEmpty = errors.New("a tree needs at least one record")
 
-// Tree computes the root over the hashes of records, in their order. The zero value is empty. It is not safe for concurrent use.
+// Tree computes the root over the hashes of records, in order. The zero value is empty. It is not safe for concurrent
+// use.
 type Tree struct {
 	size int64
-	full []tlog.Hash // the roots of the full subtrees that the leaves fill, the largest first: one for each bit of size
+	full []tlog.Hash // roots of the full subtrees, largest first: one for each bit of size
 }
 
-// leaf returns the leaf of a record by its hash, which is hex.
+// leaf returns the leaf for the hex hash of a record.
 func leaf(hash string) (tlog.Hash, error) {
 	raw, err := hex.DecodeString(hash)
 	if err != nil || len(raw) != tlog.HashSize {
@@ -30,7 +31,7 @@ func leaf(hash string) (tlog.Hash, error) {
 	return tlog.RecordHash(raw), nil
 }
 
-// Add appends a record by its hash, which is hex.
+// Add appends a record by its hex hash.
 func (t *Tree) Add(hash string) error {
 	l, err := leaf(hash)
 	if err != nil {
@@ -61,7 +62,7 @@ func (t *Tree) Root() (string, error) {
 	return t.root(), nil
 }
 
-// root joins the full subtrees, the smallest first. The tree has leaves.
+// root joins the full subtrees, smallest first. The tree must have leaves.
 func (t *Tree) root() string {
 	h := t.full[len(t.full)-1]
 	for i := len(t.full) - 2; i >= 0; i-- {
@@ -70,7 +71,7 @@ func (t *Tree) root() string {
 	return hex.EncodeToString(h[:])
 }
 
-// Proof shows that a record is in a tree.
+// Proof proves that a record is in a tree.
 type Proof struct {
 	Index  int64    `json:"index"` // of the record, from 0
 	Size   int64    `json:"size"`  // of the tree
@@ -90,7 +91,7 @@ type subtree struct {
 	tree      Tree
 }
 
-// NewProver returns a prover for the record with an index in a tree of a size.
+// NewProver returns a prover for the record with this index in a tree of this size.
 func NewProver(index, size int64) (*Prover, error) {
 	if index < 0 || index >= size {
 		return nil, fmt.Errorf("record %d of %d: out of range", index, size)
@@ -111,7 +112,7 @@ func siblings(low, high, index int64) []subtree {
 	return append(siblings(split, high, index), subtree{low: low, high: split})
 }
 
-// Add appends a record by its hash, which is hex.
+// Add appends a record by its hex hash.
 func (p *Prover) Add(hash string) error {
 	l, err := leaf(hash)
 	if err != nil {
@@ -126,7 +127,7 @@ func (p *Prover) Add(hash string) error {
 	return nil
 }
 
-// Proof returns the proof. As many records as the tree has must have been added.
+// Proof returns the proof. All records of the tree must have been added.
 func (p *Prover) Proof() (Proof, error) {
 	if p.size != p.want {
 		return Proof{}, fmt.Errorf("%d records were added, want %d", p.size, p.want)
@@ -138,7 +139,7 @@ func (p *Prover) Proof() (Proof, error) {
 	return out, nil
 }
 
-// Check returns nil if p shows that the record with this hash is in the tree with this root. Both are hex.
+// Check returns nil if p proves that the record with this hash is in the tree with this root. Both are hex.
 func (p Proof) Check(root, hash string) error {
 	l, err := leaf(hash)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package reputation computes how far an agent can be relied on from what it has done. It does no I/O and keeps nothing: a score follows
-// from the recorded outcomes, and anyone who has them gets the same.
+// Package reputation computes the reliability of an agent from its recorded outcomes. It does no I/O and has no state:
+// the same outcomes always give the same score.
 package reputation
 
 import (
@@ -7,21 +7,21 @@ import (
 	"slices"
 )
 
-// Kind is what an agent has done.
+// Kind is the kind of an outcome.
 type Kind string
 
 // The kinds of outcomes.
 const (
 	TaskDone          Kind = "task_done"          // a task of the agent became DONE
 	TaskCancelled     Kind = "task_cancelled"     // a task of the agent was cancelled after work on it had begun
-	WritebackMissing  Kind = "writeback_missing"  // the agent wanted a task DONE without a thought record
-	VoteWithDecision  Kind = "vote_with_decision" // a vote that the round's decision agrees with
-	VoteAgainst       Kind = "vote_against"       // a vote that the decision does not agree with
+	WritebackMissing  Kind = "writeback_missing"  // the agent tried to set a task to DONE without a thought record
+	VoteWithDecision  Kind = "vote_with_decision" // a vote that agrees with the round's decision
+	VoteAgainst       Kind = "vote_against"       // a vote that disagrees with the decision
 	Equivocation      Kind = "equivocation"       // a second, different vote in a round
-	InvalidTransition Kind = "invalid_transition" // a change of status that the state machine does not have
+	InvalidTransition Kind = "invalid_transition" // a change of status that the state machine does not allow
 )
 
-// weights says how much an outcome counts, for or against the agent.
+// weights has the weight of each outcome, for or against the agent.
 var weights = map[Kind]struct{ good, bad float64 }{
 	TaskDone: {good: 1}, TaskCancelled: {bad: 0.5}, WritebackMissing: {bad: 0.25}, VoteWithDecision: {good: 0.25}, VoteAgainst: {bad: 0.1},
 	Equivocation: {bad: 5}, InvalidTransition: {bad: 0.1},
@@ -37,13 +37,13 @@ func Kinds() []Kind {
 	return all
 }
 
-// Weight returns how much a kind counts: positive for the agent, negative against it.
+// Weight returns the weight of a kind: positive for the agent, negative against it.
 func (k Kind) Weight() float64 { return weights[k].good - weights[k].bad }
 
-// Score is what follows from a set of outcomes.
+// Score is computed from a set of outcomes.
 type Score struct {
 	AgentID  string         `json:"agent_id"`
-	Value    float64        `json:"score"` // from 0 to 1; 0.5 if nothing is known
+	Value    float64        `json:"score"` // from 0 to 1; 0.5 without outcomes
 	Good     float64        `json:"good"`  // sum of the weights for the agent
 	Bad      float64        `json:"bad"`   // sum of the weights against it
 	Outcomes int            `json:"outcomes"`
@@ -51,11 +51,11 @@ type Score struct {
 	Gates    []GateStanding `json:"gates,omitempty"`
 }
 
-// Of computes the score from the number of outcomes of each kind: (good+1)/(good+bad+2), the mean of a beta distribution. An agent of which
-// little is known is near 0.5.
+// Of computes the score from the number of outcomes of each kind: (good+1)/(good+bad+2), the mean of a beta
+// distribution. An agent with few outcomes has a score near 0.5.
 func Of(agent string, counts map[Kind]int) Score {
 	s := Score{AgentID: agent, ByKind: map[Kind]int{}}
-	for _, k := range Kinds() { // in a fixed order, so that the sums are the same every time
+	for _, k := range Kinds() { // in a fixed order, so that rounding is reproducible
 		n := counts[k]
 		if n == 0 {
 			continue
@@ -72,7 +72,7 @@ func Of(agent string, counts map[Kind]int) Score {
 
 func round(v float64) float64 { return math.Round(v*10000) / 10000 }
 
-// Gate is a demand on the score of an agent.
+// Gate is a requirement on the score of an agent.
 type Gate struct {
 	Name     string  `json:"gate"`
 	Score    float64 `json:"min_score"`
@@ -80,7 +80,7 @@ type Gate struct {
 	Spotless bool    `json:"no_equivocation"`
 }
 
-// Gates returns the gates, the lowest first. The caller owns the slice.
+// Gates returns the gates, lowest first. The caller owns the slice.
 func Gates() []Gate {
 	return []Gate{
 		{Name: "contribute", Score: 0.3},
@@ -89,14 +89,14 @@ func Gates() []Gate {
 	}
 }
 
-// GateStanding is how an agent stands at a gate.
+// GateStanding is the result of checking an agent against a gate.
 type GateStanding struct {
 	Gate
 	Passed bool     `json:"passed"`
-	Lacks  []string `json:"lacks,omitempty"` // what is missing
+	Lacks  []string `json:"lacks,omitempty"` // missing requirements
 }
 
-// Check returns how the agent stands at a gate.
+// Check checks the score against a gate.
 func (s *Score) Check(g Gate) GateStanding {
 	standing := GateStanding{Gate: g}
 	if s.Value < g.Score {

@@ -28,7 +28,8 @@ type clientConnection struct {
 	hints  hints
 }
 
-// Connect begins an MCP session with a server over HTTP. Close calls closed after the session has ended; it may be nil.
+// Connect begins an MCP session with a server over HTTP. Close calls closed, unless it is nil, after the session has
+// ended.
 func Connect(ctx context.Context, endpoint string, through *http.Client, closed func() error) (Conn, error) {
 	c := &clientConnection{closed: closed}
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "candor-dual-router", Version: "1"},
@@ -38,9 +39,9 @@ func Connect(ctx context.Context, endpoint string, through *http.Client, closed 
 		return nil, err
 	}
 	c.caller.Session = session
-	c.caller.MaxAttempts = 1 // the gateway retries where that is allowed; a further try is that of another server
+	c.caller.MaxAttempts = 1 // the gateway retries if that is allowed; the router's next attempt uses another server
 	go func() {
-		_ = session.Wait() // why it ended is for the call that meets it
+		_ = session.Wait() // the next call reports the error
 		c.dead.Store(true)
 	}()
 	return c, nil
@@ -51,7 +52,8 @@ func (c *clientConnection) toolListChanged(ctx context.Context, r *mcp.ToolListC
 	c.hints.forget()
 }
 
-// CallTool implements [Conn]. The tools are listed first, because a server that fails in a call can no longer say what the tool declares.
+// CallTool implements [Conn]. It lists the tools first, because a server that fails during the call cannot list them
+// afterwards.
 func (c *clientConnection) CallTool(ctx context.Context, tool string, arguments json.RawMessage) (Answer, error) {
 	c.hints.load(ctx, c.caller.Session)
 	params := &mcp.CallToolParams{Name: tool}
@@ -71,7 +73,8 @@ func (c *clientConnection) CallTool(ctx context.Context, tool string, arguments 
 	return Answer{}, failed
 }
 
-// sessionEnded reports that the gateway did not forward a call because the session, or the process behind it, had ended.
+// sessionEnded reports whether the gateway did not forward a call because the session, or the process behind it, had
+// ended.
 func sessionEnded(e *candor.Error) bool {
 	if errors.Is(e, mcp.ErrSessionMissing) {
 		return true
@@ -82,17 +85,17 @@ func sessionEnded(e *candor.Error) bool {
 	return e.Code() == common.SessionNotFound || e.Code() == candor.CodeUpstreamGone && contract.ProvesNoEffect(e)
 }
 
-// ended is the failure of a call on a session that had ended. Nothing was done, and another server may be tried.
+// ended is the error for a call on a session that had ended. The call was not made, and another server may be tried.
 func ended(e *candor.Error) *candor.Error {
 	return candor.New(candor.CodeUpstreamUnavailable, "The session with the server had ended.", candor.WithCause(errors.Join(ErrSessionEnded, e)),
 		candor.WithRetry(candor.RetryIn(time.Second)), candor.WithOrigin(candor.PartyTransport, false))
 }
 
-// certain is the confidence from which an answer that its server calls a success is taken as a failure: that of the dual envelope, whose
-// inner flag cannot be read in another way.
+// certain is the confidence from which a result without isError is treated as a failure. It is the confidence of the
+// dual envelope, whose inner flag is unambiguous.
 const certain = 0.95
 
-// read returns the answer in a result, or the failure that is dressed as one.
+// read returns the answer in a result, or the failure that the result contains although it is not marked as one.
 func read(result *mcp.CallToolResult) (Answer, error) {
 	e, confidence := client.DecodeSuspected(result, nil)
 	if e != nil && confidence >= certain {
@@ -124,7 +127,7 @@ func payload(result *mcp.CallToolResult) (answer Answer, err error) {
 	return answer, err
 }
 
-// maxDepth bounds the nesting of an answer, so that a reply which holds it stays below [wire.DefaultMaxDepth].
+// maxDepth is the maximum nesting of an answer, so that a reply that contains it stays below [wire.DefaultMaxDepth].
 const maxDepth = wire.DefaultMaxDepth - 16
 
 func checkDepth(a Answer) error {
@@ -137,7 +140,7 @@ func checkDepth(a Answer) error {
 	return nil
 }
 
-// isCopy reports that content is empty or one text with the same JSON value as structured content.
+// isCopy reports whether content is empty, or one text with the same JSON value as the structured content.
 func isCopy(content []mcp.Content, structured []byte) bool {
 	if len(content) == 0 {
 		return true

@@ -8,23 +8,24 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// hints remembers which tools of a session declare readOnlyHint or idempotentHint. The zero value knows none.
+// hints remembers which tools of a session declare readOnlyHint or idempotentHint. The zero value has none.
 type hints struct {
 	listing sync.Mutex // held while the tools are listed
 
-	mu      sync.Mutex // guards what follows; never held while waiting for the server
+	mu      sync.Mutex // guards the fields below; never held while waiting for the server
 	known   bool
-	changes int // how often the server said that its tools have changed
+	changes int // number of list-changed notifications
 	listed  map[string]bool
 }
 
 const (
-	maxListed  = 10_000 // bounds what is remembered of a server that lists without end
-	maxChanges = 100    // and how often it makes the router list its tools again
+	maxListed  = 10_000 // maximum number of remembered tools
+	maxChanges = 100    // maximum number of times the router lists the tools again
 	listWait   = 10 * time.Second
 )
 
-// load lists the tools of a session unless they are known. If that fails, no tool is repeatable, and it is not tried again.
+// load lists the tools of a session unless they are known. If that fails, no tool is repeatable, and load does not try
+// again.
 func (h *hints) load(ctx context.Context, session *mcp.ClientSession) {
 	if known, _ := h.state(); known {
 		return
@@ -64,7 +65,8 @@ func list(ctx context.Context, session *mcp.ClientSession) map[string]bool {
 	return repeatable
 }
 
-// forget makes the next call list the tools again. After many changes no tool is repeatable for the rest of the session.
+// forget makes the next call list the tools again. After maxChanges changes no tool is repeatable until the session
+// ends.
 func (h *hints) forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

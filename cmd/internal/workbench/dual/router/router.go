@@ -22,8 +22,8 @@ type Upstream struct {
 
 // Conn is a connection to an upstream. It is safe for concurrent use.
 type Conn interface {
-	// CallTool calls a tool and returns its answer. A failure is a *candor.Error; one that wraps [ErrSessionEnded] says that the
-	// connection had ended before the call, which was not made.
+	// CallTool calls a tool and returns its answer. A failure is a *candor.Error; if it wraps [ErrSessionEnded], the
+	// connection had ended before the call, and the call was not made.
 	CallTool(ctx context.Context, tool string, arguments json.RawMessage) (Answer, error)
 	// Repeatable reports whether the tool declares that a second call has no further effect.
 	Repeatable(tool string) bool
@@ -32,33 +32,33 @@ type Conn interface {
 	Close() error
 }
 
-// ErrSessionEnded says that a connection ended before a call could be made on it.
+// ErrSessionEnded is the error for a connection that ended before a call could be made on it.
 var ErrSessionEnded = errors.New("the session with the server has ended")
 
-// Answer is what an upstream returned.
+// Answer is the result of an upstream.
 type Answer struct {
 	Result json.RawMessage `json:"result"` // the structured content, or an object with the content
-	// Content is the content beside structured content, where it is more than the same as text.
+	// Content is the content beside structured content, unless it is only a text copy of it.
 	Content json.RawMessage `json:"content,omitempty"`
-	// Suspected is the failure that the answer looks like, though the server calls it a success; nil for most.
+	// Suspected is the failure that the answer seems to be although it is marked as a success; usually nil.
 	Suspected *Suspicion `json:"suspected,omitempty"`
 }
 
-// Suspicion is a failure that was guessed from the words of an answer.
+// Suspicion is a failure that was guessed from the text of an answer.
 type Suspicion struct {
 	Code       string  `json:"code"`
 	Confidence float64 `json:"confidence"` // below 1
 	fault      bool
 }
 
-// Attempt is one try of a chain.
+// Attempt is one attempt of a chain.
 type Attempt struct {
 	Upstream  string        `json:"upstream"`
 	Code      string        `json:"code,omitempty"` // domain/SYMBOL; "" for a success
 	Message   string        `json:"message,omitempty"`
 	Latency   time.Duration `json:"-"`
 	LatencyMs float64       `json:"latency_ms"`
-	Fault     bool          `json:"-"` // the upstream has failed, not the caller
+	Fault     bool          `json:"-"` // the failure was caused by the upstream, not by the caller
 }
 
 // Router sends calls to upstreams. It is safe for concurrent use.
@@ -68,7 +68,8 @@ type Router struct {
 	measure   func(ctx context.Context, tool string, a Attempt)
 }
 
-// slot holds the connection to an upstream. Its lock is a channel, so that waiting for it ends with the call.
+// slot holds the connection to an upstream. Its lock is a channel, so that waiting for it ends when the call is
+// cancelled.
 type slot struct {
 	lock chan struct{}
 	conn Conn
@@ -104,25 +105,26 @@ func (r *Router) index(name string) int {
 	return slices.IndexFunc(r.upstreams, func(u Upstream) bool { return u.Name == name })
 }
 
-// Result is how a chain ended well.
+// Result is the result of a successful chain.
 type Result struct {
 	Upstream string `json:"upstream"`
 	Answer
 	Attempts []Attempt `json:"attempts"`
 }
 
-// ExhaustedError says that no upstream of a chain answered.
+// ExhaustedError is the error for a chain in which no upstream answered.
 type ExhaustedError struct {
 	Attempts []Attempt
 	Last     *candor.Error // nil if the chain is empty
 }
 
-// Error counts the attempts.
+// Error returns the number of attempts.
 func (e *ExhaustedError) Error() string { return fmt.Sprintf("%d upstreams failed", len(e.Attempts)) }
 
-// Call sends a call to the upstreams of a chain, one after the other, until one answers. It goes on only after a failure of an upstream,
-// which another one may not have, and only if the call can be made again without a second effect: the failure says so, or the tool declares
-// it. Other failures are returned as they are, with the attempts. A failure of the caller says nothing about the upstream and is not measured.
+// Call sends a call to the upstreams of a chain, one after the other, until one answers. It continues only after a
+// failure of an upstream, and only if the call can be repeated without a second effect, according to the failure or to
+// the tool's hints. Other failures are returned unchanged, with the attempts. Failures that the caller caused are not
+// measured, because they show nothing about the upstream.
 func (r *Router) Call(ctx context.Context, chain []string, tool string, arguments json.RawMessage) (Result, []Attempt, error) {
 	var attempts []Attempt
 	var last *candor.Error
@@ -149,7 +151,7 @@ func (r *Router) Call(ctx context.Context, chain []string, tool string, argument
 		attempts = append(attempts, a)
 		switch {
 		case ctx.Err() != nil:
-			return Result{}, attempts, ctx.Err() // the caller left, which says nothing about the upstream
+			return Result{}, attempts, ctx.Err() // the call was cancelled, which shows nothing about the upstream
 		case !a.Fault:
 			return Result{}, attempts, last
 		}
@@ -161,7 +163,8 @@ func (r *Router) Call(ctx context.Context, chain []string, tool string, argument
 	return Result{}, attempts, &ExhaustedError{attempts, last}
 }
 
-// stopped is the failure after which the rest of a chain is not tried, because a second call could have a second effect.
+// stopped is the error after which the other upstreams of a chain are not tried, because a second call could have a
+// second effect.
 func stopped(e *candor.Error, left int) *candor.Error {
 	if left == 0 {
 		return e
@@ -170,7 +173,7 @@ func stopped(e *candor.Error, left int) *candor.Error {
 		candor.WithSuggestion("Check whether the call took effect before you call another upstream: the tool does not declare that it can be repeated."))
 }
 
-// isFault reports a failure of the upstream: another server may not have it.
+// isFault reports whether the upstream caused a failure, so that another server may succeed.
 func isFault(e *candor.Error) bool {
 	switch e.Class() {
 	case candor.ClassUnavailable, candor.ClassTimeout, candor.ClassInternal, candor.ClassRateLimited:
@@ -180,7 +183,7 @@ func isFault(e *candor.Error) bool {
 	}
 }
 
-// call calls a tool of an upstream. If the connection turns out to have ended, it connects again, once.
+// call calls a tool of an upstream. If the connection has ended, it reconnects once.
 func (r *Router) call(ctx context.Context, i int, tool string, arguments json.RawMessage) (answer Answer, repeatable bool, err error) {
 	for range 2 {
 		var conn Conn
@@ -195,7 +198,7 @@ func (r *Router) call(ctx context.Context, i int, tool string, arguments json.Ra
 	return answer, repeatable, err
 }
 
-// conn returns the connection to an upstream. It connects again if the connection has ended.
+// conn returns the connection to an upstream. It reconnects if the connection has ended.
 func (r *Router) conn(ctx context.Context, i int) (Conn, error) {
 	s := &r.conns[i]
 	select {
@@ -208,7 +211,7 @@ func (r *Router) conn(ctx context.Context, i int) (Conn, error) {
 		return s.conn, nil
 	}
 	if s.conn != nil {
-		_ = s.conn.Close() // it cannot be used any more
+		_ = s.conn.Close() // it is unusable
 		s.conn = nil
 	}
 	conn, err := r.upstreams[i].Dial(ctx)
@@ -219,7 +222,8 @@ func (r *Router) conn(ctx context.Context, i int) (Conn, error) {
 	return conn, nil
 }
 
-// unreachable is the failure of a server that could not be connected to: nothing was done, and another server may be tried.
+// unreachable is the error for a server that could not be connected to. The call was not made, and another server may
+// be tried.
 func unreachable(err error) *candor.Error {
 	return candor.New(candor.CodeUpstreamUnavailable, "The server could not be started or reached.", candor.WithCause(err),
 		candor.WithRetry(candor.RetryIn(time.Second)), candor.WithOrigin(candor.PartyTransport, false))

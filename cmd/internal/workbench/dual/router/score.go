@@ -1,5 +1,5 @@
-// Package router chooses between servers that offer the same tool. It measures each call, ranks the servers by what it measured, and goes on
-// to the next one where a failure allows it.
+// Package router chooses between servers that offer the same tool. It measures each call, ranks the servers by these
+// measurements, and tries the next server if a failure allows it.
 package router
 
 import (
@@ -16,7 +16,7 @@ type Call struct {
 	Cost    float64
 }
 
-// Score is how an upstream stands. Value follows from the rest and from nothing else:
+// Score is the score of an upstream. Value is computed only from the other fields:
 //
 //	0.6 · reliability + 0.25 · speed + 0.15 · thrift
 type Score struct {
@@ -25,14 +25,14 @@ type Score struct {
 	Reliability float64 `json:"reliability"` // (successes+1)/(calls+2)
 	Speed       float64 `json:"speed"`       // 1/(1+median latency in seconds); 0.5 if nothing was measured
 	Thrift      float64 `json:"thrift"`      // 1/(1+cost of a call)
-	Calls       int     `json:"calls"`       // that were measured
+	Calls       int     `json:"calls"`       // number of measured calls
 	Failures    int     `json:"failures"`
-	LatencyMs   float64 `json:"latency_ms"` // the median of the successes
+	LatencyMs   float64 `json:"latency_ms"` // median of the successes
 	P95Ms       float64 `json:"p95_ms"`
 	Cost        float64 `json:"cost"` // of a call
 }
 
-// Window is how many of the last calls count.
+// Window is the number of most recent calls that count.
 const Window = 100
 
 // ScoreOf computes the score of an upstream from its last calls.
@@ -64,7 +64,7 @@ func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 
 
 func round(v float64) float64 { return math.Round(v*10000) / 10000 }
 
-// Rank sorts scores, the best first. Equal ones keep the order of the configuration.
+// Rank sorts scores, best first. Equal scores keep the order of the configuration.
 func Rank(scores []Score) {
 	slices.SortStableFunc(scores, func(a, b Score) int { return cmp.Compare(b.Value, a.Value) })
 }

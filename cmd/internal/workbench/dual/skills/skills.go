@@ -1,5 +1,5 @@
-// Package skills reads the manifests of skills: what an agent can do with the tools of this server, step by step. A manifest is a YAML or
-// JSON file; one comes with the server for each procedure that it supports, and a folder may add others.
+// Package skills reads the manifests of skills: procedures that an agent can follow with the tools of this server, step
+// by step. A manifest is a YAML or JSON file; some are built in, and a directory may add others.
 package skills
 
 import (
@@ -24,18 +24,18 @@ type Skill struct {
 	Version     string   `json:"version" yaml:"version"`
 	Description string   `json:"description" yaml:"description"`
 	Tags        []string `json:"tags,omitempty" yaml:"tags"`
-	Tools       []string `json:"tools,omitempty" yaml:"tools"` // that the steps use
+	Tools       []string `json:"tools,omitempty" yaml:"tools"` // used by the steps
 	Steps       []string `json:"steps,omitempty" yaml:"steps"`
 	Source      string   `json:"source" yaml:"-"` // "builtin", or the name of the file
 }
 
-// Unusable is a file that is not a manifest.
+// Unusable is a file that could not be read as a manifest.
 type Unusable struct {
 	File  string `json:"file"`
 	Error string `json:"error"`
 }
 
-// Bounds of a folder.
+// Limits of a directory.
 const (
 	MaxUnusable = 20 // files that are listed; all are counted
 	MaxFiles    = 500
@@ -45,8 +45,8 @@ const (
 //go:embed builtin
 var builtin embed.FS
 
-// Read returns the skills of the server and of a folder, sorted by name, and the files that cannot be used. A skill of the folder replaces
-// one of the server with the same name. A nil folder is empty.
+// Read returns the built-in skills and those of a directory, sorted by name, and the files that cannot be used. A skill
+// of the directory replaces the built-in skill with the same name. A nil folder is empty.
 func Read(folder fs.FS) ([]Skill, []Unusable, error) {
 	found := map[string]Skill{}
 	own, err := fs.Sub(builtin, "builtin")
@@ -102,7 +102,7 @@ func readFolder(folder fs.FS, own bool, found map[string]Skill) ([]Unusable, err
 
 const sourceBuiltin = "builtin"
 
-// oneLine returns the first line of an error: the rest shows the source of the file.
+// oneLine returns the first line of an error; the other lines show the source of the file.
 func oneLine(err error) string {
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	return text
@@ -110,7 +110,7 @@ func oneLine(err error) string {
 
 func readFile(folder fs.FS, e fs.DirEntry) (Skill, error) {
 	name := e.Name()
-	if !e.Type().IsRegular() { // opening a pipe waits, and a link may lead out of the folder
+	if !e.Type().IsRegular() { // opening a pipe blocks, and a link may point outside the directory
 		return Skill{}, errors.New("is not a regular file")
 	}
 	file, err := folder.Open(name)

@@ -15,10 +15,10 @@ type MeasuredCall struct {
 	At       string
 }
 
-// keptCalls is how many calls of an upstream are kept: enough for a measure, and bounded.
+// keptCalls is the number of calls that are stored for each upstream.
 const keptCalls = 1000
 
-// InsertCall stores a measured call and forgets old ones.
+// InsertCall stores a measured call and deletes old ones.
 func (t *Tx) InsertCall(c *MeasuredCall) error {
 	_, err := t.exec("INSERT INTO calls (upstream, tool, code, latency_us, cost, at) VALUES (?, ?, ?, ?, ?, ?)",
 		c.Upstream, c.Tool, c.Code, c.Latency.Microseconds(), c.Cost, c.At)
@@ -30,7 +30,7 @@ func (t *Tx) InsertCall(c *MeasuredCall) error {
 	return err
 }
 
-// Calls returns the last calls of an upstream, the newest first; an empty tool is all tools.
+// Calls returns the last calls of an upstream, newest first; an empty tool selects all tools.
 func (t *Tx) Calls(upstream, tool string, limit int) (all []MeasuredCall, err error) {
 	err = t.rows(func(r *sql.Rows) error {
 		c := MeasuredCall{Upstream: upstream}

@@ -14,15 +14,15 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// Options says how a database is used.
+// Options configures a database.
 type Options struct {
-	// Wait bounds the wait for other processes and for other changes of this one; 0 is 2 seconds.
+	// Wait is the maximum wait for other processes and for other changes of this one; 0 is 2 seconds.
 	Wait time.Duration
-	// MaxBytes bounds the size of the database; 0 is 1 GiB. A change that needs more fails with [ErrFull].
+	// MaxBytes is the maximum size of the database; 0 is 1 GiB. A change that needs more fails with [ErrFull].
 	MaxBytes int64
 }
 
-// The errors of a transaction that a caller can act on. Nothing was changed.
+// Errors of a transaction that a caller can handle. Nothing was changed.
 var (
 	ErrBusy   = errors.New("the database is busy")
 	ErrFull   = errors.New("the database is full")
@@ -30,19 +30,19 @@ var (
 	ErrGone   = errors.New("the file of the database was removed or replaced while it was open")
 )
 
-// FileName is the name of the database in its folder.
+// FileName is the name of the database in its directory.
 const FileName = "dual.db"
 
 // Store is an open database. It is safe for concurrent use.
 type Store struct {
 	o     Options
 	name  string        // of the file
-	turn  chan struct{} // held by the one change of this process
+	turn  chan struct{} // held by the only change of this process
 	write *sql.DB       // one connection; nil if the database was opened for reading
 	read  *sql.DB
 	file  os.FileInfo // the file that was opened
 
-	copied string // the folder of a copy that is removed with the store; "" if it is not one
+	copied string // directory of a copy that Close removes; "" if the database is not a copy
 }
 
 const (
@@ -52,7 +52,7 @@ const (
 	readers         = 4
 )
 
-// Open opens the database in a folder, which is made if it does not exist.
+// Open opens the database in a directory, which it creates if it does not exist.
 func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	if o.Wait <= 0 {
 		o.Wait = defaultWait
@@ -80,7 +80,7 @@ func Open(ctx context.Context, dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// setUp brings the database to the version of this program. It takes the write lock only if there is something to do.
+// setUp migrates the database to the version of this program. It takes the write lock only if there is something to do.
 func (s *Store) setUp(ctx context.Context) error {
 	var version int
 	if err := s.write.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err == nil && version == len(schema) {
@@ -146,7 +146,8 @@ func (t *Tx) rows(scan func(*sql.Rows) error, query string, args ...any) error {
 	return rows.Err()
 }
 
-// Update runs change in a transaction that excludes all others, in any process. If change returns an error, nothing was changed.
+// Update runs change in a transaction that excludes all other changes, in any process. If change returns an error,
+// nothing is changed.
 func (s *Store) Update(ctx context.Context, change func(*Tx) error) error {
 	wait := time.NewTimer(s.o.Wait)
 	defer wait.Stop()
@@ -161,7 +162,7 @@ func (s *Store) Update(ctx context.Context, change func(*Tx) error) error {
 	return s.in(ctx, s.write, change)
 }
 
-// View runs read in a transaction that sees one state of the database.
+// View runs read in a transaction that sees a consistent state of the database.
 func (s *Store) View(ctx context.Context, read func(*Tx) error) error { return s.in(ctx, s.read, read) }
 
 func (s *Store) in(ctx context.Context, db *sql.DB, do func(*Tx) error) error {
@@ -182,8 +183,8 @@ func (s *Store) in(ctx context.Context, db *sql.DB, do func(*Tx) error) error {
 	return s.classify(tx.Commit())
 }
 
-// checkFile returns [ErrGone] if the file that was opened is not at its path any more. SQLite would go on with the file that has no name, and
-// its content would be lost with the process.
+// checkFile returns [ErrGone] if the opened file is no longer at its path. SQLite would continue with the unlinked
+// file, whose content is lost when the process ends.
 func (s *Store) checkFile() error {
 	if s.file == nil {
 		return nil
@@ -194,7 +195,7 @@ func (s *Store) checkFile() error {
 	return nil
 }
 
-// classify gives an error of SQLite the one of this package that says what to do.
+// classify converts an error of SQLite to an error of this package.
 func (s *Store) classify(err error) error {
 	switch kind := sqlitedb.KindAt(err, s.name); {
 	case kind == sqlitedb.Busy:
@@ -208,7 +209,7 @@ func (s *Store) classify(err error) error {
 	}
 }
 
-// DamagedError is a row that does not hold what this package writes.
+// DamagedError is the error for a row with content that this package does not write.
 type DamagedError struct {
 	Table  string `json:"table"`
 	Row    string `json:"row"` // its id
@@ -220,7 +221,8 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("row %q of %s is damaged: %s", e.Row, e.Table, e.Reason)
 }
 
-// scanError returns the error of reading a row: [ErrNotFound] without a row, or a [DamagedError] if a value has the wrong type.
+// scanError converts the error of reading a row: to [ErrNotFound] if there is no row, or to a [DamagedError] if a value
+// has the wrong type.
 func scanError(err error, table, row string) error {
 	if err != nil && strings.HasPrefix(err.Error(), "sql: Scan error") {
 		return &DamagedError{table, row, "a value has the wrong type"}
@@ -228,14 +230,14 @@ func scanError(err error, table, row string) error {
 	return notFound(err)
 }
 
-// conditions collects what the rows of a query must fulfil. A condition that is left out lets SQLite use an index for the others, which
-// it cannot for a condition that is made true by a parameter.
+// conditions collects the conditions of a query. Omitting a condition lets SQLite use an index for the others; a
+// condition that a parameter makes true would prevent that.
 type conditions struct {
 	parts []string
 	args  []any
 }
 
-// equal demands a value of a column, unless the value is empty.
+// equal requires a value of a column, unless the value is empty.
 func (c *conditions) equal(column, value string) {
 	if value != "" {
 		c.add(column+" = ?", value)

@@ -6,7 +6,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/reputation"
 )
 
-// Outcome is something that an agent has done.
+// Outcome is one recorded action of an agent.
 type Outcome struct {
 	Number  int64           `json:"number"`
 	AgentID string          `json:"agent_id"`
@@ -16,7 +16,7 @@ type Outcome struct {
 	At      string          `json:"at"`
 }
 
-// InsertOutcome stores an outcome. It does nothing without an agent.
+// InsertOutcome stores an outcome. It does nothing if agent is empty.
 func (t *Tx) InsertOutcome(agent string, kind reputation.Kind, subject, at string) error {
 	if agent == "" {
 		return nil
@@ -25,7 +25,7 @@ func (t *Tx) InsertOutcome(agent string, kind reputation.Kind, subject, at strin
 	return err
 }
 
-// Outcomes returns outcomes of an agent before a number, the newest first; 0 is from the newest.
+// Outcomes returns outcomes of an agent before a number, newest first; 0 starts with the newest.
 func (t *Tx) Outcomes(agent string, before int64, limit int) (all []Outcome, err error) {
 	all = []Outcome{}
 	var c conditions
@@ -43,7 +43,7 @@ func (t *Tx) Outcomes(agent string, before int64, limit int) (all []Outcome, err
 	return all, err
 }
 
-// OutcomeCounts returns how many outcomes of each kind the agents have; "" is all agents.
+// OutcomeCounts returns the number of outcomes of each kind by agent; "" selects all agents.
 func (t *Tx) OutcomeCounts(agent string) (map[string]map[reputation.Kind]int, error) {
 	counts := map[string]map[reputation.Kind]int{}
 	var c conditions

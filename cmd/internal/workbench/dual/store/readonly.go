@@ -12,10 +12,12 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/sqlitedb"
 )
 
-// OpenReadOnly opens a database for reading. It never waits for a change of another process, and [Store.Update] must not be called.
+// OpenReadOnly opens a database for reading. It never waits for a change of another process, and [Store.Update] must
+// not be called.
 //
-// SQLite needs a file beside the database, also for reading. Where the folder cannot be written, the database is read as a snapshot that does
-// not change; if it has a log with further changes, it is copied to the folder for temporary files first.
+// SQLite needs a file beside the database even for reading. If the directory cannot be written, the database is read as
+// a fixed snapshot; if it has a write-ahead log with further changes, it is first copied to the directory for temporary
+// files.
 func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
 	name := filepath.Join(dir, FileName)
 	s, err := openReading(ctx, name, sqlitedb.Options{ReadOnly: true})
@@ -43,7 +45,8 @@ func openReading(ctx context.Context, name string, how sqlitedb.Options) (*Store
 
 const logSuffix = "-wal"
 
-// openSnapshot opens a database in a folder that cannot be written. The error is cause if the file cannot be read at all.
+// openSnapshot opens a database in a directory that cannot be written. It returns cause if the file cannot be read at
+// all.
 func openSnapshot(ctx context.Context, name string, cause error) (*Store, error) {
 	if f, err := os.Open(name); err != nil {
 		return nil, cause
@@ -95,7 +98,7 @@ func openCopy(ctx context.Context, name, dir string) (*Store, error) {
 	return s, err
 }
 
-// copyFile copies the first bytes of a file.
+// copyFile copies the first size bytes of a file.
 func copyFile(from, to string, size int64) error {
 	in, err := os.Open(from)
 	if err != nil {

@@ -47,7 +47,7 @@ func (t *Tx) Round(id string) (*consensus.Round, error) {
 	return &r, err
 }
 
-// InsertVote stores a vote and what it decided, or returns [ErrUnique] if the voter has voted.
+// InsertVote stores a vote and the resulting state, or returns [ErrUnique] if the voter has voted.
 func (t *Tx) InsertVote(r *consensus.Round, v consensus.Vote) error {
 	if _, err := t.exec("INSERT INTO votes VALUES (?, ?, ?, ?)", r.ID, v.Voter, string(v.Choice), v.CastAt); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (t *Tx) InsertVote(r *consensus.Round, v consensus.Vote) error {
 	return err
 }
 
-// Equivocation is a second vote of a voter that differs from the first. It was refused.
+// Equivocation is a refused second vote of a voter that differs from the first.
 type Equivocation struct {
 	RoundID   string           `json:"round_id"`
 	Voter     string           `json:"voter_id"`
@@ -65,15 +65,15 @@ type Equivocation struct {
 	At        string           `json:"at"`
 }
 
-// InsertEquivocation stores the first equivocation of a voter in a round. It reports whether it was the first: a voter that repeats it adds
-// nothing to the evidence, and must not fill the database.
+// InsertEquivocation stores the first equivocation of a voter in a round, and reports whether it was the first.
+// Repetitions are not stored, because they add no evidence and would fill the database.
 func (t *Tx) InsertEquivocation(e Equivocation) (first bool, err error) {
 	n, err := t.exec("INSERT INTO equivocations (round_id, voter, first, attempted, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
 		e.RoundID, e.Voter, string(e.First), string(e.Attempted), e.At)
 	return n > 0, err
 }
 
-// Equivocations returns those of a round.
+// Equivocations returns the equivocations of a round.
 func (t *Tx) Equivocations(round string) (all []Equivocation, err error) {
 	all = []Equivocation{}
 	err = t.rows(func(r *sql.Rows) error {
@@ -92,13 +92,13 @@ func (t *Tx) HasRound(id string) (bool, error) {
 	return n > 0, err
 }
 
-// NumberedRound is a round by its id, and its place in the order in which rounds were proposed.
+// NumberedRound is the id of a round and its number in the order of proposals.
 type NumberedRound struct {
 	ID     string
 	Number int64
 }
 
-// RoundIDs returns the rounds that were proposed after a number, in their order.
+// RoundIDs returns the rounds that were proposed after a number, in order.
 func (t *Tx) RoundIDs(after int64, limit int) (all []NumberedRound, err error) {
 	err = t.rows(func(r *sql.Rows) error {
 		var n NumberedRound

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// schema holds the statements that lead from one version of the database to the next.
+// schema has the statements that migrate the database from each version to the next.
 var schema = []string{`
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 INSERT INTO meta VALUES ('id', lower(hex(randomblob(16))));
@@ -55,7 +55,7 @@ CREATE TABLE calls (
 CREATE INDEX calls_upstream ON calls(upstream, number);
 `}
 
-// migrate brings the database to the version of this program. A database of a later program is refused.
+// migrate migrates the database to the version of this program. It refuses a database with a later version.
 func (s *Store) migrate(ctx context.Context) error {
 	return s.Update(ctx, func(tx *Tx) error {
 		version, err := tx.version()
@@ -75,7 +75,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	})
 }
 
-// version returns the version of the database, which is not later than that of this program.
+// version returns the version of the database, or an error if it is later than that of this program.
 func (t *Tx) version() (version int, err error) {
 	if err := t.row("PRAGMA user_version").Scan(&version); err != nil {
 		return 0, err
@@ -95,7 +95,7 @@ func (t *Tx) checkVersion() error {
 	return err
 }
 
-// ID returns the identity of the database, by which the ledger knows whose records it attests; [ErrNotFound] if it was removed.
+// ID returns the id of the database, which identifies it in the ledger; [ErrNotFound] if the id was removed.
 func (t *Tx) ID() (id string, err error) {
 	err = t.row("SELECT value FROM meta WHERE name = 'id'").Scan(&id)
 	return id, notFound(err)

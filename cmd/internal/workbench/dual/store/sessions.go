@@ -10,7 +10,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/jsonvalue"
 )
 
-// Session is an audit session: the thought records between its start and its end belong together, and one root stands for all of them.
+// Session is an audit session: a group of thought records, recorded between its start and its end, with one root over
+// all of them.
 type Session struct {
 	ID          string `json:"session_id"`
 	TaskID      string `json:"task_id,omitempty"` // "" for all tasks
@@ -19,11 +20,12 @@ type Session struct {
 	FinalizedAt string `json:"finalized_at,omitempty"` // "" while it is open
 	Root        string `json:"root,omitempty"`
 	Records     int64  `json:"record_count,omitempty"` // of a finalised session
-	Place       Place  `json:"-"`                      // where the ledger attests the root
-	Number      int64  `json:"-"`                      // counts sessions in the order of their start
+	Place       Place  `json:"-"`                      // position of the root in the ledger
+	Number      int64  `json:"-"`                      // number in the order of starts
 }
 
-// Sum returns a hash over everything that is known of a session but its place in the ledger: SHA-256, in hex, of its canonical JSON.
+// Sum returns a hash over all fields of a session except its position in the ledger: SHA-256, in hex, of its canonical
+// JSON.
 func (s *Session) Sum() string {
 	text, err := jsonvalue.Append(nil, map[string]any{
 		"session_id": s.ID, "task_id": s.TaskID, "agent_id": s.AgentID, "begun_at": s.BegunAt, "finalized_at": s.FinalizedAt, "root": s.Root,
@@ -35,7 +37,7 @@ func (s *Session) Sum() string {
 	return Digest(string(text))
 }
 
-// Digest returns the SHA-256 of a text in hex. The ledger knows a session by the digest of its id.
+// Digest returns the SHA-256 of a text in hex. The ledger identifies a session by the digest of its id.
 func Digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
@@ -46,7 +48,7 @@ func (s *Session) Finalized() bool { return s.FinalizedAt != "" }
 
 const sessionColumns = `rowid, id, coalesce(task_id, ''), agent_id, begun_at, coalesce(finalized_at, ''), coalesce(root, ''), records, coalesce(chain, ''), max(coalesce(seq, 0), 0)`
 
-// InsertSession stores a session that begins, or returns [ErrUnique] if its id is taken.
+// InsertSession stores a new session, or returns [ErrUnique] if its id is taken.
 func (t *Tx) InsertSession(s *Session) error {
 	_, err := t.exec("INSERT INTO sessions (id, digest, task_id, agent_id, begun_at, records) VALUES (?, ?, nullif(?, ''), ?, ?, 0)", s.ID, Digest(s.ID), s.TaskID, s.AgentID, s.BegunAt)
 	return err
@@ -62,8 +64,9 @@ func (t *Tx) SessionByDigest(digest string) (*Session, error) {
 	return scanSession(t.row("SELECT "+sessionColumns+" FROM sessions WHERE digest = ?", digest))
 }
 
-// OpenSession returns the open session that a new record of a task belongs to if the caller names none: that of the task if there is one,
-// otherwise one for all tasks; the one that began last, of the agent if it has one. It is nil if no session is open.
+// OpenSession returns the open session for a new record of a task if the caller names none: one for the task if there
+// is one, otherwise one for all tasks. Among these it prefers a session of the agent, then the newest. It returns nil
+// if no session is open.
 func (t *Tx) OpenSession(task, agent string) (*Session, error) {
 	var found *Session
 	err := t.rows(func(r *sql.Rows) (err error) {
@@ -80,7 +83,7 @@ func (t *Tx) FinalizeSession(id, root string, records int64, at string) error {
 	return err
 }
 
-// AttestSession notes where the ledger attests a root, the first time.
+// AttestSession stores the position of a root in the ledger, unless one is stored.
 func (t *Tx) AttestSession(id string, at Place) error {
 	_, err := t.exec("UPDATE sessions SET chain = ?, seq = ? WHERE id = ? AND chain IS NULL", at.Chain, int64(at.Seq), id) //nolint:gosec // at most 18 digits
 	return err
@@ -91,7 +94,8 @@ func (t *Tx) UnattestedSessions() ([]Session, error) {
 	return t.sessions("SELECT " + sessionColumns + " FROM sessions WHERE finalized_at IS NOT NULL AND chain IS NULL ORDER BY rowid")
 }
 
-// Sessions returns the sessions that began before a number, the newest first; 0 is from the newest. Number is that of the last one.
+// Sessions returns the sessions that began before a number, newest first; 0 starts with the newest. number is that of
+// the last session returned.
 func (t *Tx) Sessions(before int64, limit int) (all []Session, number int64, err error) {
 	var c conditions
 	if before > 0 {

@@ -78,7 +78,7 @@ func (t *Tx) UpdateTask(task *tasks.Task) error {
 	return err
 }
 
-// TaskIDs returns ids that begin with a text.
+// TaskIDs returns ids that begin with a prefix.
 func (t *Tx) TaskIDs(begin string, limit int) (ids []string, err error) {
 	err = t.rows(func(r *sql.Rows) error {
 		var id string
@@ -89,30 +89,30 @@ func (t *Tx) TaskIDs(begin string, limit int) (ids []string, err error) {
 	return ids, err
 }
 
-// TaskFilter chooses tasks. Empty fields choose all.
+// TaskFilter selects tasks. Empty fields select all.
 type TaskFilter struct {
 	Status   tasks.Status
 	AgentID  string
 	ParentID string
-	After    string // the id of the task before the first one
+	After    string // id of the task before the first one
 	Limit    int
 }
 
-// TaskPage is a part of a list of tasks.
+// TaskPage is one page of a list of tasks.
 type TaskPage struct {
 	Tasks   []tasks.Task
-	Damaged []DamagedError // rows between the tasks that cannot be read, the first [maxDamaged]
-	More    bool           // the limit cut some tasks off
+	Damaged []DamagedError // unreadable rows between the tasks, the first [maxDamaged]
+	More    bool           // there are more tasks than the limit
 }
 
-// maxDamaged bounds the damaged rows in a page.
+// maxDamaged is the maximum number of damaged rows in a page.
 const maxDamaged = 20
 
-// errPageFull ends the query of a page.
+// errPageFull stops the query of a page.
 var errPageFull = errors.New("the page is full")
 
-// Tasks returns tasks in the order in which they were created. Damaged rows do not count for the limit, so that a list goes on behind them. If
-// After is not the id of a task the error is [ErrNotFound].
+// Tasks returns tasks in the order of their creation. Damaged rows do not count for the limit, so that a list continues
+// after them. The error is [ErrNotFound] if After is not the id of a task.
 func (t *Tx) Tasks(f TaskFilter) (*TaskPage, error) {
 	var c conditions
 	if f.After != "" {

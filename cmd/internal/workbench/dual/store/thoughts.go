@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/trail"
 )
 
-// Place is where the ledger attests something.
+// Place is the position of an entry in the ledger.
 type Place struct {
 	Chain string `json:"chain"`
 	Seq   uint64 `json:"seq"`
@@ -15,7 +15,7 @@ type Place struct {
 
 const thoughtColumns = "id, seq, type, task_id, agent_id, session_id, content, timestamp, prev_hash, hash"
 
-// Head returns the last record of a task, nil for a task without records.
+// Head returns the last record of a task, nil if it has no records.
 func (t *Tx) Head(task string) (*trail.Record, error) {
 	r, err := scanThought(t.row("SELECT "+thoughtColumns+" FROM thoughts WHERE task_id = ? ORDER BY number DESC LIMIT 1", task))
 	if errors.Is(err, ErrNotFound) {
@@ -48,7 +48,7 @@ func (t *Tx) CountBound(session string) (n int64, err error) {
 	return n, err
 }
 
-// ThoughtFilter chooses records. Empty fields choose all; Limit 0 returns all.
+// ThoughtFilter selects records. Empty fields select all; Limit 0 returns all.
 type ThoughtFilter struct {
 	TaskID, AgentID, SessionID string
 	Type                       trail.Type
@@ -56,7 +56,7 @@ type ThoughtFilter struct {
 	Limit                      int
 }
 
-// Thoughts calls with for each record, in the order in which they were stored; number counts them over all tasks.
+// Thoughts calls with for each record, in the order of storage; number counts the records of all tasks.
 func (t *Tx) Thoughts(f ThoughtFilter, with func(number int64, r *trail.Record) error) error {
 	var c conditions
 	c.equal("task_id", f.TaskID)
@@ -73,8 +73,8 @@ func (t *Tx) Thoughts(f ThoughtFilter, with func(number int64, r *trail.Record) 
 	return t.eachThought(with, "SELECT number, "+thoughtColumns+" FROM thoughts"+c.where()+"ORDER BY number LIMIT ?", append(c.args, limit)...)
 }
 
-// Chains calls with for each record of all tasks, or of one, task by task; those of a task are in the order in which they were stored.
-// Attested says whether the database has a place in the ledger for it.
+// Chains calls with for each record of all tasks, or of one, grouped by task and in the order of storage. attested
+// reports whether the database has a ledger position for the record.
 func (t *Tx) Chains(task string, with func(number int64, r *trail.Record, attested bool) error) error {
 	var c conditions
 	c.equal("task_id", task)
@@ -100,14 +100,14 @@ func (t *Tx) eachThought(with func(number int64, r *trail.Record) error, query s
 	}, query, args...)
 }
 
-// Found is a record as far as a verification needs it. The zero value is no record.
+// Found has the fields of a record that a verification needs. The zero value means that there is no such record.
 type Found struct {
 	Number int64
 	ID     string
 	TaskID string
 	Seq    int64
 	Hash   string
-	Place  Place // where the ledger attests it
+	Place  Place // position in the ledger
 }
 
 // At returns the record with a number in the chain of a task.
@@ -115,7 +115,7 @@ func (t *Tx) At(task string, seq int64) (f Found, err error) {
 	return t.found("task_id = ? AND seq = ? ORDER BY number LIMIT 1", task, seq)
 }
 
-// Numbered returns the record with a number over all tasks.
+// Numbered returns the record with a number among all tasks.
 func (t *Tx) Numbered(number int64) (f Found, err error) { return t.found("number = ?", number) }
 
 func (t *Tx) found(where string, args ...any) (f Found, err error) {
@@ -127,7 +127,8 @@ func (t *Tx) found(where string, args ...any) (f Found, err error) {
 	return f, err
 }
 
-// IndexIn returns how many records of a session were stored before one of them, or [ErrNotFound] if the session does not have it.
+// IndexIn returns the number of records of a session that were stored before the given one, or [ErrNotFound] if the
+// session does not have it.
 func (t *Tx) IndexIn(session, id string) (index int64, err error) {
 	var number int64
 	if err := t.row("SELECT number FROM thoughts WHERE id = ? AND session_id = ?", id, session).Scan(&number); err != nil {
@@ -137,7 +138,7 @@ func (t *Tx) IndexIn(session, id string) (index int64, err error) {
 	return index, err
 }
 
-// Unattested returns records that the ledger does not attest yet, the oldest first.
+// Unattested returns records that the ledger does not attest yet, oldest first.
 func (t *Tx) Unattested(limit int) (all []trail.Record, err error) {
 	err = t.rows(func(rows *sql.Rows) error {
 		r, err := scanThought(rows)
@@ -162,13 +163,13 @@ func (t *Tx) CountPending() (n int64, err error) {
 	return n, err
 }
 
-// AttestThought notes where the ledger attests a record, the first time.
+// AttestThought stores the position of a record in the ledger, unless one is stored.
 func (t *Tx) AttestThought(id string, at Place) error {
 	_, err := t.exec("UPDATE thoughts SET chain = ?, anchor = ? WHERE id = ? AND chain IS NULL", at.Chain, int64(at.Seq), id) //nolint:gosec // at most 18 digits
 	return err
 }
 
-// ThoughtPlace returns where the ledger attests a record; false if it does not yet.
+// ThoughtPlace returns the position of a record in the ledger; ok is false if it is not attested yet.
 func (t *Tx) ThoughtPlace(id string) (at Place, ok bool, err error) {
 	err = t.row("SELECT coalesce(chain, ''), coalesce(anchor, 0) FROM thoughts WHERE id = ?", id).Scan(&at.Chain, &at.Seq)
 	return at, at.Chain != "", notFound(err)

@@ -1,4 +1,4 @@
-// Package tasks holds the rules of tasks: which statuses there are, which changes between them are allowed, and what a valid task is.
+// Package tasks has the rules of tasks: their statuses, the allowed changes between them, and the validity of a task.
 // It does no I/O.
 package tasks
 
@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Status is where a task stands.
+// Status is the status of a task.
 type Status string
 
 // The statuses. A task is created in Init and ends in Done or Cancelled.
@@ -22,18 +22,18 @@ const (
 	Cancelled Status = "CANCELLED"
 )
 
-// Statuses returns all statuses, in the order in which a task passes them. The caller owns the slice.
+// Statuses returns all statuses, in the order in which a task has them. The caller owns the slice.
 func Statuses() []Status {
 	return []Status{Init, Gather, Analyze, Plan, Apply, Verify, Done, Cancelled}
 }
 
-// next is the one step forward from each status.
+// next maps each status to the one after it.
 var next = map[Status]Status{Init: Gather, Gather: Analyze, Analyze: Plan, Plan: Apply, Apply: Verify, Verify: Done}
 
 // Valid reports whether s is one of the statuses.
 func (s Status) Valid() bool { return slices.Contains(Statuses(), s) }
 
-// Terminal reports whether a task stays in s for good.
+// Terminal reports whether a task can never leave s.
 func (s Status) Terminal() bool { return s == Done || s == Cancelled }
 
 // Allowed returns the statuses that a task in s may change to: the next one, and Cancelled while it has not ended.
@@ -46,7 +46,7 @@ func (s Status) Allowed() []Status {
 	return []Status{forward, Cancelled}
 }
 
-// TransitionError is a change of status that the state machine does not have.
+// TransitionError is the error for a change of status that the state machine does not allow.
 type TransitionError struct {
 	From, To Status
 	Allowed  []Status

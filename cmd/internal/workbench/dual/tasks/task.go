@@ -27,18 +27,19 @@ type Task struct {
 	UpdatedAt   time.Time       `json:"updated_at"`
 }
 
-// Bounds of a task.
+// Limits of a task.
 const (
 	MaxTitle       = 200
 	MaxDescription = 16 << 10
 	MaxContext     = 64 << 10
 	MaxResult      = 16 << 10
 	MaxDependsOn   = 32
-	// MaxContextDepth bounds the nesting of a context. An answer may hold it at a depth of about 6, and readers accept 128.
+	// MaxContextDepth is the maximum nesting of a context. An answer may contain it at a depth of about 6, and readers
+	// accept 128.
 	MaxContextDepth = 64
 )
 
-// FieldError is a field that makes a task invalid although the schema accepts it.
+// FieldError is the error for a field that makes a task invalid although the schema accepts it.
 type FieldError struct {
 	Field  string `json:"path"`
 	Reason string `json:"message"`
@@ -47,7 +48,7 @@ type FieldError struct {
 // Error names the field.
 func (e *FieldError) Error() string { return e.Field + ": " + e.Reason }
 
-// Check returns the fields of a new task that are not valid. References to other tasks are checked where these are stored.
+// Check returns the invalid fields of a new task. It does not check references to other tasks.
 func (t *Task) Check() []FieldError {
 	var wrong []FieldError
 	add := func(field, format string, args ...any) {

@@ -1,5 +1,5 @@
-// Package trail holds the rules of thought records: how a record is hashed, how the records of a task are chained, and how a chain is
-// verified. It does no I/O.
+// Package trail has the rules of thought records: how a record is hashed, how the records of a task are chained, and
+// how a chain is verified. It does no I/O.
 package trail
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/jsonvalue"
 )
 
-// Type is what kind of thought a record holds.
+// Type is the type of a thought record.
 type Type string
 
 // The types.
@@ -34,10 +34,10 @@ func (t Type) Valid() bool { return slices.Contains(Types(), t) }
 // Genesis is the PrevHash of the first record of a task.
 var Genesis = strings.Repeat("0", 2*sha256.Size)
 
-// timeFormat has a fixed width, so that a time has one text.
+// timeFormat has a fixed width, so that a time has exactly one text.
 const timeFormat = "2006-01-02T15:04:05.000000Z"
 
-// Stamp returns a time as records have it: UTC, in microseconds.
+// Stamp formats a time for records: UTC, in microseconds.
 func Stamp(t time.Time) string { return t.UTC().Format(timeFormat) }
 
 // Record is one thought about a task. Hash covers every other field.
@@ -67,7 +67,8 @@ func (r *Record) Sum() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Link completes a record that follows the head of its task: number, previous hash and hash. A nil head begins the chain.
+// Link sets the number, previous hash and hash of a record that follows the head of its task. A nil head starts the
+// chain.
 func (r *Record) Link(head *Record) {
 	r.Seq, r.PrevHash = 1, Genesis
 	if head != nil {

@@ -1,6 +1,6 @@
 package trail
 
-// Fault is why a record is broken.
+// Fault is the reason why a record does not verify.
 type Fault string
 
 // The faults.
@@ -8,20 +8,20 @@ const (
 	FaultHash     Fault = "hash_mismatch"       // a field was changed
 	FaultLink     Fault = "link_broken"         // it does not follow the record before it
 	FaultSeq      Fault = "number_broken"       // a record before it is missing or was moved
-	FaultMissing  Fault = "record_missing"      // it was recorded, and is gone
-	FaultReplaced Fault = "record_replaced"     // another record was recorded in its place
-	FaultUnproven Fault = "attestation_missing" // it was attested, and the ledger does not hold the entry
+	FaultMissing  Fault = "record_missing"      // the ledger attests it, but the database does not have it
+	FaultReplaced Fault = "record_replaced"     // the ledger attests another record at its position
+	FaultUnproven Fault = "attestation_missing" // it was attested, but the ledger does not have the entry
 )
 
 // Broken is a record that does not verify.
 type Broken struct {
 	TaskID string `json:"task_id"`
 	Seq    int64  `json:"seq"`
-	ID     string `json:"id,omitempty"` // "" if the record is gone
+	ID     string `json:"id,omitempty"` // "" if the record is missing
 	Fault  Fault  `json:"fault"`
 }
 
-// Anchor is what was attested of a record when it was made, in a place apart from the records.
+// Anchor is the attestation of a record, which is stored separately from the records.
 type Anchor struct {
 	ID     string `json:"id"`
 	TaskID string `json:"task_id"`
@@ -29,24 +29,24 @@ type Anchor struct {
 	Hash   string `json:"hash"`
 }
 
-// Bounds of what a [Verifier] keeps, however much is broken.
+// Limits of the memory of a [Verifier].
 const (
 	shownFaults = 20
 	knownFaults = 10000
 )
 
-// Verifier checks the chains of tasks. The records of a task must follow each other, in the order in which they were made. Its memory does not
-// grow with the number of records. The zero value is ready.
+// Verifier checks the chains of tasks. The records of a task must be added consecutively, in the order in which they
+// were made. Its memory does not grow with the number of records. The zero value is ready to use.
 type Verifier struct {
 	head   position
 	count  int
 	tasks  int
 	broken []Broken
 	faults int
-	faulty map[position]bool // the first records that are broken, so that each counts once
+	faulty map[position]bool // the first broken records, so that each counts once
 }
 
-// position is a place in the chain of a task. As the head of a chain it has the hash of the record there.
+// position is a position in the chain of a task. For the head of a chain it has the hash of the record there.
 type position struct {
 	task string
 	seq  int64
@@ -71,7 +71,7 @@ func (v *Verifier) Add(r *Record) {
 	v.head.seq, v.head.hash = r.Seq, r.Hash
 }
 
-// fault counts a broken record once, as long as not more than knownFaults are broken.
+// fault counts a broken record. Each record counts once, as long as no more than knownFaults are broken.
 func (v *Verifier) fault(b Broken) {
 	at := position{task: b.TaskID, seq: b.Seq}
 	if v.faulty[at] {
@@ -89,8 +89,8 @@ func (v *Verifier) fault(b Broken) {
 	}
 }
 
-// Attested compares what was attested with the record that stands at its place; "" is the hash of no record. It finds records that were
-// removed from the end of a chain, and chains that were rewritten as a whole.
+// Attested compares an attestation with the hash of the record at its position, "" if there is none. It finds records
+// that were removed from the end of a chain, and chains that were completely rewritten.
 func (v *Verifier) Attested(a Anchor, hash string) {
 	switch hash {
 	case a.Hash:
@@ -101,19 +101,19 @@ func (v *Verifier) Attested(a Anchor, hash string) {
 	}
 }
 
-// Unproven counts a record whose attestation is not where the database says.
+// Unproven counts a record whose attestation is not at the ledger position stored in the database.
 func (v *Verifier) Unproven(task string, seq int64, id string) {
 	v.fault(Broken{task, seq, id, FaultUnproven})
 }
 
-// Count returns how many records were added.
+// Count returns the number of records added.
 func (v *Verifier) Count() int { return v.count }
 
-// Tasks returns how many tasks they belong to.
+// Tasks returns the number of tasks that they belong to.
 func (v *Verifier) Tasks() int { return v.tasks }
 
 // Broken returns the first 20 records that do not verify, in the order in which they were found.
 func (v *Verifier) Broken() []Broken { return v.broken }
 
-// Faults returns how many records do not verify.
+// Faults returns the number of records that do not verify.
 func (v *Verifier) Faults() int { return v.faults }

@@ -15,7 +15,7 @@ const Suite = "ECVRF-EDWARDS25519-SHA512-ELL2"
 // ErrKey is returned for a private key that is not 32 bytes in hex. It does not repeat the key.
 var ErrKey = errors.New("the private key must be 64 hexadecimal digits")
 
-// Output is the result of an evaluation, in hex. Proof shows to a holder of PublicKey that Beta belongs to the input.
+// Output is the result of an evaluation, in hex. Proof proves to a holder of PublicKey that Beta belongs to the input.
 type Output struct {
 	Suite     string `json:"suite"`
 	PublicKey string `json:"public_key"`
@@ -39,7 +39,7 @@ func Eval(privateKey string, alpha []byte) (Output, error) {
 	return Output{Suite, hex.EncodeToString(public), hex.EncodeToString(beta), hex.EncodeToString(proof)}, nil
 }
 
-// Verify returns the output in hex that a proof shows for an input; false if the proof does not hold. All texts are hex.
+// Verify returns the output that a proof proves for an input; ok is false if the proof is not valid. All texts are hex.
 func Verify(publicKey, proof string, alpha []byte) (beta string, ok bool) {
 	public, err := hex.DecodeString(publicKey)
 	if err != nil || len(public) != ed25519.PublicKeySize {
