@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestARefusalSaysWhatToDoInstead makes the slips that agents make and holds the advice against what would help.
+// TestARefusalSaysWhatToDoInstead makes common mistakes of agents and checks the suggestions.
 func TestARefusalSaysWhatToDoInstead(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -39,7 +39,8 @@ func TestARefusalSaysWhatToDoInstead(t *testing.T) {
 	}
 }
 
-// TestTheReviewCountsFilesHoweverDeep shows a plan for files that lie deeper than a listing goes, and beside more files than it holds.
+// TestTheReviewCountsFilesHoweverDeep shows a plan for files that are deeper and more numerous than the limits of a
+// listing.
 func TestTheReviewCountsFilesHoweverDeep(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

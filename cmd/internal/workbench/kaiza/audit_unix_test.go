@@ -13,12 +13,12 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// TestK20WhetherTheTrailIsLockedOrBrokenIsTold takes the trail away from a session in both ways, and gives it back.
+// TestK20WhetherTheTrailIsLockedOrBrokenIsTold makes the trail unavailable to a session in both ways, and restores it.
 func TestK20WhetherTheTrailIsLockedOrBrokenIsTold(t *testing.T) {
 	for code, take := range map[string]func(p *env) (flags []string, giveBack func()){
 		"AUDIT_LOCK_FAILED": func(p *env) ([]string, func()) { return nil, holdTrail(p.t, p.ledgerDir()) },
 		"AUDIT_LOG_FAILED": func(p *env) ([]string, func()) {
-			name := filepath.Join(filepath.Dir(p.root), "elsewhere") // a file where the folder should be
+			name := filepath.Join(filepath.Dir(p.root), "elsewhere") // a file instead of the folder
 			if err := os.WriteFile(name, nil, 0o600); err != nil {
 				p.t.Fatal(err)
 			}
@@ -48,7 +48,7 @@ func TestK20WhetherTheTrailIsLockedOrBrokenIsTold(t *testing.T) {
 			stranger := *c
 			stranger.session = ""
 			stranger.call("begin_session", args{"workspace_root": p.work, "role": "WINDSURF"}).is(code)
-			if sessions, _ := filepath.Glob(filepath.Join(p.state, "sessions", "*")); len(sessions) != 1 { // the first one's
+			if sessions, _ := filepath.Glob(filepath.Join(p.state, "sessions", "*")); len(sessions) != 1 { // that of the first client
 				t.Errorf("the sessions are %v", sessions)
 			}
 			giveBack()
@@ -61,13 +61,13 @@ func TestK20WhetherTheTrailIsLockedOrBrokenIsTold(t *testing.T) {
 				}
 				return a.code() == ""
 			})
-			p.atRest(2) // what was refused was not done, not then and not now
+			p.atRest(2) // the refused calls had no effect
 		})
 	}
 }
 
-// TestStoppingTheServerCancelsCallsInProgress stops it while one change is being checked and another waits for it: neither has happened,
-// both are told the same, and the trail knows.
+// TestStoppingTheServerCancelsCallsInProgress stops the server while one change is being checked and another waits for
+// it. Neither takes effect, both get the same error, and the trail records it.
 func TestStoppingTheServerCancelsCallsInProgress(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -79,7 +79,7 @@ func TestStoppingTheServerCancelsCallsInProgress(t *testing.T) {
 			if left < 0 {
 				t.Fatal("the change is not under way")
 			}
-			time.Sleep(10 * time.Millisecond) // begin_session has one entry already
+			time.Sleep(10 * time.Millisecond) // begin_session already has one entry
 		}
 	}
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {

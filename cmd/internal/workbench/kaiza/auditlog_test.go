@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// hashes are those of the entries that read_audit_log tells, in its order.
+// hashes returns the hashes of the entries that read_audit_log returns, in order.
 func (c *client) hashes(query args) (hashes []string) {
 	c.t.Helper()
 	a := c.call("read_audit_log", query)
@@ -22,8 +22,8 @@ func (c *client) hashes(query args) (hashes []string) {
 	return hashes
 }
 
-// TestTheTrailCanBeReadPageByPage goes back through it from the newest entry: every entry comes once, whatever the size of a page, though
-// all of them have the same time, as entries have that are written together.
+// TestTheTrailCanBeReadPageByPage pages from the newest entry to the oldest: each entry is returned once for any page
+// size, although all have the same time, like entries that are written together.
 func TestTheTrailCanBeReadPageByPage(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -72,7 +72,8 @@ func TestTheTrailCanBeReadPageByPage(t *testing.T) {
 	c.call("read_audit_log", args{"since": "2026-13-45T99:99:99Z"}).is("INVALID_INPUT_VALUE")
 }
 
-// TestNoDataMakesAnEntryOfAnotherWorkspaceOurs plants entries that name this workspace everywhere but where it counts.
+// TestNoDataMakesAnEntryOfAnotherWorkspaceOurs writes entries that name this workspace in all members except the
+// relevant one.
 func TestNoDataMakesAnEntryOfAnotherWorkspaceOurs(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

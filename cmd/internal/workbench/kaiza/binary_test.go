@@ -8,11 +8,11 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/testbinary"
 )
 
-// binary is the shipped program. These tests drive it as clients do and see nothing of its inside.
+// binary is the shipped program. These tests use it as a black box, like clients.
 var binary string
 
-// sideBySide are the tests in which calls run beside each other: what the race detector is for. All others have one client, and a server
-// that is built with the detector starts slowly; in a hurry they run without it only.
+// sideBySide matches the tests with concurrent calls, for which the race detector is useful. A server that is built with
+// the detector starts slowly, so in short mode only these tests use it.
 const sideBySide = "Story|Races|ManyClients|K10OfMany|K11ASecond|K18|ARaceFor|ManySessions|K6"
 
 func TestMain(m *testing.M) {

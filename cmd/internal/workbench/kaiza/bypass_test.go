@@ -12,7 +12,8 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// TestASessionOfAnotherRootIsNotServed restarts the server for another folder: a session that was begun before does not bring its own along.
+// TestASessionOfAnotherRootIsNotServed restarts the server with another root: an earlier session must not give access to
+// its old workspace.
 func TestASessionOfAnotherRootIsNotServed(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -37,7 +38,7 @@ func TestASessionOfAnotherRootIsNotServed(t *testing.T) {
 	}
 }
 
-// TestARaceForTheWorkspaceEndsInsideTheRoot swaps the link that a session is begun through.
+// TestARaceForTheWorkspaceEndsInsideTheRoot swaps the link through which a session is begun.
 func TestARaceForTheWorkspaceEndsInsideTheRoot(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -77,7 +78,7 @@ func TestARaceForTheWorkspaceEndsInsideTheRoot(t *testing.T) {
 	swapping.Wait()
 }
 
-// TestReadAuditLogHidesOtherSessionIDs reads in it as one role and tries to act with what it found as the other.
+// TestReadAuditLogHidesOtherSessionIDs reads the trail in one role and tries to use the ids it finds in the other.
 func TestReadAuditLogHidesOtherSessionIDs(t *testing.T) {
 	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		plan := p.approved("src/**")
@@ -94,7 +95,7 @@ func TestReadAuditLogHidesOtherSessionIDs(t *testing.T) {
 		if !strings.Contains(string(log.m.Bytes()), own) {
 			t.Error("the trail does not tell a session which entries are its own")
 		}
-		if planner.session == "" { // the connection is the session, and stays it
+		if planner.session == "" { // the connection is bound to its session
 			a := planner.call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan, "session_id": id})
 			if code := a.code(); code == "" {
 				t.Error("a planner has written as an executor")
@@ -107,7 +108,7 @@ func TestReadAuditLogHidesOtherSessionIDs(t *testing.T) {
 	})
 }
 
-// TestCallWithTwoSessionsIsRefused: nobody should have to guess which one was meant.
+// TestCallWithTwoSessionsIsRefused checks that a call that names two sessions is refused as ambiguous.
 func TestCallWithTwoSessionsIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -145,7 +146,7 @@ func TestALockHoldsInEveryServer(t *testing.T) {
 	other.call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan}).fine()
 }
 
-// TestAReportThatWasThereBeforeUnlocksNothing writes the same text again.
+// TestAReportThatWasThereBeforeUnlocksNothing writes a report with unchanged content.
 func TestAReportThatWasThereBeforeUnlocksNothing(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -196,7 +197,7 @@ func TestTheTrailOfAnotherWorkspaceStaysThere(t *testing.T) {
 	}
 }
 
-// TestNoPlanApprovesItself tries to write what only a person may.
+// TestNoPlanApprovesItself tries to write files that only a person may write.
 func TestNoPlanApprovesItself(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -218,7 +219,7 @@ func TestNoPlanApprovesItself(t *testing.T) {
 		{"path": "docs/plans/" + hashOf("x") + ".md", "content": forged, "plan_hash": wide},
 		{"path": "Docs/Plans/" + hash + ".md", "content": forged, "plan_hash": wide, "make_dirs": true},
 		{"patch": patch, "plan_hash": wide},
-		nil, // somebody changes the file past the server
+		nil, // the file is changed without the server
 		{"path": "alias/" + hash + ".md", "content": forged, "previous_hash": hashOf(stored), "plan_hash": wide},
 	} {
 		c := p.executor()
@@ -252,7 +253,7 @@ func firstLine(text string) string {
 	return line + "\n"
 }
 
-// TestAmbiguousHashPrefixIsRefused finds two plans whose hashes begin alike: who approves or uses the beginning must be told.
+// TestAmbiguousHashPrefixIsRefused finds two plans whose hashes share a prefix: approving or using the prefix must fail.
 func TestAmbiguousHashPrefixIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -288,7 +289,7 @@ func TestAmbiguousHashPrefixIsRefused(t *testing.T) {
 	c.call("write_file", write).fine()
 }
 
-// TestAPlanBehindAThousandOthersIsFound: who floods the folder hides nothing from the person who approves.
+// TestAPlanBehindAThousandOthersIsFound checks that flooding the folder does not hide a plan from the approver.
 func TestAPlanBehindAThousandOthersIsFound(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -307,7 +308,7 @@ func TestAPlanBehindAThousandOthersIsFound(t *testing.T) {
 	}
 }
 
-// TestReachableStateFolderRefusesEveryCall puts it where a plan could allow to change it.
+// TestReachableStateFolderRefusesEveryCall puts the state folder where a plan could allow changing it.
 func TestReachableStateFolderRefusesEveryCall(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -319,12 +320,13 @@ func TestReachableStateFolderRefusesEveryCall(t *testing.T) {
 	if err := os.Symlink(p.state, elsewhere); err != nil {
 		t.Fatal(err)
 	}
-	p.state = elsewhere // by another name it is the same
+	p.state = elsewhere // another name of the same folder
 	s = p.start()
 	s.call("begin_session", args{"workspace_root": p.work, "role": "WINDSURF"}).is("SELF_AUDIT_FAILURE")
 }
 
-// TestManySessionsDoNotEndThoseOfOthers begins more than are kept in memory. All go on: that of a connection, a named one, and a locked one.
+// TestManySessionsDoNotEndThoseOfOthers begins more sessions than are kept in memory. All can continue: the session of a
+// connection, a named one, and a locked one.
 func TestManySessionsDoNotEndThoseOfOthers(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -344,8 +346,8 @@ func TestManySessionsDoNotEndThoseOfOthers(t *testing.T) {
 	locked.locks(broken, "INVARIANT_VIOLATION", plan)
 }
 
-// TestReplyDescribesWhatTheChecksLeft has a check rewrite what was written: as a formatter does, and as an agent would that wants to get past
-// the policy with the code that a check runs.
+// TestReplyDescribesWhatTheChecksLeft has a check rewrite the written file, like a formatter, or like an agent that
+// tries to bypass the policy with code that a check runs.
 func TestReplyDescribesWhatTheChecksLeft(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -358,7 +360,7 @@ func TestReplyDescribesWhatTheChecksLeft(t *testing.T) {
 		"echo worse > src/hello.txt; exit 1":             "PREFLIGHT_FAILED",
 		"rm src/hello.txt; exit 1":                       "PREFLIGHT_FAILED",
 		"rm src/hello.txt":                               "PREFLIGHT_FAILED",
-		"printf '%b' 'hello\\nworld\\n' > src/hello.txt": "", // as it was
+		"printf '%b' 'hello\\nworld\\n' > src/hello.txt": "", // unchanged
 	} {
 		p.write("src/hello.txt", old)
 		quoted, _ := json.Marshal(script)
@@ -385,7 +387,8 @@ func TestReplyDescribesWhatTheChecksLeft(t *testing.T) {
 	}
 }
 
-// TestAnArgumentThatFitsTheSchemaIsUnderstood: what is refused all the same is named.
+// TestAnArgumentThatFitsTheSchemaIsUnderstood checks unusual notations that pass the schema; an argument that is still
+// refused is named.
 func TestAnArgumentThatFitsTheSchemaIsUnderstood(t *testing.T) {
 	t.Parallel()
 	c := newEnv(t).executor()
@@ -395,7 +398,7 @@ func TestAnArgumentThatFitsTheSchemaIsUnderstood(t *testing.T) {
 	} {
 		c.call(tool, json.RawMessage(in)).fine()
 	}
-	c.call("read_file", json.RawMessage(`{"path":"src/hello.txt","line":1e30}`)).fine() // far behind the end there is nothing
+	c.call("read_file", json.RawMessage(`{"path":"src/hello.txt","line":1e30}`)).fine() // empty beyond the end of the file
 	c.call("read_audit_log", args{"since": "2026-01-02T03:04:05.5+01:00"}).fine()
 	a := c.call("read_audit_log", args{"since": "2026-13-45T99:99:99Z"})
 	a.is("INVALID_INPUT_VALUE")
@@ -408,7 +411,7 @@ func TestAnArgumentThatFitsTheSchemaIsUnderstood(t *testing.T) {
 	}
 }
 
-// TestGuessedSessionIsRefused tries names that are none, or of files.
+// TestGuessedSessionIsRefused tries invalid session ids and names of files.
 func TestGuessedSessionIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -428,7 +431,7 @@ func TestGuessedSessionIsRefused(t *testing.T) {
 	real.call("read_file", args{"path": "src/hello.txt"}).fine()
 }
 
-// TestReportsAreNotExecutable writes code where reports go, without a plan.
+// TestReportsAreNotExecutable tries to write code to the reports folder without a plan.
 func TestReportsAreNotExecutable(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -442,7 +445,8 @@ func TestReportsAreNotExecutable(t *testing.T) {
 	s.call("write_file", args{"path": "docs/reports/why.md", "content": "Because."}).fine()
 }
 
-// TestFailingChangesDoNotFillTheDisk has a check rewrite and refuse one change after another: what it made of them is kept, and not for ever.
+// TestFailingChangesDoNotFillTheDisk has a check rewrite and refuse many changes: the rewritten files are kept up to a
+// limit.
 func TestFailingChangesDoNotFillTheDisk(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

@@ -18,23 +18,23 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// client is somebody who calls tools, by whichever transport.
+// client calls tools over any transport.
 type client struct {
 	t    testing.TB
 	p    *env
 	ask  func(method, params string) wire.Message // sends a request and returns its answer
 	stop func()                                   // ends the connection, and over stdio the server
 
-	session string // to be echoed in each call, "" where the connection is the session
+	session string // sent with each call; "" if the connection is the session
 }
 
-// answer is what a call got.
+// answer is the response to a call.
 type answer struct {
 	t testing.TB
 	m wire.Message
 }
 
-// call calls a tool. The arguments are anything that becomes JSON, or raw JSON as json.RawMessage.
+// call calls a tool. The arguments are any value that can be encoded as JSON, or a json.RawMessage.
 func (c *client) call(tool string, args any) answer {
 	c.t.Helper()
 	raw, err := json.Marshal(args)
@@ -81,7 +81,7 @@ func (c *client) hash(path string) string {
 	return a.text("structuredContent", "hash")
 }
 
-// fine demands a success.
+// fine fails the test unless the call succeeded.
 func (a answer) fine() {
 	a.t.Helper()
 	if failed, _ := a.m.Result().Path("isError").Bool(); failed || a.m.Error().Present() {
@@ -89,7 +89,7 @@ func (a answer) fine() {
 	}
 }
 
-// code returns the code of a failure, by the envelope alone; "" is a success.
+// code returns the code of a failure from the envelope alone, or "" for a success.
 func (a answer) code() string {
 	if e := a.canonical(); e.Present() {
 		s, _ := e.Path("code").Str()
@@ -98,7 +98,7 @@ func (a answer) code() string {
 	return ""
 }
 
-// is demands a failure with this code.
+// is checks that the call failed with this code.
 func (a answer) is(code string) {
 	a.t.Helper()
 	if got := a.code(); got != code {
@@ -114,7 +114,7 @@ func (a answer) canonical() wire.Value {
 	return a.m.Result().Path("_meta", "dev.candor/error")
 }
 
-// system returns the envelope of the system-error dialect: the first block, parsed.
+// system returns the envelope of the system-error dialect, parsed from the first content block.
 func (a answer) system() wire.Value {
 	a.t.Helper()
 	if a.m.Error().Present() {
@@ -128,7 +128,7 @@ func (a answer) system() wire.Value {
 	return v
 }
 
-// text returns a text somewhere in the result.
+// text returns the string at a path in the result.
 func (a answer) text(path ...any) string {
 	s, _ := a.m.Result().Path(path...).Str()
 	return s
@@ -140,7 +140,7 @@ func (a answer) ref() string {
 	return s
 }
 
-// stdio is the server as a child process.
+// stdio is a server that runs as a child process.
 type stdio struct {
 	client
 	cmd   *exec.Cmd
@@ -151,9 +151,9 @@ type stdio struct {
 	once  sync.Once
 }
 
-const patience = 60 * time.Second // for a loaded machine; no test measures time
+const patience = 60 * time.Second // generous, for a loaded machine; tests do not measure time
 
-// start starts the server over standard input and output and shakes hands with it.
+// start starts the server over standard input and output and initializes the connection.
 func (p *env) start(flags ...string) *stdio {
 	p.t.Helper()
 	s := p.launch(flags...)
@@ -161,7 +161,7 @@ func (p *env) start(flags ...string) *stdio {
 	return s
 }
 
-// launch starts it without a handshake.
+// launch starts the server without initializing the connection.
 func (p *env) launch(flags ...string) *stdio {
 	p.t.Helper()
 	s := p.prepare(flags...)
@@ -169,7 +169,7 @@ func (p *env) launch(flags ...string) *stdio {
 	return s
 }
 
-// prepare makes its command, which a test may change before it runs.
+// prepare creates the command of the server, which a test may modify before it runs.
 func (p *env) prepare(flags ...string) *stdio {
 	s := &stdio{client: client{t: p.t, p: p}, said: new(bytes.Buffer)}
 	s.cmd = exec.Command(binary, append([]string{"workbench", "kaiza", "--root", p.root, "--state", p.state}, append(flags, p.flags...)...)...)
@@ -178,7 +178,7 @@ func (p *env) prepare(flags ...string) *stdio {
 	return s
 }
 
-// run runs the command that was prepared.
+// run starts the prepared command.
 func (s *stdio) run() {
 	s.t.Helper()
 	if err := s.runBy((*exec.Cmd).Start); err != nil {
@@ -186,7 +186,7 @@ func (s *stdio) run() {
 	}
 }
 
-// runBy runs the command in a way of its own.
+// runBy starts the command with the given function.
 func (s *stdio) runBy(start func(*exec.Cmd) error) error {
 	s.t.Helper()
 	in, err := s.cmd.StdinPipe()
@@ -207,7 +207,7 @@ func (s *stdio) runBy(start func(*exec.Cmd) error) error {
 	return nil
 }
 
-// greet shakes hands.
+// greet initializes the connection.
 func (s *stdio) greet() {
 	s.t.Helper()
 	s.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`)
@@ -268,7 +268,7 @@ func (s *stdio) end() int {
 	return s.cmd.ProcessState.ExitCode()
 }
 
-// kill is kill -9.
+// kill sends SIGKILL and waits for the exit.
 func (s *stdio) kill() {
 	s.once.Do(func() {
 		_ = s.cmd.Process.Signal(syscall.SIGKILL)

@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// executor starts a server with a session of the role that executes.
+// executor starts a server with a session in the executor role.
 func (p *env) executor(flags ...string) *stdio {
 	p.t.Helper()
 	s := p.start(flags...)
@@ -28,7 +28,7 @@ func (p *env) policyFile(text string) string {
 	return name
 }
 
-// triggers makes the shipped server emit each code, by a condition that a client or the world around it can bring about.
+// triggers makes the shipped server emit each code, through a condition that a client or the environment can cause.
 var triggers = map[string]func(p *env) answer{
 	"SESSION_NOT_INITIALIZED": func(p *env) answer { return p.start().call("read_file", args{"path": "src/hello.txt"}) },
 	"SESSION_LOCKED": func(p *env) answer {
@@ -39,7 +39,7 @@ var triggers = map[string]func(p *env) answer{
 	},
 	"SESSION_INITIALIZATION_FAILED": func(p *env) answer {
 		s := p.start()
-		if err := os.WriteFile(filepath.Join(p.state, "workspaces"), nil, 0o600); err != nil { // where a folder should be
+		if err := os.WriteFile(filepath.Join(p.state, "workspaces"), nil, 0o600); err != nil { // a file instead of a folder
 			p.t.Fatal(err)
 		}
 		return s.call("begin_session", args{"workspace_root": p.work, "role": "WINDSURF"})
@@ -158,7 +158,8 @@ var triggers = map[string]func(p *env) answer{
 	},
 }
 
-// TestK4EveryCodeIsEmitted makes the running server emit each of the 35 codes over its transport, and names none that is not registered.
+// TestK4EveryCodeIsEmitted makes the running server emit each of the 35 codes, and checks that every trigger has a
+// registered code.
 func TestK4EveryCodeIsEmitted(t *testing.T) {
 	registered := 0
 	for c := range candor.Codes() {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// diff runs diff -u in a folder and returns what it writes.
+// diff runs diff -u in a folder and returns its output.
 func diff(t *testing.T, dir string, names ...string) string {
 	t.Helper()
 	program, err := exec.LookPath("diff")
@@ -17,14 +17,15 @@ func diff(t *testing.T, dir string, names ...string) string {
 	}
 	cmd := exec.CommandContext(t.Context(), program, append([]string{"-u"}, names...)...)
 	cmd.Dir = dir
-	out, _ := cmd.Output() // 1 says that they differ
+	out, _ := cmd.Output() // exit code 1 means that they differ
 	if len(out) == 0 {
 		t.Fatalf("diff %v wrote nothing", names)
 	}
 	return string(out)
 }
 
-// TestPatchesAsDiffWritesThem has diff itself compare a file with its changed version under the names that people use, and applies the result.
+// TestPatchesAsDiffWritesThem compares a file with its changed version using diff, under common names, and applies the
+// result.
 func TestPatchesAsDiffWritesThem(t *testing.T) {
 	t.Parallel()
 	const old, fresh = "one\ntwo\nthree\n", "one\nTWO\nthree\nfour\n"
@@ -69,7 +70,7 @@ func TestPatchesAsDiffWritesThem(t *testing.T) {
 	}
 }
 
-// TestAPatchForOneFileNeedsNoNames applies what diff writes of two files with other names where the call names the file.
+// TestAPatchForOneFileNeedsNoNames applies a diff of two files with other names if the call names the file.
 func TestAPatchForOneFileNeedsNoNames(t *testing.T) {
 	t.Parallel()
 	p, scratch := newEnv(t), t.TempDir()
@@ -85,7 +86,7 @@ func TestAPatchForOneFileNeedsNoNames(t *testing.T) {
 	p.holds("src/hello.txt", "hello\nmoon\n")
 }
 
-// TestUnsupportedPatchNamesTheToolToUse sends what git writes of a rename and of a mode.
+// TestUnsupportedPatchNamesTheToolToUse sends git diffs of a rename and of a mode change.
 func TestUnsupportedPatchNamesTheToolToUse(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

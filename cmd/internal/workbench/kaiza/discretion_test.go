@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestSessionIDsOfOthersAreHidden begins two in one workspace, one of them locked, and reads all that the other may read.
+// TestSessionIDsOfOthersAreHidden begins two sessions in one workspace, locks one, and reads everything that the other
+// may read.
 func TestSessionIDsOfOthersAreHidden(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

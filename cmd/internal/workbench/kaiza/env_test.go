@@ -17,16 +17,16 @@ import (
 	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 )
 
-// env is where a server works: a root with a workspace in it, and a state folder beside it.
+// env is the environment of a server: a root with a workspace in it, and a state folder beside it.
 type env struct {
 	t     testing.TB
 	root  string // --root
 	work  string // the workspace, root/work
 	state string
-	env   []string // more of it, for every start
+	env   []string // additional variables, for every start
 
-	flags  []string // more of them, for every server
-	ledger string   // the folder of the trail, "" for the one in the state folder
+	flags  []string // additional flags, for every server
+	ledger string   // the folder of the trail; "" for the one in the state folder
 }
 
 func newEnv(t testing.TB) *env {
@@ -46,7 +46,7 @@ func newEnv(t testing.TB) *env {
 // file returns the path of a file in the workspace.
 func (p *env) file(name string) string { return filepath.Join(p.work, filepath.FromSlash(name)) }
 
-// write puts a file into the workspace, past the server.
+// write writes a file to the workspace directly, without the server.
 func (p *env) write(name, content string) {
 	p.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(p.file(name)), 0o700); err != nil {
@@ -57,13 +57,13 @@ func (p *env) write(name, content string) {
 	}
 }
 
-// read returns a file of the workspace, "" and false if there is none.
+// read returns the content of a file of the workspace and whether it exists.
 func (p *env) read(name string) (string, bool) {
 	data, err := os.ReadFile(p.file(name))
 	return string(data), err == nil
 }
 
-// candor runs another command of the program on this place.
+// candor runs another command of the program in this environment.
 func (p *env) candor(args ...string) (out string, code int) {
 	p.t.Helper()
 	cmd := exec.CommandContext(p.t.Context(), binary, args...)
@@ -77,7 +77,7 @@ func (p *env) candor(args ...string) (out string, code int) {
 	return both.String(), cmd.ProcessState.ExitCode()
 }
 
-// approve is the person at the terminal who says yes.
+// approve approves a plan as the operator.
 func (p *env) approve(hash string) {
 	p.t.Helper()
 	if out, code := p.candor("workbench", "approve", hash, "--root", p.work, "--state", p.state, "--yes", "--by", "tester"); code != 0 {
@@ -85,13 +85,13 @@ func (p *env) approve(hash string) {
 	}
 }
 
-// planText is a plan that covers the given globs.
+// planText returns a plan that covers the given globs.
 func planText(scope ...string) string {
 	return "---\ntitle: A test\nscope:\n  - " + strings.Join(scope, "\n  - ") + "\n---\n# What\n\nChange what the scope says.\n"
 }
 
-// approved puts an approved plan for the globs into the workspace and returns its hash. It writes what submit_plan and approve write, without
-// starting a server.
+// approved writes an approved plan for the globs into the workspace and returns its hash. It writes the same files as
+// submit_plan and approve, without starting a server.
 func (p *env) approved(scope ...string) string {
 	p.t.Helper()
 	content := []byte(planText(scope...))
@@ -107,7 +107,7 @@ func (p *env) approved(scope ...string) string {
 	return hash
 }
 
-// ledgerDir is where the trail is.
+// ledgerDir returns the folder of the trail.
 func (p *env) ledgerDir() string {
 	if p.ledger != "" {
 		return p.ledger
@@ -115,14 +115,14 @@ func (p *env) ledgerDir() string {
 	return filepath.Join(p.state, "ledger")
 }
 
-// entries reads the trail.
+// entries returns the entries of the trail.
 func (p *env) entries() []ledger.Record {
 	p.t.Helper()
 	r, err := ledger.OpenReader(p.ledgerDir())
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	defer r.Close() //nolint:errcheck // it was only read
+	defer r.Close() //nolint:errcheck // opened for reading
 	var all []ledger.Record
 	for line, err := range r.Entries(p.t.Context(), ledger.ReadOptions{}) {
 		if err != nil {
@@ -148,7 +148,7 @@ func (p *env) recorded(kind ledger.Kind) (n int) {
 	return n
 }
 
-// verify checks the trail as an auditor does.
+// verify verifies the trail like an auditor.
 func (p *env) verify() {
 	p.t.Helper()
 	report, err := ledgerverify.Dir(p.ledgerDir(), ledgerverify.Options{})

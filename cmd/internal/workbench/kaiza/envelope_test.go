@@ -13,12 +13,12 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// envelopeKeys are the members of the envelope, in their order.
+// envelopeKeys lists the members of the envelope in order.
 var envelopeKeys = []string{
 	"error_code", "human_message", "role", "session_id", "workspace_root", "tool_name", "invariant_id", "phase_id", "plan_hash", "cause", "timestamp",
 }
 
-// members returns the names in an object, in their order, and those whose value is not null.
+// members returns the names in an object in order, and the names whose value is not null.
 func members(v wire.Value) (names, filled []string) {
 	for name, value := range v.Members() {
 		text, _ := name.Str()
@@ -30,8 +30,9 @@ func members(v wire.Value) (names, filled []string) {
 	return names, filled
 }
 
-// enveloped demands that a failed call has the whole envelope, and returns it. A failure of the protocol has it in its data, beside
-// the canonical error; any other in the first block and, byte for byte the same, in structuredContent.
+// enveloped checks that a failed call has the complete envelope, and returns it. A protocol error has it in its data,
+// beside the canonical error; any other failure has it in the first content block and, byte for byte the same, in
+// structuredContent.
 func (a answer) enveloped(code string) wire.Value {
 	a.t.Helper()
 	a.is(code)
@@ -137,8 +138,8 @@ func TestK2AStackIsShownOnlyWhereDebugStackIsTrue(t *testing.T) {
 	}
 }
 
-// TestK22TheSameConditionHasTheSameCode brings each condition about five times, over three lives of the server. What a program may
-// decide by is compared; the sentence for people is none of it.
+// TestK22TheSameConditionHasTheSameCode causes each condition five times, over three restarts of the server. It compares
+// the members that programs may rely on, but not the message.
 func TestK22TheSameConditionHasTheSameCode(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

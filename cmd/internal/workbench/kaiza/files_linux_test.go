@@ -13,8 +13,8 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// TestAKillInEveryEffectIsUndone kills the server while a check looks at what the effect has done: its end is not recorded, so the next
-// start puts everything back.
+// TestAKillInEveryEffectIsUndone kills the server while a check runs after the effect: its end is not recorded, so the
+// next start undoes it.
 func TestAKillInEveryEffectIsUndone(t *testing.T) {
 	t.Parallel()
 	for tool, effect := range effects {
@@ -63,7 +63,8 @@ func TestAKillInEveryEffectIsUndone(t *testing.T) {
 	}
 }
 
-// TestAKillAfterTheEndOfEveryEffectKeepsIt kills the server when the end of the effect is recorded and its journal still there.
+// TestAKillAfterTheEndOfEveryEffectKeepsIt kills the server when the end of the effect is recorded and its journal still
+// exists.
 func TestAKillAfterTheEndOfEveryEffectKeepsIt(t *testing.T) {
 	t.Parallel()
 	for tool, effect := range effects {
@@ -92,8 +93,8 @@ func TestAKillAfterTheEndOfEveryEffectKeepsIt(t *testing.T) {
 	}
 }
 
-// holdHistory puts a file where the history of the workspace is to be, so that every journal stays until free is called: the disk is then as a
-// server leaves it that is killed right after the end of a change is recorded.
+// holdHistory puts a file at the path of the workspace's history, so that every journal remains until free is called.
+// The disk then looks as if the server was killed right after recording the end of a change.
 func (p *env) holdHistory() (free func()) {
 	p.t.Helper()
 	found, err := filepath.Glob(filepath.Join(p.state, "workspaces", "*"))
@@ -112,7 +113,7 @@ func (p *env) holdHistory() (free func()) {
 	}
 }
 
-// endsWith demands one completion of a tool, with this outcome.
+// endsWith checks that a tool has one completion, with this outcome.
 func (p *env) endsWith(tool string, want ledger.Outcome) {
 	p.t.Helper()
 	var got []ledger.Outcome
@@ -126,7 +127,7 @@ func (p *env) endsWith(tool string, want ledger.Outcome) {
 	}
 }
 
-// TestUndoWaitsForTheCallThatChangesTheWorkspace and gives up after a while, with the reason.
+// TestUndoWaitsForTheCallThatChangesTheWorkspace checks that undo waits for the lock and then fails with the reason.
 func TestUndoWaitsForTheCallThatChangesTheWorkspace(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -140,14 +141,15 @@ func TestUndoWaitsForTheCallThatChangesTheWorkspace(t *testing.T) {
 	p.holds("src/a.txt", "a\n")
 	m.kill()
 	p.eventually("the check is gone with its server", func() bool { return gone(m.check) })
-	p.undo(0) // puts right what the dead server has left, and nothing else
+	p.undo(0) // recovers the change of the killed server and nothing else
 	p.holds("src/hello.txt", hello)
 	p.holds("src/a.txt", "a\n")
 	p.undo(0)
 	p.holds("src/a.txt", "-")
 }
 
-// TestKillReleasesTheUseOfAnApproval: the change came to nothing, so the one that the approval is for is still to be made.
+// TestKillReleasesTheUseOfAnApproval checks that a change that was undone after a kill does not use up an approval for
+// one change.
 func TestKillReleasesTheUseOfAnApproval(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

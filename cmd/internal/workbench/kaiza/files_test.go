@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// executable reports whether a file of the workspace has the bit.
+// executable reports whether a file of the workspace has the executable bit.
 func (p *env) executable(name string) bool {
 	p.t.Helper()
 	info, err := os.Stat(p.file(name))
@@ -16,7 +16,7 @@ func (p *env) executable(name string) bool {
 	return info.Mode().Perm()&0o100 != 0
 }
 
-// holds demands what a file of the workspace holds; "-" is no file.
+// holds checks the content of a file of the workspace; "-" means that it does not exist.
 func (p *env) holds(name, want string) {
 	p.t.Helper()
 	got, there := p.read(name)
@@ -113,7 +113,7 @@ func TestDeleteFile(t *testing.T) {
 	remove("none/none.txt", hashOf(hello)).is("PATH_NOT_FOUND")
 	remove("src/hello.txt", "").is("MISSING_REQUIRED_FIELD")
 	remove("src/hello.txt", hashOf("other")).is("HASH_MISMATCH")
-	remove("src/two.txt", hashOf("two\n")).is("OUTSIDE_WORKSPACE") // it has a second name
+	remove("src/two.txt", hashOf("two\n")).is("OUTSIDE_WORKSPACE") // it has a second hard link
 	remove("src/full", "").is("FILE_WRITE_FAILED")
 	remove("src/link", "").is("FILE_READ_FAILED")
 	p.holds("src/hello.txt", hello)
@@ -158,7 +158,7 @@ func TestSetExecutable(t *testing.T) {
 	chmod("src", true).is("FILE_READ_FAILED")
 	chmod("src/hello.txt", true).fine()
 	p.holds("src/hello.txt", hello)
-	if info, _ := os.Stat(p.file("src/hello.txt")); info.Mode().Perm() != 0o700 { // it was 0600: only its owner could read it
+	if info, _ := os.Stat(p.file("src/hello.txt")); info.Mode().Perm() != 0o700 { // it was 0600, readable by its owner only
 		t.Errorf("the mode is %v", info.Mode())
 	}
 	chmod("src/hello.txt", false).fine()
@@ -174,7 +174,8 @@ func TestSetExecutable(t *testing.T) {
 	p.verify()
 }
 
-// TestPolicyChecksMovedContentUnderItsNewName keeps a rule from being evaded by writing where it does not hold and moving from there.
+// TestPolicyChecksMovedContentUnderItsNewName checks that a rule cannot be evaded by writing a file where the rule does
+// not apply and moving it.
 func TestPolicyChecksMovedContentUnderItsNewName(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -187,7 +188,7 @@ func TestPolicyChecksMovedContentUnderItsNewName(t *testing.T) {
 	p.holds("src/a.txt", "a\tb\n")
 }
 
-// effects are one call of each tool that changes files, on the files that a place has.
+// effects has one call of each tool that changes files, for the files of an env.
 var effects = map[string]struct {
 	call args
 	done func(p *env) bool

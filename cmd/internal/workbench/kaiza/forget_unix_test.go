@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestATrailRemovedOnPurposeCanBeForgotten starts a server whose trail was removed: it refuses to work, says what to do, and works again
-// after that was done.
+// TestATrailRemovedOnPurposeCanBeForgotten starts a server whose trail was removed: it refuses calls with a hint, and
+// works again after the hint is followed.
 func TestATrailRemovedOnPurposeCanBeForgotten(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

@@ -12,14 +12,14 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// small is a server whose trail is on a small disk, which nobody else sees.
+// small is a server whose trail is on a small disk in a private mount namespace.
 type small struct {
 	*stdio
 	plan  string
-	trail *env // the same disk as it is seen from here
+	trail *env // the same disk, seen from the test process
 }
 
-// onASmallDisk starts such a server. Its mounts are its own; what is on them is reached through its process.
+// onASmallDisk starts such a server. The test accesses its mounts through /proc.
 func onASmallDisk(p *env, check string) *small {
 	p.t.Helper()
 	disk := filepath.Join(filepath.Dir(p.root), "small")
@@ -41,11 +41,12 @@ func (s *small) fill() {
 	smalldisk.Fill(s.t, s.trail.state)
 }
 
-// empty frees the space that fill, or a check, took.
+// empty frees the space that fill or a check used.
 func (s *small) empty() { s.p.must(os.Remove(filepath.Join(s.trail.state, smalldisk.Filling))) }
 
-// write writes a new file and demands that it is there if that was said, and only then. It returns the code. Only a call whose end alone
-// could not be recorded is refused and its effect stands: then the trail knows of it, and nobody is told to try again.
+// write writes a new file and checks that the file exists if and only if the call reported so. It returns the code. If
+// only the end of the call could not be recorded, the call fails but its effect remains; the trail then records the
+// effect, and the error is not retryable.
 func (s *small) write(name string) string {
 	s.t.Helper()
 	a := s.call("write_file", args{"path": name, "content": name, "plan_hash": s.plan})
@@ -66,7 +67,7 @@ func (s *small) write(name string) string {
 	return a.code()
 }
 
-// TestK20AFullDiskRefusesTheEffectUntilThereIsRoom fills the disk of the trail, twice.
+// TestK20AFullDiskRefusesTheEffectUntilThereIsRoom fills the disk of the trail twice.
 func TestK20AFullDiskRefusesTheEffectUntilThereIsRoom(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -98,7 +99,8 @@ func TestK20AFullDiskRefusesTheEffectUntilThereIsRoom(t *testing.T) {
 	s.trail.asTheTrailSays()
 }
 
-// TestK20AChangeWhoseEndCannotBeRecordedIsUndone has the check fill the disk: after the reservation, before the completion.
+// TestK20AChangeWhoseEndCannotBeRecordedIsUndone has the check fill the disk after the reservation and before the
+// completion.
 func TestK20AChangeWhoseEndCannotBeRecordedIsUndone(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -108,7 +110,7 @@ func TestK20AChangeWhoseEndCannotBeRecordedIsUndone(t *testing.T) {
 	for i := range 200 {
 		name := fmt.Sprintf("src/%d.txt", i)
 		if s.write(name) == "" {
-			continue // there was something left for its end
+			continue // there was enough space for its end
 		}
 		for _, e := range s.trail.entries() {
 			if e.Kind == "reserve" && strings.Contains(string(e.Data), name) {

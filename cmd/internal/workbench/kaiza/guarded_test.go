@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSessionsDoNotBeginInGuardedFolders tries to make a workspace of the folders that are guarded in the workspace around them.
+// TestSessionsDoNotBeginInGuardedFolders tries to begin sessions in folders that are guarded in the enclosing workspace.
 func TestSessionsDoNotBeginInGuardedFolders(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -46,7 +46,7 @@ func TestSessionsDoNotBeginInGuardedFolders(t *testing.T) {
 	}
 }
 
-// TestReportsHaveNoGuardedNames writes reports whose names editors obey, or that lie in a folder of plans.
+// TestReportsHaveNoGuardedNames tries to write reports with names that editors act on, or in a folder of plans.
 func TestReportsHaveNoGuardedNames(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -58,7 +58,8 @@ func TestReportsHaveNoGuardedNames(t *testing.T) {
 	s.call("write_file", args{"path": "docs/reports/sub/x.md", "content": "x"}).fine()
 }
 
-// TestNoPlanCoversThePlansOfANestedWorkspace changes the plans of a workspace from sessions in the folders around it.
+// TestNoPlanCoversThePlansOfANestedWorkspace tries to change the plans of a workspace from sessions in the enclosing
+// folders.
 func TestNoPlanCoversThePlansOfANestedWorkspace(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

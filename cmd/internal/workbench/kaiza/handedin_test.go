@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// hostilePlans must not be stored.
+// hostilePlans lists plans that must not be stored.
 var hostilePlans = map[string]string{
 	"climbs":             planText("../**"),
 	"climbs in braces":   planText(`"{src,..}/**"`),
@@ -50,7 +50,7 @@ var hostilePlans = map[string]string{
 	"empty":              "\n",
 }
 
-// TestHostilePlansAreRefused gives each to lint_plan and to submit_plan.
+// TestHostilePlansAreRefused passes each plan to lint_plan and to submit_plan.
 func TestHostilePlansAreRefused(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -76,7 +76,7 @@ func TestHostilePlansAreRefused(t *testing.T) {
 	}
 }
 
-// TestAPlanMeansWhatItLooksLike approves plans that are allowed and odd, and sees that they cover nothing else.
+// TestAPlanMeansWhatItLooksLike approves unusual but valid plans and checks that they cover nothing unexpected.
 func TestAPlanMeansWhatItLooksLike(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -107,12 +107,12 @@ func TestAPlanMeansWhatItLooksLike(t *testing.T) {
 	}
 }
 
-// changes is a patch of one line of a file.
+// changes returns a patch of one line of a file.
 func changes(name string) string {
 	return fmt.Sprintf("--- a/%s\n+++ b/%s\n@@ -1,2 +1,2 @@\n-hello\n+gone\n world\n", name, name)
 }
 
-// hostilePatches must change nothing.
+// hostilePatches returns patches that must not change anything.
 func hostilePatches(p *env) map[string]string {
 	create := func(name string) string { return "--- /dev/null\n+++ b/" + name + "\n@@ -0,0 +1 @@\n+x\n" }
 	remove := func(name string) string {
@@ -144,7 +144,8 @@ func hostilePatches(p *env) map[string]string {
 	}
 }
 
-// TestHostilePatchesChangeNothing gives each to apply_patch and to write_file, under a plan that covers everything.
+// TestHostilePatchesChangeNothing passes each patch to apply_patch and to write_file, under a plan that covers
+// everything.
 func TestHostilePatchesChangeNothing(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -191,7 +192,7 @@ func TestHostilePatchesChangeNothing(t *testing.T) {
 	p.verify()
 }
 
-// TestSecretWrittenInPiecesIsRefused writes one in several steps, each harmless.
+// TestSecretWrittenInPiecesIsRefused writes a secret in several steps, each of which is harmless.
 func TestSecretWrittenInPiecesIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// TestTheLockOfAWorkspaceIsHeldUntilItsCheckIsGone looks at who has the file of the lock while a check runs: the guard of the check, which ends
-// after all that the check has started, so that nobody puts right what those may still write; and not the check, which could keep it.
+// TestTheLockOfAWorkspaceIsHeldUntilItsCheckIsGone checks which process holds the lock file while a check runs. The
+// guard of the check must hold it, because it ends after all processes of the check, so that a recovery cannot run while
+// they may still write. The check must not hold it, because it could keep it.
 func TestTheLockOfAWorkspaceIsHeldUntilItsCheckIsGone(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -34,7 +35,7 @@ func TestTheLockOfAWorkspaceIsHeldUntilItsCheckIsGone(t *testing.T) {
 	p.eventually("the check is gone with its server", func() bool { return gone(m.check) })
 }
 
-// openFiles are the names of what a process has open.
+// openFiles returns the names of the open files of a process.
 func openFiles(t *testing.T, pid int) []string {
 	t.Helper()
 	all, err := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/fd/*")

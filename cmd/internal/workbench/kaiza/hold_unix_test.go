@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// holdTrail is a process, this one, that holds the lock of a trail and is alive.
+// holdTrail locks a trail in this process until release is called.
 func holdTrail(t testing.TB, dir string) (release func()) {
 	t.Helper()
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)

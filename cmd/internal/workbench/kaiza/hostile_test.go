@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// tree returns what is in a folder: a line for each name, with the content of files and the targets of links.
+// tree returns the names in a folder with the content of files and the targets of links.
 func tree(t testing.TB, dir string, but ...string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -62,7 +62,7 @@ func (c *client) unlocked(name string) {
 
 const plantedSecret = "the-planted-secret-of-nobody"
 
-// swapper is somebody who moves folders, files and links about while others work. Each trick is undone at once.
+// swapper swaps folders, files and links while clients work. Each swap is reverted at once.
 type swapper struct {
 	p       *env
 	outside string
@@ -84,13 +84,13 @@ func newSwapper(p *env) *swapper {
 	return s
 }
 
-// aside puts something else in the place of a name for a moment.
+// aside replaces a name for a moment.
 func (s *swapper) aside(name string, instead func(name string) error) {
 	if os.Rename(name, name+".aside") != nil {
 		return
 	}
 	if instead(name) == nil {
-		_, _ = os.Stat(name) // somebody looks
+		_, _ = os.Stat(name) // gives other processes time to access it
 		_ = os.Remove(name)
 	}
 	_ = os.Rename(name+".aside", name)
@@ -122,7 +122,7 @@ func (s *swapper) run(end <-chan struct{}) {
 	}
 }
 
-// TestRacesStayInsideTheWorkspace has eight clients at work while somebody swaps what they work on for what lies outside.
+// TestRacesStayInsideTheWorkspace runs eight clients while a swapper replaces their files by links to the outside.
 func TestRacesStayInsideTheWorkspace(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -159,7 +159,8 @@ func TestRacesStayInsideTheWorkspace(t *testing.T) {
 	p.verify()
 }
 
-// rummage does everything that a session can do in d, returns how much of it worked, and looks for the secret in the answers.
+// rummage makes all calls that a session can make in d, returns the number of successes, and searches the answers for
+// the secret.
 func (c *client) rummage(plan, name string) (worked int) {
 	look := func(a answer) answer {
 		if text := string(a.m.Bytes()); strings.Contains(text, plantedSecret) || strings.Contains(text, "only-outside") {
@@ -186,7 +187,8 @@ func (c *client) rummage(plan, name string) (worked int) {
 	return worked
 }
 
-// TestHostileLinesAreAnsweredOnceOrNotAtAll sends what no client should send. The answer to the next good line must be the next line.
+// TestHostileLinesAreAnsweredOnceOrNotAtAll sends invalid lines. The line after the expected answers must be the answer
+// to the next valid request.
 func TestHostileLinesAreAnsweredOnceOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -224,10 +226,10 @@ func TestHostileLinesAreAnsweredOnceOrNotAtAll(t *testing.T) {
 		read(`{"path":"` + strings.Repeat("x/", 1<<19) + `"}`):                                 1,
 		read(`{"path":"src/hello.txt"` + strings.Repeat(`,"k":1`, 50_000) + `}`):               1,
 		`{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("m", 1<<20) + `"}`:               1,
-		strings.Repeat("x", 17<<20):                                                            1, // beyond what a line may be
+		strings.Repeat("x", 17<<20):                                                            1, // longer than the maximum line
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"nobody"}}`: 0,
-		`{"jsonrpc":"2.0",` + status + `}`:                                                     0, // a notification by its form
-		`{"jsonrpc":"2.0","id":7,"result":{}}`:                                                 0, // an answer to nothing
+		`{"jsonrpc":"2.0",` + status + `}`:                                                     0, // a notification, because it lacks an id
+		`{"jsonrpc":"2.0","id":7,"result":{}}`:                                                 0, // a response without a request
 	} {
 		s.say(line)
 		shown := line[:min(len(line), 90)]
@@ -248,7 +250,7 @@ func TestHostileLinesAreAnsweredOnceOrNotAtAll(t *testing.T) {
 	p.verify()
 }
 
-// TestHostileBodiesAreRefused posts the same over HTTP.
+// TestHostileBodiesAreRefused posts similar bodies over HTTP.
 func TestHostileBodiesAreRefused(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -274,14 +276,15 @@ func TestHostileBodiesAreRefused(t *testing.T) {
 
 const manyClients, fewCounters = 64, 16
 
-// crowd is many clients on one workspace, and how many of their calls have failed.
+// crowd is a number of clients on one workspace, with a count of their failed calls.
 type crowd struct {
 	p      *env
 	plan   string
 	failed atomic.Int64
 }
 
-// one is what each client does: it writes a file of its own, fails, and adds one to a counter that it shares with others.
+// one is the work of each client: it writes a separate file, makes a failing call, and increments a counter shared with
+// others.
 func (k *crowd) one(c *client, n int) {
 	try := func(tool string, in args) answer {
 		a := c.call(tool, in)
@@ -322,8 +325,8 @@ func (k *crowd) one(c *client, n int) {
 	}
 }
 
-// TestManyClientsLoseNothing has them all at once over HTTP, in both eras: every call has one answer, no addition is lost, and the failures that
-// clients saw are those that were recorded and counted.
+// TestManyClientsLoseNothing runs the clients concurrently over HTTP, with and without protocol sessions: every call
+// gets one answer, all increments are kept, and the failures that clients saw are those recorded and counted.
 func TestManyClientsLoseNothing(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

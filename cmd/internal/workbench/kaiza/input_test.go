@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// malformed are calls that are wrong before any tool has run.
+// malformed lists calls that fail before a tool runs.
 var malformed = []struct {
 	tool, in, code string
 }{
@@ -39,8 +39,8 @@ var malformed = []struct {
 	{"write_file", `{"path":"docs/reports/a.md","content":"a","patch":"b"}`, "INVALID_INPUT_VALUE"},
 }
 
-// rejected demands that calls which were refused are each in the trail: entered, one failure, left, under the code and the reference
-// that the caller was given, and nothing else of it.
+// rejected checks that each refused call is in the trail with exactly an enter, a failure and an exit entry, under the
+// code and reference that the client got.
 func (p *env) rejected(answers []answer) {
 	p.t.Helper()
 	byCall := map[string][]ledger.Record{}
@@ -72,7 +72,8 @@ func (p *env) rejected(answers []answer) {
 	}
 }
 
-// TestK5NoRefusalGoesPastEnvelopeAndTrail makes every malformed call before there is a session, in it, and while it is locked.
+// TestK5NoRefusalGoesPastEnvelopeAndTrail makes every malformed call before a session begins, during it, and while it is
+// locked.
 func TestK5NoRefusalGoesPastEnvelopeAndTrail(t *testing.T) {
 	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		c := dial()
@@ -84,7 +85,7 @@ func TestK5NoRefusalGoesPastEnvelopeAndTrail(t *testing.T) {
 				switch {
 				case want == "TOOL_NOT_FOUND":
 				case c.session != "" && m.in[0] != '{':
-					want = "SESSION_NOT_INITIALIZED" // without a connection that lasts, arguments that cannot name a session have none
+					want = "SESSION_NOT_INITIALIZED" // without a lasting connection, malformed arguments cannot name a session
 				case gate != "":
 					want = gate
 				}
@@ -125,7 +126,8 @@ func TestK5NoRefusalGoesPastEnvelopeAndTrail(t *testing.T) {
 	}, "--drill")
 }
 
-// TestK5RequestsThatAreNoCallAreRecordedToo sends what never becomes a call: it has no enter and no exit, and one failure.
+// TestK5RequestsThatAreNoCallAreRecordedToo sends requests that do not become calls: they have one failure entry, and no
+// enter or exit entry.
 func TestK5RequestsThatAreNoCallAreRecordedToo(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -145,7 +147,8 @@ func TestK5RequestsThatAreNoCallAreRecordedToo(t *testing.T) {
 	c.call("read_file", args{"path": "src/hello.txt"}).fine()
 }
 
-// TestTheLargestFileIsWrittenOverEveryTransport writes what the schema allows at most: no door may be narrower than the tool.
+// TestTheLargestFileIsWrittenOverEveryTransport writes the largest content that the schema allows, which every transport
+// must accept.
 func TestTheLargestFileIsWrittenOverEveryTransport(t *testing.T) {
 	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		plan := p.approved("src/**")

@@ -12,11 +12,11 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/conformance"
 )
 
-// inspector is the command line that people try a server with. Each run is a connection of its own.
+// inspector runs the command line of the MCP Inspector. Each run is a separate connection.
 type inspector struct {
 	p       *env
 	command []string
-	target  []string // the server, and how to reach it
+	target  []string // the server and how to reach it
 	home    string
 }
 
@@ -29,18 +29,18 @@ func (p *env) inspect(target ...string) inspector {
 	return inspector{p, command, target, p.t.TempDir()}
 }
 
-// Exit codes of the inspector: it says by its own that a tool has failed.
+// Exit codes of the inspector, which has one for a failed tool.
 const (
 	inspectorFine   = 0
 	inspectorFailed = 5
 )
 
-// run asks for one thing and returns what is printed as the result.
+// run makes one request and returns the printed result.
 func (i inspector) run(exit int, args ...string) json.RawMessage {
 	i.p.t.Helper()
 	line := slices.Concat(i.command, i.target, []string{"--format", "json"}, args)
 	cmd := exec.CommandContext(i.p.t.Context(), line[0], line[1:]...)
-	cmd.Env = append(os.Environ(), "HOME="+i.home) // it may keep files there
+	cmd.Env = append(os.Environ(), "HOME="+i.home) // it may store files there
 	var complaints bytes.Buffer
 	cmd.Stderr = &complaints
 	out, err := cmd.Output()
@@ -54,7 +54,7 @@ func (i inspector) run(exit int, args ...string) json.RawMessage {
 	return printed.Result
 }
 
-// call calls a tool; the arguments are written name=value.
+// call calls a tool; the arguments have the form name=value.
 func (i inspector) call(exit int, tool string, args ...string) answer {
 	i.p.t.Helper()
 	line := []string{"--method", "tools/call", "--tool-name", tool}
@@ -64,7 +64,7 @@ func (i inspector) call(exit int, tool string, args ...string) answer {
 	return i.p.result(i.run(exit, line...))
 }
 
-// list lists the tools. Being strict, the inspector fails if it finds a schema that is valid and that some clients do not understand.
+// list lists the tools. In strict mode the inspector fails for valid schemas that some clients do not support.
 func (i inspector) list() {
 	i.p.t.Helper()
 	var listed struct{ Tools []json.RawMessage }
@@ -80,7 +80,7 @@ func TestInspectorListsAndCallsTheToolsOverStdio(t *testing.T) {
 	i := p.inspect(p.command()...)
 	i.list()
 	i.call(inspectorFine, "begin_session", "workspace_root="+p.work, "role=WINDSURF").fine()
-	i.call(inspectorFailed, "read_file", "path=src/hello.txt").enveloped("SESSION_NOT_INITIALIZED") // its connection is a new one
+	i.call(inspectorFailed, "read_file", "path=src/hello.txt").enveloped("SESSION_NOT_INITIALIZED") // each run is a new connection
 }
 
 func TestInspectorGoesOnWithASessionOverHTTP(t *testing.T) {

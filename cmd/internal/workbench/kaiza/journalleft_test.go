@@ -9,7 +9,8 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// leaveJournal puts the journal of the newest change back, as if the disk had failed when the completed change was archived.
+// leaveJournal restores the journal of the newest change, as if the disk had failed when the completed change was
+// archived.
 func (p *env) leaveJournal() (journal string) {
 	p.t.Helper()
 	kept, err := filepath.Glob(filepath.Join(p.state, "workspaces", "*", "history", "*"))
@@ -23,8 +24,8 @@ func (p *env) leaveJournal() (journal string) {
 	return journal
 }
 
-// TestCompletedChangeWithLeftoverJournalIsKept edits files of a change that the trail calls complete, while its journal is still there. Whatever
-// became of the files, the recovery removes the journal and changes nothing else.
+// TestCompletedChangeWithLeftoverJournalIsKept edits files of a change that is complete in the trail while its journal
+// still exists. The recovery removes the journal and does not change the files.
 func TestCompletedChangeWithLeftoverJournalIsKept(t *testing.T) {
 	t.Parallel()
 	const patch = "--- a/src/hello.txt\n+++ b/src/hello.txt\n@@ -1,2 +1,2 @@\n hello\n-world\n+moon\n" +

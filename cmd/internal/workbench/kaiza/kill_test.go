@@ -17,15 +17,15 @@ import (
 
 var kills = flag.Int("kills", 8, "how many servers TestK19AKillLosesNothingThatWasAnswered kills; .ci/run torture kills 20")
 
-// heard is what the clients of all the servers were told.
+// heard collects the answers to the clients of all servers.
 type heard struct {
-	refs     []string       // of failures
-	written  []string       // files that were told to be written
-	statuses map[string]int // by session
+	refs     []string       // references of failures
+	written  []string       // files that were reported as written
+	statuses map[string]int // number of status calls by session
 }
 
-// TestK19AKillLosesNothingThatWasAnswered kills servers at random moments while they write, refuse and answer. What was answered is on
-// record, and every file is as the trail says.
+// TestK19AKillLosesNothingThatWasAnswered kills servers at random moments while they write, refuse and answer. All
+// answered calls are recorded, and every file matches the trail.
 func TestK19AKillLosesNothingThatWasAnswered(t *testing.T) {
 	t.Parallel()
 	count := *kills
@@ -38,7 +38,7 @@ func TestK19AKillLosesNothingThatWasAnswered(t *testing.T) {
 	for turn := range count {
 		s := p.start()
 		session, hash := s.begin("WINDSURF"), s.hash("src/hello.txt")
-		last := 20 + rand.IntN(60) // as many are sent, so that a slow machine has its say too
+		last := 20 + rand.IntN(60) // a count rather than a time, so that the test also works on a slow machine
 		for _, a := range s.flood(1<<20, func(i int) string {
 			if i == last {
 				time.AfterFunc(time.Duration(rand.IntN(20_000))*time.Microsecond, func() { _ = s.cmd.Process.Signal(syscall.SIGKILL) })
@@ -49,7 +49,7 @@ func TestK19AKillLosesNothingThatWasAnswered(t *testing.T) {
 		}
 		s.kill()
 	}
-	p.start().end() // puts right what the last one has left
+	p.start().end() // recovers the changes of the last server
 	p.verify()
 	told.onRecord(p)
 	p.asTheTrailSays()
@@ -60,7 +60,7 @@ func TestK19AKillLosesNothingThatWasAnswered(t *testing.T) {
 	}
 }
 
-// busy is the ith call to a server: first a file is replaced, then it goes round.
+// busy returns the i-th call to a server: the first replaces a file, the others cycle through several tools.
 func busy(turn, i int, hash, plan string) string {
 	arguments, tool := args{}, "session_status"
 	switch name := fmt.Sprintf("src/%d-%d.txt", turn, i); {
@@ -71,7 +71,7 @@ func busy(turn, i int, hash, plan string) string {
 	case i%3 == 2:
 		tool, arguments = "read_file", args{"path": "none"}
 	}
-	params, _ := json.Marshal(args{"name": tool, "arguments": arguments}) // texts only
+	params, _ := json.Marshal(args{"name": tool, "arguments": arguments}) // strings can always be encoded
 	return string(params)
 }
 
@@ -86,7 +86,7 @@ func (h *heard) hear(a answer, session string) {
 	}
 }
 
-// onRecord holds what was told against the trail.
+// onRecord compares the answers with the trail.
 func (h *heard) onRecord(p *env) {
 	p.t.Helper()
 	failures, exits, statuses, done := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
@@ -126,7 +126,7 @@ type changedFile struct {
 	After string `json:"after"`
 }
 
-// filesOf returns the files that a completion is about.
+// filesOf returns the files of a completion.
 func filesOf(t testing.TB, e ledger.Record) []changedFile {
 	t.Helper()
 	var data struct {
@@ -142,7 +142,7 @@ func filesOf(t testing.TB, e ledger.Record) []changedFile {
 	return data.Value.Files
 }
 
-// asTheTrailSays demands that a file in src holds what the last completion says of it, and that there is no other one.
+// asTheTrailSays checks that each file in src has the content of its last completion, and that there are no other files.
 func (p *env) asTheTrailSays() {
 	p.t.Helper()
 	want, got := map[string]string{"src/hello.txt": hashOf("hello\nworld\n")}, map[string]string{}

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// lockedBy returns the code that has locked the session, "" if none has.
+// lockedBy returns the code that locked the session, or "".
 func (c *client) lockedBy() string {
 	c.t.Helper()
 	a := c.call("session_status", args{})
@@ -23,7 +23,8 @@ func (c *client) lockedBy() string {
 	return code
 }
 
-// locks demands that a failure with this code has locked the session, and that everything that changes something is refused.
+// locks checks that a failure with this code has locked the session, and that all calls that change something are
+// refused.
 func (c *client) locks(a answer, code, plan string) {
 	c.t.Helper()
 	a.enveloped(code)
@@ -41,7 +42,7 @@ func (c *client) locks(a answer, code, plan string) {
 	}
 }
 
-// report writes a report, which must lift the lock.
+// report writes a report, which must unlock the session.
 func (c *client) report(name string) {
 	c.t.Helper()
 	c.call("write_file", args{"path": "docs/reports/" + name, "content": "What went wrong, and why."}).fine()
@@ -50,7 +51,8 @@ func (c *client) report(name string) {
 	}
 }
 
-// lawful starts a server with a policy, in the role that executes, with a plan for src/ and one that was changed after its approval.
+// lawful starts a server with a policy and a session in the executor role, with a plan for src/ and a plan that was
+// changed after its approval.
 func lawful(p *env) (c *stdio, plan, forged string) {
 	p.t.Helper()
 	policy := p.policyFile("rules:\n  - id: NO_TABS\n    pattern: '\\t'\n    message: No tabs here.\n" +
@@ -62,7 +64,7 @@ func lawful(p *env) (c *stdio, plan, forged string) {
 	return p.executor("--drill", "--policy", policy), plan, forged
 }
 
-// breaches are the ways to break a rule.
+// breaches maps codes to calls that break a rule.
 func breaches(plan, forged string) map[string]func(c *client) answer {
 	write := func(path, content, plan string) func(c *client) answer {
 		return func(c *client) answer {
@@ -82,7 +84,7 @@ func TestK11EachOfTheFiveCodesLocksAndAReportUnlocks(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
 	c, plan, forged := lawful(p)
-	for _, again := range []string{"-one.md", "-two.md"} { // a session that was unlocked can be locked again
+	for _, again := range []string{"-one.md", "-two.md"} { // an unlocked session can be locked again
 		for code, breach := range breaches(plan, forged) {
 			c.locks(breach(&c.client), code, plan)
 			c.report(code + again)
@@ -93,7 +95,7 @@ func TestK11EachOfTheFiveCodesLocksAndAReportUnlocks(t *testing.T) {
 	p.verify()
 }
 
-// TestK11ARuleLocksInWhateverWayItIsBroken lets a tool panic, and return the code that another system has for the same.
+// TestK11ARuleLocksInWhateverWayItIsBroken has a tool panic, and return the equivalent code of another system.
 func TestK11ARuleLocksInWhateverWayItIsBroken(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -104,8 +106,8 @@ func TestK11ARuleLocksInWhateverWayItIsBroken(t *testing.T) {
 	}
 }
 
-// TestK11NoOtherCodeLocks brings about every code that a session can meet. With those that lock and those that come before a session
-// or instead of one, they are all that there are.
+// TestK11NoOtherCodeLocks causes every code that a session can get. Together with the locking codes and those outside of
+// sessions, they must be all codes.
 func TestK11NoOtherCodeLocks(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -207,7 +209,7 @@ func TestK11ALockedSessionMayReadAndReport(t *testing.T) {
 	c.report("one.md")
 }
 
-// TestK11NothingButAReportUnlocks tries what looks like one.
+// TestK11NothingButAReportUnlocks tries writes that resemble a report.
 func TestK11NothingButAReportUnlocks(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -267,12 +269,12 @@ func TestK11NothingButAReportUnlocks(t *testing.T) {
 		t.Errorf("a report was written through a link: %q", got)
 	}
 	c.report("deep/in/the/folder.md")
-	for _, beside := range []string{"docs/reports-not/a.md", "Docs/Reports/a.md", "docs/reports"} { // nor is it a report of a session that is free
+	for _, beside := range []string{"docs/reports-not/a.md", "Docs/Reports/a.md", "docs/reports"} { // nor are these reports in an unlocked session
 		c.call("write_file", args{"path": beside, "content": "a report", "make_dirs": true}).is("MISSING_REQUIRED_FIELD")
 	}
 }
 
-// TestK11TheFolderOfReportsIsNoWayOut makes the folder itself a link before the report.
+// TestK11TheFolderOfReportsIsNoWayOut replaces the reports folder by a link before the report.
 func TestK11TheFolderOfReportsIsNoWayOut(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -295,7 +297,7 @@ func TestK11TheFolderOfReportsIsNoWayOut(t *testing.T) {
 	c.report("one.md")
 }
 
-// TestK11ALockOutlivesTheServer kills it the moment the answer is there.
+// TestK11ALockOutlivesTheServer kills the server as soon as the answer is received.
 func TestK11ALockOutlivesTheServer(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -305,7 +307,7 @@ func TestK11ALockOutlivesTheServer(t *testing.T) {
 	broken := c.call("drill", args{"kind": "invariant"})
 	broken.is("INVARIANT_VIOLATION")
 	c.kill()
-	for range 2 { // beginning anew does not help, however often
+	for range 2 { // new sessions inherit the lock
 		c = p.executor("--drill")
 		c.locks(broken, "INVARIANT_VIOLATION", plan)
 		c.kill()
@@ -329,7 +331,8 @@ func TestK11ALockOutlivesTheServer(t *testing.T) {
 	p.verify()
 }
 
-// TestK11ASecondSessionIsNoWayAroundTheLock begins one beside the locked one, and goes on with it after a restart.
+// TestK11ASecondSessionIsNoWayAroundTheLock begins a session beside the locked one, and continues with it after a
+// restart.
 func TestK11ASecondSessionIsNoWayAroundTheLock(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -355,7 +358,7 @@ func TestK11ASecondSessionIsNoWayAroundTheLock(t *testing.T) {
 	}
 	w.kill()
 	w = p.listen("--drill")
-	for _, c := range []*client{first, second} { // they go on with the session that they had
+	for _, c := range []*client{first, second} { // both continue with their sessions
 		c.ask = w.stateless().ask
 		c.locks(broken, "INVARIANT_VIOLATION", plan)
 	}

@@ -2,5 +2,5 @@
 
 package kaiza_test
 
-// raced says that these tests are built with the race detector.
+// raced reports whether the tests are built with the race detector.
 const raced = false

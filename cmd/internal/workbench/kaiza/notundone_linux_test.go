@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// killedMidway leaves a change that a kill has interrupted.
+// killedMidway kills a server in the middle of a change.
 func killedMidway(p *env) *midway {
 	p.t.Helper()
 	m := newMidway(p)
@@ -15,8 +15,8 @@ func killedMidway(p *env) *midway {
 	return m
 }
 
-// TestAnInterruptedChangeIsListedAndUndoneFirst looks after a kill, without a server: the interrupted change comes first, and the older one,
-// which stands, is left alone until it is its turn.
+// TestAnInterruptedChangeIsListedAndUndoneFirst lists and undoes after a kill, without a server: the interrupted change
+// comes first, and the older, complete change is not affected until the next undo.
 func TestAnInterruptedChangeIsListedAndUndoneFirst(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -43,8 +43,8 @@ func TestAnInterruptedChangeIsListedAndUndoneFirst(t *testing.T) {
 	p.verify()
 }
 
-// TestASecondNameDoesNotKeepAnInterruptedChange makes hard links, as a backup does, before the next start. The start undoes the change, and
-// the second name keeps what it had.
+// TestASecondNameDoesNotKeepAnInterruptedChange creates hard links, like a backup, before the next start. The start
+// undoes the change, and the hard link keeps its content.
 func TestASecondNameDoesNotKeepAnInterruptedChange(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestAFailingCheckCannotKeepItsChange has the refused content give the file a second name, another kind, size or mode, or take its folder
-// away. The files are back all the same when the call is answered.
+// TestAFailingCheckCannotKeepItsChange has the refused content add a hard link, change the type, size or mode of the
+// file, or remove its folder. The files are restored when the call is answered.
 func TestAFailingCheckCannotKeepItsChange(t *testing.T) {
 	t.Parallel()
 	for name, shell := range map[string]string{
@@ -42,8 +42,8 @@ func TestAFailingCheckCannotKeepItsChange(t *testing.T) {
 	}
 }
 
-// TestChangeThatCannotBeUndoneIsListed has a check put a folder with something in it where the file was. Every view of the workspace says
-// so, later changes go on, and when the folder is gone the next start undoes the change.
+// TestChangeThatCannotBeUndoneIsListed has a check replace the file by a folder that is not empty. Every view of the
+// workspace reports it, later changes work, and when the folder is removed the next start undoes the change.
 func TestChangeThatCannotBeUndoneIsListed(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

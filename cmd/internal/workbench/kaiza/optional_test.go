@@ -6,8 +6,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// TestAToolThatNeedsNoArgumentsTakesNone calls every tool without arguments, with null and with none in the object. One that requires nothing
-// works; another says which argument is missing, or that null is not an object.
+// TestAToolThatNeedsNoArgumentsTakesNone calls every tool without arguments, with null and with an empty object. A tool
+// without required arguments succeeds; others report the missing argument, or that null is not an object.
 func TestAToolThatNeedsNoArgumentsTakesNone(t *testing.T) {
 	t.Parallel()
 	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
@@ -26,7 +26,7 @@ func TestAToolThatNeedsNoArgumentsTakesNone(t *testing.T) {
 				seen++
 				a := answer{t, c.ask("tools/call", `{"name":"`+name+`"`+arguments+`}`)}
 				if name == "submit_plan" {
-					a.is("UNAUTHORIZED_ACTION") // the role counts before the arguments
+					a.is("UNAUTHORIZED_ACTION") // the role is checked before the arguments
 				} else if needs && arguments == `,"arguments":null` {
 					a.is("INVALID_INPUT_FORMAT")
 				} else if needs {

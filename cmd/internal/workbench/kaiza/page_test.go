@@ -19,7 +19,7 @@ const (
 	pageFolder = "/home/me/projects/site"
 )
 
-// narrator writes down what is said, with what differs from run to run replaced by a name.
+// narrator writes a transcript in which values that differ between runs are replaced by names.
 type narrator struct {
 	strings.Builder
 	p     *env
@@ -30,7 +30,7 @@ var changing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]
 
 var (
 	chains  = regexp.MustCompile(`([a-z]+)-\d{8}T\d{9}Z-[0-9a-f]{8}(/\d+)?`)
-	numbers = regexp.MustCompile(`\b\d+( entries| covered| by a second place)`) // a checkpoint is written each second
+	numbers = regexp.MustCompile(`\b\d+( entries| covered| by a second place)`) // the number of checkpoints varies
 	clocks  = regexp.MustCompile(`\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}\.\d{3}`)
 )
 
@@ -65,7 +65,7 @@ func (n *narrator) say(format string, a ...any) {
 	n.WriteString(n.steady(fmt.Sprintf(format, a...)) + "\n")
 }
 
-// calls makes a call and tells of it: the readable sentence of a failure, or what is worth knowing of a success.
+// calls makes a call and writes it to the transcript: the message of a failure, or selected members of a success.
 func (n *narrator) calls(who string, c *client, tool, said string, in args, show ...string) answer {
 	a := c.call(tool, in)
 	n.say("%s → %s %s", who, tool, said)
@@ -88,7 +88,7 @@ func (n *narrator) calls(who string, c *client, tool, said string, in args, show
 	return a
 }
 
-// command runs candor and writes down what it prints.
+// command runs candor and writes its output to the transcript.
 func (n *narrator) command(shown string, line ...string) {
 	out, code := n.p.candor(line...)
 	n.say("$ candor %s", shown)
@@ -98,7 +98,7 @@ func (n *narrator) command(shown string, line ...string) {
 	}
 }
 
-// exportedKey is the public key as an auditor keeps it.
+// exportedKey exports the public key for an auditor and returns its file.
 func (p *env) exportedKey() string {
 	p.t.Helper()
 	name := filepath.Join(filepath.Dir(p.root), "auditor.pub")
@@ -108,7 +108,7 @@ func (p *env) exportedKey() string {
 	return name
 }
 
-// TestPageTranscriptIsCurrent plays the story that docs/kaiza.md tells, and compares.
+// TestPageTranscriptIsCurrent runs the example of docs/kaiza.md and compares the transcript with the page.
 func TestPageTranscriptIsCurrent(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -150,7 +150,7 @@ func TestPageTranscriptIsCurrent(t *testing.T) {
 	compare(t, n.String())
 }
 
-// compare holds the transcript against the page.
+// compare compares the transcript with the page.
 func compare(t *testing.T, transcript string) {
 	t.Helper()
 	data, err := os.ReadFile(page)

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// pathTrial is a workspace with a sibling whose name begins the same, a file outside that nobody may reach, and links to it.
+// pathTrial is a workspace with a sibling that shares its name as a prefix, a file outside that must not be reached, and
+// links to it.
 type pathTrial struct {
 	*client
 	plan    string
@@ -44,7 +45,7 @@ func newPathTrial(t *testing.T, p *env, dial func() *client) *pathTrial {
 	return w
 }
 
-// TestK14NoPathLeavesTheWorkspace tries paths on every tool that takes one.
+// TestK14NoPathLeavesTheWorkspace tries paths with every tool that takes one.
 func TestK14NoPathLeavesTheWorkspace(t *testing.T) {
 	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		w := newPathTrial(t, p, dial)
@@ -88,7 +89,7 @@ func TestK14NoPathLeavesTheWorkspace(t *testing.T) {
 	})
 }
 
-// TestK14APathThatStaysInsideIsAccepted tries paths that look as if they would leave.
+// TestK14APathThatStaysInsideIsAccepted tries paths that only resemble a traversal.
 func TestK14APathThatStaysInsideIsAccepted(t *testing.T) {
 	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		w := newPathTrial(t, p, dial)
@@ -104,7 +105,7 @@ func TestK14APathThatStaysInsideIsAccepted(t *testing.T) {
 	})
 }
 
-// TestK14APatchCannotLeaveTheWorkspace gives the names in the patch.
+// TestK14APatchCannotLeaveTheWorkspace uses the paths in the headers of a patch.
 func TestK14APatchCannotLeaveTheWorkspace(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -121,7 +122,8 @@ func TestK14APatchCannotLeaveTheWorkspace(t *testing.T) {
 	}
 }
 
-// TestK14ASiblingOfTheRootIsNoWorkspace begins sessions in folders whose names begin as the root's does, or that link out of it.
+// TestK14ASiblingOfTheRootIsNoWorkspace begins sessions in folders that share the root's name as a prefix, or that are
+// links out of it.
 func TestK14ASiblingOfTheRootIsNoWorkspace(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// planTrial writes with one plan after another and holds what the server says against what was done to the plan.
+// planTrial writes files with different plans and checks the answers against the state of each plan.
 type planTrial struct {
 	*client
 	tried int
 }
 
-// write tries to write a new file and returns the answer. A refused file must not be there.
+// write tries to write a new file and returns the answer. It checks that a refused file does not exist.
 func (w *planTrial) write(folder, plan string) answer {
 	w.t.Helper()
 	w.tried++
@@ -29,7 +29,7 @@ func (w *planTrial) write(folder, plan string) answer {
 	return a
 }
 
-// refused demands a code and, of the details, what differs or the reason. A lock is lifted by a report.
+// refused checks the code and a string in the details. It writes a report if the session is locked.
 func (w *planTrial) refused(a answer, code, detail string) {
 	w.t.Helper()
 	a.is(code)
@@ -42,7 +42,7 @@ func (w *planTrial) refused(a answer, code, detail string) {
 	}
 }
 
-// TestK13EachFaultOfAPlanHasItsCode brings about every fault that a plan can have.
+// TestK13EachFaultOfAPlanHasItsCode causes every fault that a plan can have.
 func TestK13EachFaultOfAPlanHasItsCode(t *testing.T) {
 	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		planner := dial()
@@ -90,7 +90,7 @@ func TestK13EachFaultOfAPlanHasItsCode(t *testing.T) {
 			t.Fatalf("revoking: %d %s", code, out)
 		}
 		w.refused(w.write("src", plan), "PLAN_NOT_APPROVED", "no_record")
-		p.write(file, good) // the header says approved again, and nobody believes it
+		p.write(file, good) // the header says approved, but is not trusted
 		w.refused(w.write("src", plan), "PLAN_NOT_APPROVED", "header_without_record")
 	})
 }
@@ -106,7 +106,7 @@ func TestK13AnApprovalIsOfOneWorkspace(t *testing.T) {
 	p.executor().call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan, "make_dirs": true}).is("PLAN_NOT_APPROVED")
 }
 
-// TestRevokeWorksWithoutThePlanFile revokes plans whose files were moved away or changed: they may come back.
+// TestRevokeWorksWithoutThePlanFile revokes plans whose files were moved or changed, because they may be restored later.
 func TestRevokeWorksWithoutThePlanFile(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -134,7 +134,7 @@ func TestRevokeWorksWithoutThePlanFile(t *testing.T) {
 	}
 }
 
-// TestJSONOutputHasNoEmptyTitle revokes a plan that is there and one whose file is gone.
+// TestJSONOutputHasNoEmptyTitle revokes a plan that exists and one whose file is missing.
 func TestJSONOutputHasNoEmptyTitle(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -153,7 +153,7 @@ func TestJSONOutputHasNoEmptyTitle(t *testing.T) {
 	}
 }
 
-// TestK13EveryFileOfAPatchMustBeInThePlan puts the file that the plan does not cover at each place of a patch.
+// TestK13EveryFileOfAPatchMustBeInThePlan puts a file that the plan does not cover at each position of a patch.
 func TestK13EveryFileOfAPatchMustBeInThePlan(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -173,7 +173,7 @@ func TestK13EveryFileOfAPatchMustBeInThePlan(t *testing.T) {
 	c.call("apply_patch", args{"patch": strings.Join(inside, ""), "plan_hash": plan}).fine()
 }
 
-// TestK13ARecordOfAnotherWorkspaceApprovesNothing copies the record itself to where that of this workspace would be.
+// TestK13ARecordOfAnotherWorkspaceApprovesNothing copies the approval record of another workspace to this one.
 func TestK13ARecordOfAnotherWorkspaceApprovesNothing(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestNoPlanCoversTheFoldersOfVersionControl writes, under a plan that covers everything, to names that git and its siblings, or some file
-// system, take for the folders in which they keep settings that run programs.
+// TestNoPlanCoversTheFoldersOfVersionControl writes, under a plan that covers everything, to names that version control
+// or some file system treats as folders with settings that run programs.
 func TestNoPlanCoversTheFoldersOfVersionControl(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -23,7 +23,7 @@ func TestNoPlanCoversTheFoldersOfVersionControl(t *testing.T) {
 		".hg/hgrc", ".svn/wc.db", ".jj/repo/config.toml", ".sl/config", ".bzr/branch/branch.conf", "_darcs/prefs/defaults", ".HG/hgrc", "CVS/Root",
 	} {
 		a := c.call("write_file", args{"path": name, "content": "x", "plan_hash": plan, "make_dirs": true})
-		if a.code() == "HASH_MISMATCH" || a.code() == "FILE_ALREADY_EXISTS" { // one that is there needs its hash to get as far as the plan
+		if a.code() == "HASH_MISMATCH" || a.code() == "FILE_ALREADY_EXISTS" { // an existing file needs its hash before the plan is checked
 			content, _ := p.read(name)
 			a = c.call("write_file", args{"path": name, "content": "x", "plan_hash": plan, "previous_hash": hashOf(content)})
 		}
@@ -52,7 +52,7 @@ func TestNoPlanCoversTheFoldersOfVersionControl(t *testing.T) {
 	}
 }
 
-// TestGitRunsNothingThatAnAgentWrote lets an agent try what makes git run a program, and then runs git.
+// TestGitRunsNothingThatAnAgentWrote has an agent try to make git run a program, and then runs git.
 func TestGitRunsNothingThatAnAgentWrote(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
@@ -74,7 +74,7 @@ func TestGitRunsNothingThatAnAgentWrote(t *testing.T) {
 	}
 }
 
-// TestFilesThatRunProgramsAreCoveredByNameOnly writes files that an editor or an agent obeys when it opens the folder.
+// TestFilesThatRunProgramsAreCoveredByNameOnly writes files that an editor or an agent acts on when it opens the folder.
 func TestFilesThatRunProgramsAreCoveredByNameOnly(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -95,7 +95,7 @@ func TestFilesThatRunProgramsAreCoveredByNameOnly(t *testing.T) {
 	c.call("write_file", args{"path": ".vscode/.git/config", "content": "x\n", "plan_hash": named, "make_dirs": true}).is("PLAN_SCOPE_VIOLATION")
 }
 
-// TestNewNamesWithInvisibleCharactersAreRefused writes names with characters that a person who approves cannot see.
+// TestNewNamesWithInvisibleCharactersAreRefused writes names with characters that an approver cannot see.
 func TestNewNamesWithInvisibleCharactersAreRefused(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -114,7 +114,7 @@ func TestNewNamesWithInvisibleCharactersAreRefused(t *testing.T) {
 	for _, name := range []string{"src/größe.txt", "src/名前.txt", "src/e\u0301.txt", "src/with space.txt", "src/नमस्ते.txt"} {
 		c.call("write_file", args{"path": name, "content": "x\n", "plan_hash": plan}).fine()
 	}
-	c.call("read_file", args{"path": "src/old\u200bname.txt"}).fine() // what is there can be read, and replaced or removed
+	c.call("read_file", args{"path": "src/old\u200bname.txt"}).fine() // existing files can be read, replaced and removed
 	c.call("write_file", args{"path": "src/old\u200bname.txt", "content": "new\n", "previous_hash": hashOf("old\n"), "plan_hash": plan}).fine()
 	c.call("move_file", args{"path": "src/old\u200bname.txt", "to": "src/plain.txt", "plan_hash": plan}).fine()
 }

@@ -2,5 +2,5 @@
 
 package kaiza_test
 
-// raced says that these tests are built with the race detector; then the server is too.
+// raced reports whether the tests, and the server, are built with the race detector.
 const raced = true

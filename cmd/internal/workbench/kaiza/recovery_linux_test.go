@@ -12,16 +12,16 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// midway is a server whose call has written its file and now waits for a check that never ends.
+// midway is a server with a call that has written its file and waits for a check that does not end.
 type midway struct {
 	*stdio
 	plan  string
-	check int // the process
+	check int // pid of the check
 }
 
 func newMidway(p *env) *midway { return newMidwayUnder(p, p.approved("src/**")) }
 
-// newMidwayUnder is newMidway under a plan that is approved already.
+// newMidwayUnder is like newMidway, with a plan that is already approved.
 func newMidwayUnder(p *env, plan string) *midway {
 	p.t.Helper()
 	pid := filepath.Join(filepath.Dir(p.root), "pid")
@@ -49,13 +49,13 @@ func newMidwayUnder(p *env, plan string) *midway {
 	return m
 }
 
-// gone reports a process that has ended, noticed by its parent or not.
+// gone reports whether a process has ended, including zombies.
 func gone(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return err != nil || strings.Contains(string(stat), ") Z ")
 }
 
-// undone demands that the interrupted change is put right and that the trail tells so.
+// undone checks that the interrupted change was undone and that the trail records it.
 func (m *midway) undone() {
 	m.t.Helper()
 	if got, _ := m.p.read("src/hello.txt"); got != "hello\nworld\n" {
@@ -76,7 +76,7 @@ func (m *midway) undone() {
 	m.t.Error("the trail does not tell how the change ended")
 }
 
-// TestAKillBetweenReserveAndCompleteIsUndone kills the server when the file is written and its end is not recorded.
+// TestAKillBetweenReserveAndCompleteIsUndone kills the server when the file is written but its end is not recorded.
 func TestAKillBetweenReserveAndCompleteIsUndone(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -98,8 +98,8 @@ func TestAKillBetweenReserveAndCompleteIsUndone(t *testing.T) {
 	p.verify()
 }
 
-// TestLockOfADeadServerIsTakenOver has a second server wait in vain while the first lives, and go on when it is dead: without a
-// restart, and not on top of what the dead one has left half done.
+// TestLockOfADeadServerIsTakenOver has a second server time out waiting for the lock while the first runs, and succeed
+// after the first is killed: without a restart, and after recovering the partial change.
 func TestLockOfADeadServerIsTakenOver(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -117,8 +117,8 @@ func TestLockOfADeadServerIsTakenOver(t *testing.T) {
 	p.verify()
 }
 
-// TestAKillAfterCompleteKeepsTheChange kills the server when the end of the change is on record and the journal still there. A server
-// that cannot read the trail leaves both alone, and one that can keeps the change.
+// TestAKillAfterCompleteKeepsTheChange kills the server when the end of the change is recorded and the journal still
+// exists. A server that cannot read the trail does not touch either, and one that can keeps the change.
 func TestAKillAfterCompleteKeepsTheChange(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -129,7 +129,7 @@ func TestAKillAfterCompleteKeepsTheChange(t *testing.T) {
 		return `{"name":"write_file","arguments":{"path":"src/a.txt","content":"new\n","plan_hash":"` + plan + `"}}`
 	})
 	s.kill()
-	noTrail := p.policyFile("") // a file where a folder should be
+	noTrail := p.policyFile("") // a file instead of a folder
 	for _, flags := range [][]string{nil, {"--ledger", noTrail}} {
 		if flags != nil {
 			p.start(flags...).end()

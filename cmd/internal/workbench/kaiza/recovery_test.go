@@ -13,13 +13,13 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// checks is a policy whose only check is a line of shell.
+// checks writes a policy whose only check is a shell command and returns its name.
 func (p *env) checks(shell string) string {
 	quoted, _ := json.Marshal(shell)
 	return p.policyFile("builtin: []\npreflight:\n  - name: check\n    run: [sh, -c, " + string(quoted) + "]\n")
 }
 
-// atRest demands that no change is under way: no journal, and no other than so many files in the workspace; -1 is any number.
+// atRest checks that there is no journal and that the workspace has this number of files; -1 means any number.
 func (p *env) atRest(files int) {
 	p.t.Helper()
 	journals, err := filepath.Glob(filepath.Join(p.state, "workspaces", "*", "changes", "*"))
@@ -38,7 +38,7 @@ func (p *env) atRest(files int) {
 	}
 }
 
-// eventually waits for something to be so.
+// eventually waits until a condition holds.
 func (p *env) eventually(what string, so func() bool) {
 	p.t.Helper()
 	for end := time.Now().Add(patience); !so(); time.Sleep(10 * time.Millisecond) {
@@ -48,7 +48,8 @@ func (p *env) eventually(what string, so func() bool) {
 	}
 }
 
-// TestLockSurvivesRestartAndAReportUnlocks kills the server at each step. The session goes on, because its caller names it.
+// TestLockSurvivesRestartAndAReportUnlocks kills the server at each step. The session continues, because the client
+// names it.
 func TestLockSurvivesRestartAndAReportUnlocks(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -81,7 +82,7 @@ func TestLockSurvivesRestartAndAReportUnlocks(t *testing.T) {
 	p.verify()
 }
 
-// TestANewSessionInheritsTheLockOfADeadOne ends the server, which over stdio is the session, to get around the report.
+// TestANewSessionInheritsTheLockOfADeadOne ends the server, and with it the session over stdio, to avoid the report.
 func TestANewSessionInheritsTheLockOfADeadOne(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -96,7 +97,7 @@ func TestANewSessionInheritsTheLockOfADeadOne(t *testing.T) {
 	p.executor().call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan}).fine()
 }
 
-// TestAFailingCheckRestoresEveryFile patches, creates and removes files, lets the check see that, and has it fail.
+// TestAFailingCheckRestoresEveryFile patches, creates and removes files, and has the check record the result and fail.
 func TestAFailingCheckRestoresEveryFile(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -138,7 +139,7 @@ func TestAFailingCheckRestoresEveryFile(t *testing.T) {
 	}
 }
 
-// completions returns how the changes of files ended.
+// completions returns the complete entries of file changes.
 func (p *env) completions() (ends []ledger.Record) {
 	p.t.Helper()
 	for _, e := range p.entries() {
@@ -149,7 +150,7 @@ func (p *env) completions() (ends []ledger.Record) {
 	return ends
 }
 
-// TestPassingCheckKeepsTheChange is the other side.
+// TestPassingCheckKeepsTheChange checks that a passing check keeps the change.
 func TestPassingCheckKeepsTheChange(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -162,8 +163,8 @@ func TestPassingCheckKeepsTheChange(t *testing.T) {
 	p.atRest(1)
 }
 
-// TestStateOfAnotherProgramIsUnderstood adds to every file of the state what a later program of the same version may add. Only an
-// approval with something in it that nobody here understands is none: it may be a condition. A person approves again.
+// TestStateOfAnotherProgramIsUnderstood adds unknown members to every state file, as a later program of the same version
+// may. Only an approval with unknown members is invalid, because they may be conditions; it must be approved again.
 func TestStateOfAnotherProgramIsUnderstood(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -198,7 +199,7 @@ func TestStateOfAnotherProgramIsUnderstood(t *testing.T) {
 	next.call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan}).fine()
 }
 
-// TestStateOfALaterVersionIsRefused says so before anything is served.
+// TestStateOfALaterVersionIsRefused checks that the server refuses to start on a state of a later version.
 func TestStateOfALaterVersionIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

@@ -49,7 +49,7 @@ func TestK3ThereAreThirtyFiveCodesAndNoOther(t *testing.T) {
 	}
 }
 
-// TestK3AnUnregisteredCodeCannotBeWrittenDown looks at the type: it is no text, and none of its fields can be set from outside.
+// TestK3AnUnregisteredCodeCannotBeWrittenDown checks that the Code type is a struct without exported fields.
 func TestK3AnUnregisteredCodeCannotBeWrittenDown(t *testing.T) {
 	t.Parallel()
 	code := reflect.TypeFor[candor.Code]()
@@ -77,17 +77,19 @@ func TestK3AnUnregisteredCodeCannotBeWrittenDown(t *testing.T) {
 	}
 }
 
-// TestK3AnErrorWithoutACodeBecomesNoOther has a tool of the shipped program fail without one: it is told as what it is, also in another dialect.
+// TestK3AnErrorWithoutACodeBecomesNoOther has a tool fail without a code: the failure is reported as such in every
+// dialect.
 func TestK3AnErrorWithoutACodeBecomesNoOther(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range []string{"system-error", "candor", "tool-error"} {
 		c := newEnv(t).executor("--drill", "--dialect", dialect)
 		c.drill("uncoded").is("UNCODED_ERROR")
-		c.call("no_such_tool", args{}).is("TOOL_NOT_FOUND") // a code of another domain stays it, too
+		c.call("no_such_tool", args{}).is("TOOL_NOT_FOUND") // a code of another domain is kept, too
 	}
 }
 
-// TestK4EveryCodeHasATriggerAndNoneIsReserved: that each trigger works is shown by TestK4EveryCodeIsEmitted.
+// TestK4EveryCodeHasATriggerAndNoneIsReserved checks that each code has a trigger; TestK4EveryCodeIsEmitted runs the
+// triggers.
 func TestK4EveryCodeHasATriggerAndNoneIsReserved(t *testing.T) {
 	t.Parallel()
 	known := registered()

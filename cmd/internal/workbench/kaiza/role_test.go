@@ -2,7 +2,7 @@ package kaiza_test
 
 import "testing"
 
-// TestK12TheRoleIsThatOfTheSession starts servers whose command line and environment are full of the other role's name.
+// TestK12TheRoleIsThatOfTheSession starts servers with the other role's name in the command line and the environment.
 func TestK12TheRoleIsThatOfTheSession(t *testing.T) {
 	for _, role := range []struct{ mine, other, forbidden string }{
 		{"ANTIGRAVITY", "windsurf", "write_file"},

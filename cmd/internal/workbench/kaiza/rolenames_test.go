@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// listed returns the names of the tools that a client is shown.
+// listed returns the names of the tools that tools/list returns.
 func (c *client) listed() (names []string) {
 	m := c.ask("tools/list", `{}`)
 	for tool := range m.Result().Path("tools").Elements() {
@@ -15,7 +15,7 @@ func (c *client) listed() (names []string) {
 	return names
 }
 
-// TestRolesByWhatTheyDo begins sessions as planner and executor, and holds what each is shown and refused against its role.
+// TestRolesByWhatTheyDo begins sessions as planner and executor, and checks the listed and refused tools of each.
 func TestRolesByWhatTheyDo(t *testing.T) {
 	t.Parallel()
 	changing := []string{"apply_patch", "move_file", "delete_file", "make_dir", "set_executable"}
@@ -61,7 +61,7 @@ func TestRolesByWhatTheyDo(t *testing.T) {
 	}
 }
 
-// TestAnUnknownRoleIsRefused names the roles.
+// TestAnUnknownRoleIsRefused tries role names that do not exist.
 func TestAnUnknownRoleIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -70,7 +70,7 @@ func TestAnUnknownRoleIsRefused(t *testing.T) {
 	}
 }
 
-// TestALockHoldsForBothNamesOfARole begins as executor after a session as WINDSURF was locked.
+// TestALockHoldsForBothNamesOfARole begins a session as executor after a session as WINDSURF was locked.
 func TestALockHoldsForBothNamesOfARole(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

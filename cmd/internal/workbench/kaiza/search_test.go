@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// found are the paths that a search finds.
+// found returns the paths that a search finds.
 func (c *client) found(query args) (paths []string) {
 	c.t.Helper()
 	a := c.call("search_files", query)
@@ -22,7 +22,7 @@ func (c *client) found(query args) (paths []string) {
 	return paths
 }
 
-// TestGlobsOfSearchFiles searches as agents do: by the ending of a name, in a folder, below a folder.
+// TestGlobsOfSearchFiles searches by file extension, in a folder, and below a folder.
 func TestGlobsOfSearchFiles(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -55,7 +55,8 @@ func TestGlobsOfSearchFiles(t *testing.T) {
 	c.call("search_files", args{"pattern": "x", "path": "/etc"}).is("OUTSIDE_WORKSPACE")
 }
 
-// TestCostlyPatternIsRefusedOrReported has patterns whose cost grows with the line: nothing interrupts a match within a line.
+// TestCostlyPatternIsRefusedOrReported uses patterns whose cost grows with the line, because a match within a line
+// cannot be interrupted.
 func TestCostlyPatternIsRefusedOrReported(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -81,13 +82,13 @@ func TestCostlyPatternIsRefusedOrReported(t *testing.T) {
 	}
 }
 
-// TestFileNamesCannotForgeLines lists and finds files whose names hold line ends and commands to a terminal.
+// TestFileNamesCannotForgeLines lists and finds files whose names contain line ends and terminal escape sequences.
 func TestFileNamesCannotForgeLines(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
-	files := 2 // with the folder src
+	files := 2 // including the folder src
 	for _, name := range []string{"a\nforged.txt\t9 bytes", "b\x1b[2J", "c\u202e", "d\xff"} {
-		if os.WriteFile(filepath.Join(p.work, name), []byte("needle\n"), 0o600) == nil { // not every system has such names
+		if os.WriteFile(filepath.Join(p.work, name), []byte("needle\n"), 0o600) == nil { // some systems refuse such names
 			files++
 		}
 	}
@@ -104,7 +105,8 @@ func TestFileNamesCannotForgeLines(t *testing.T) {
 	}
 }
 
-// TestAFileOfAnyLinesIsReadInPieces puts a file together again that has no lines, or is no text, and is longer than one answer.
+// TestAFileOfAnyLinesIsReadInPieces reads files without line ends, text and binary, that are larger than one reply, and
+// joins the pieces.
 func TestAFileOfAnyLinesIsReadInPieces(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -137,7 +139,7 @@ func TestAFileOfAnyLinesIsReadInPieces(t *testing.T) {
 	c.call("read_file", args{"path": "src/line.js", "offset": 1 << 40}).fine()
 }
 
-// TestAFileIsReadByLinesOrByBytes: what is given for the other way is not passed over, but told.
+// TestAFileIsReadByLinesOrByBytes checks that arguments for both ways of reading are refused.
 func TestAFileIsReadByLinesOrByBytes(t *testing.T) {
 	t.Parallel()
 	c := newEnv(t).start()

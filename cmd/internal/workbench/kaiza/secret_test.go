@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/planted"
 )
 
-// secretTrial plants secrets in calls and remembers what came back for those that failed.
+// secretTrial plants secrets in calls and collects the answers of failed calls.
 type secretTrial struct {
 	*stdio
 	random *rand.Rand
@@ -21,7 +21,7 @@ type secretTrial struct {
 	texts  []string // as planted
 }
 
-// plant makes a secret that nobody has seen.
+// plant returns a new random secret.
 func (w *secretTrial) plant(way string, kind int) string {
 	maker := planted.Makers[kind%len(planted.Makers)]
 	text := maker.Make(w.random)
@@ -30,7 +30,7 @@ func (w *secretTrial) plant(way string, kind int) string {
 	return text
 }
 
-// tell calls a tool with something secret in it. What a failure says is kept; a success may repeat what its caller gave.
+// tell calls a tool with a secret. It collects failures; a success may repeat its arguments.
 func (w *secretTrial) tell(tool string, arguments any) {
 	w.t.Helper()
 	a := w.call(tool, arguments)
@@ -43,7 +43,7 @@ func (w *secretTrial) tell(tool string, arguments any) {
 	}
 }
 
-// ways are all the places of a call in which a client can put something.
+// ways lists the parts of a call in which a client can put a secret.
 var ways = map[string]func(w *secretTrial, secret, plan string){
 	"path": func(w *secretTrial, secret, _ string) { w.tell("read_file", args{"path": "src/" + secret}) },
 	"path above": func(w *secretTrial, secret, _ string) {
@@ -108,10 +108,10 @@ var ways = map[string]func(w *secretTrial, secret, plan string){
 	},
 }
 
-// perWay is how many secrets go each way. More than 3 by the number of ways is all kinds.
+// perWay is the number of secrets per way. Together the ways cover all kinds of secrets.
 const perWay = 4
 
-// TestK21NoSecretGetsIntoTrailEnvelopeOrLog plants secrets of every kind in every place of a call.
+// TestK21NoSecretGetsIntoTrailEnvelopeOrLog plants secrets of every kind in every part of a call.
 func TestK21NoSecretGetsIntoTrailEnvelopeOrLog(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -119,7 +119,7 @@ func TestK21NoSecretGetsIntoTrailEnvelopeOrLog(t *testing.T) {
 	p.env = []string{"DEBUG_STACK=true"}
 	w := &secretTrial{stdio: p.executor("--policy", p.policyFile("builtin: []\n"), "--json-logs"), random: rand.New(rand.NewPCG(1, 2)), sweep: planted.NewSweep()}
 	for i, way := range slices.Sorted(maps.Keys(ways)) {
-		for turn := range perWay { // other kinds each way, so that all ways together see all kinds
+		for turn := range perWay { // different kinds for each way, so that all ways together cover all kinds
 			ways[way](w, w.plant(way, i*perWay+turn), plan)
 		}
 	}
@@ -143,7 +143,7 @@ func TestK21NoSecretGetsIntoTrailEnvelopeOrLog(t *testing.T) {
 	p.verify()
 }
 
-// TestK21NoSecretOfAPlanGetsIntoTheTrail has the other role, which may submit plans, submit them with secrets in text, title and scope.
+// TestK21NoSecretOfAPlanGetsIntoTheTrail submits plans, in the planner role, with secrets in text, title and scope.
 func TestK21NoSecretOfAPlanGetsIntoTheTrail(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -171,7 +171,8 @@ func TestK21NoSecretOfAPlanGetsIntoTheTrail(t *testing.T) {
 	}
 }
 
-// TestK21WhatIsRedactedInTheTrailIsWrittenAsItIs writes secrets into a file: the trail holds none of them, the file every byte.
+// TestK21WhatIsRedactedInTheTrailIsWrittenAsItIs writes secrets to a file: the trail contains none of them, and the file
+// is unchanged.
 func TestK21WhatIsRedactedInTheTrailIsWrittenAsItIs(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

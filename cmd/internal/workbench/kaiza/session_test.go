@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// belongs demands that an envelope names this session; "" is null.
+// belongs checks that an envelope names this session; "" means null.
 func (a answer) belongs(id, role, root string) {
 	a.t.Helper()
 	envelope := a.system()
@@ -44,10 +44,10 @@ func TestK9AnEnvelopeNamesTheSessionFromItsBeginningOn(t *testing.T) {
 	})
 }
 
-// badRoots are folders that no session may begin in.
+// badRoots returns folders in which a session must not begin.
 func (p *env) badRoots() []string {
 	p.t.Helper()
-	beside := p.root + "-beside" // its name begins like the root's
+	beside := p.root + "-beside" // has the root's name as a prefix
 	if err := os.MkdirAll(filepath.Join(beside, "work"), 0o700); err != nil {
 		p.t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestK10AFailedBeginningLeavesTheServerUsable(t *testing.T) {
 		} {
 			c.call("begin_session", again).enveloped("BOOTSTRAP_FAILURE")
 		}
-		if c.session == "" { // a session that nobody knows is no way to a second one on the same connection
+		if c.session == "" { // an unknown session id does not allow a second session on the same connection
 			for _, unknown := range []string{"x", "00000000-0000-4000-8000-000000000000"} {
 				c.call("begin_session", args{"workspace_root": p.work, "role": "ANTIGRAVITY", "session_id": unknown}).is("BOOTSTRAP_FAILURE")
 			}
@@ -102,8 +102,8 @@ func TestK10AFailedBeginningLeavesTheServerUsable(t *testing.T) {
 	})
 }
 
-// TestK10OfManyBeginningsAtOnceOneCounts sends them without waiting for an answer. Every other one names a session that nobody knows, so
-// that the server cannot know of the one that has begun before it looks at the connection.
+// TestK10OfManyBeginningsAtOnceOneCounts sends many begin_session calls without waiting for answers. Every other one
+// names an unknown session, so that the server finds the existing session only when it binds the connection.
 func TestK10OfManyBeginningsAtOnceOneCounts(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

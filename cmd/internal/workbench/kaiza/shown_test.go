@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// texts returns all that a model is shown of an answer.
+// texts returns all text content of an answer.
 func (a answer) texts() string {
 	var all []string
 	for block := range a.m.Result().Path("content").Elements() {
@@ -18,8 +18,8 @@ func (a answer) texts() string {
 	return strings.Join(all, "\n")
 }
 
-// TestWhatASuggestionRefersToIsShown makes the server emit every code and looks at what a model sees, which is text alone: the retry advice,
-// the next step, the reference, and everything in the details, because a suggestion may refer to any of it.
+// TestWhatASuggestionRefersToIsShown makes the server emit every code and checks the text that a model sees: the retry
+// advice, the next step, the reference, and all details, because a suggestion may refer to them.
 func TestWhatASuggestionRefersToIsShown(t *testing.T) {
 	for _, dialect := range []string{"system-error", "candor"} {
 		for c := range candor.Codes() {
@@ -38,7 +38,7 @@ func TestWhatASuggestionRefersToIsShown(t *testing.T) {
 	}
 }
 
-// shown demands that the text says all that the envelope says.
+// shown checks that the text contains all information of the envelope.
 func (a answer) shown() {
 	a.t.Helper()
 	text, e := a.texts(), a.canonical()
@@ -55,7 +55,7 @@ func (a answer) shown() {
 	if raw := e.Path("details").Raw(); len(raw) > 0 && json.Unmarshal(raw, &details) != nil {
 		a.t.Fatalf("the details are %s", raw)
 	}
-	delete(details, "issues") // each has a line of its own, see below
+	delete(details, "issues") // each has a separate line, see below
 	delete(details, "correctTemplate")
 	for name, value := range details {
 		for _, leaf := range leaves(value) {
@@ -89,7 +89,7 @@ func leaves(v any) (all []string) {
 	return all
 }
 
-// TestTheOutputOfAFailedCheckIsShown has a check print more than the readable block holds.
+// TestTheOutputOfAFailedCheckIsShown has a check print more than fits in the readable block.
 func TestTheOutputOfAFailedCheckIsShown(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// startFaults bring about what the audit at the start must find: one for each invariant that is kaiza's own and that the world around
-// it can break.
+// startFaults causes faults that the self-audit must find: one for each invariant of kaiza that the environment can
+// violate.
 var startFaults = map[string]struct {
 	invariant string
 	flags     func(p *env) []string
@@ -51,7 +51,7 @@ func (p *env) must(err error) {
 	}
 }
 
-// TestAFaultAtTheStartRefusesEveryCall starts servers that find a fault in themselves. They stay, and refuse.
+// TestAFaultAtTheStartRefusesEveryCall starts servers whose self-audit fails. They keep running and refuse every call.
 func TestAFaultAtTheStartRefusesEveryCall(t *testing.T) {
 	for name, fault := range startFaults {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestAFaultAtTheStartRefusesEveryCall(t *testing.T) {
 	}
 }
 
-// TestExitOnAuditEndsTheServer is the same with --exit-on-audit.
+// TestExitOnAuditEndsTheServer checks that such a server exits with --exit-on-audit.
 func TestExitOnAuditEndsTheServer(t *testing.T) {
 	for name, fault := range startFaults {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +103,8 @@ func TestExitOnAuditEndsTheServer(t *testing.T) {
 	}
 }
 
-// TestAServerWithoutAFaultStartsWithExitOnAudit is the other side.
+// TestAServerWithoutAFaultStartsWithExitOnAudit checks that --exit-on-audit does not affect a server that passes its
+// self-audit.
 func TestAServerWithoutAFaultStartsWithExitOnAudit(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

@@ -2,7 +2,7 @@ package kaiza_test
 
 import "testing"
 
-// TestTheWholeStoryWorksOverEveryTransport plans, approves, writes, breaks a rule, reports and goes on.
+// TestTheWholeStoryWorksOverEveryTransport plans, approves, writes, breaks a rule, reports and continues.
 func TestTheWholeStoryWorksOverEveryTransport(t *testing.T) {
 	for name, connect := range map[string]func(p *env) func() *client{
 		"stdio":     func(p *env) func() *client { return func() *client { return &p.start().client } },

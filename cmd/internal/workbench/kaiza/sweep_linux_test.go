@@ -16,15 +16,15 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// sweepStep is 1 in make crash and 61 in .ci/run torture. The suite takes fewer of the points, so that it ends soon.
+// sweepStep is 1 in make crash and 61 in .ci/run torture. The default tests fewer points to save time.
 var sweepStep = flag.Int("sweep", 181, "TestR21WhatIsToldIsWhatIsSo makes every so many-th file system call fail")
 
-// disk is a way in which a disk fails, from the n-th of the calls that it concerns on.
+// disk is a way in which a disk fails, starting with the n-th of the calls that it concerns.
 type disk struct {
 	name     string
 	errno    syscall.Errno
 	concerns func(c iofault.Call) bool
-	stays    bool // every later call fails, too; else only the n-th
+	stays    bool // all later calls fail, too; otherwise only the n-th
 }
 
 var disks = []disk{
@@ -33,7 +33,7 @@ var disks = []disk{
 	{"read-only from there on", syscall.EROFS, func(c iofault.Call) bool { return c.Changes }, true},
 }
 
-// fails is the plan of a disk that fails at the n-th call.
+// fails returns the plan of a disk that fails at the n-th call.
 func (d disk) fails(n int) iofault.Plan {
 	seen := 0
 	return func(c iofault.Call) int {
@@ -47,31 +47,31 @@ func (d disk) fails(n int) iofault.Plan {
 	}
 }
 
-// effect is something that a call does, to be done again and again while the disk fails.
+// effect is an operation that is repeated while the disk fails.
 type effect struct {
 	name  string
 	role  string
 	flags func(p *env) []string
-	setUp func(s *sweep, n int)        // before the n-th, with a disk that works
-	call  func(s *sweep, n int) answer // the n-th, by a tool
+	setUp func(s *sweep, n int)        // runs before the n-th operation, with a working disk
+	call  func(s *sweep, n int) answer // makes the n-th operation through a tool
 	run   func(s *sweep, n int) []string
 	after func(s *sweep, n int, a outcome)
-	stood func(s *sweep, n int) string // afterwards: done, not done, or what else is there
-	mark  func(s *sweep, n int) string // what of it stands in the trail
-	tool  string                       // whose entries these are
+	stood func(s *sweep, n int) string // state afterwards: done, notDone, or a description
+	mark  func(s *sweep, n int) string // text that identifies it in the trail
+	tool  string                       // tool of its entries in the trail
 
-	restore func(s *sweep) // before the last look: brings back what setUp has put away
+	restore func(s *sweep) // runs before the final check and restores files that setUp moved
 }
 
-// outcome is what an effect was told as.
+// outcome is the reported result of an effect.
 type outcome struct {
-	answer        // of a tool
-	told   string // done, not done or unknown
+	answer        // answer of a tool
+	told   string // done, notDone or unknown
 	text   string
 	failed []iofault.Call
 }
 
-// What is said of an effect, and what is found. Open is an effect that was announced in the trail and has no end there.
+// Reported and actual results of an effect. An open effect is reserved in the trail but not completed.
 const (
 	open    = "open"
 	done    = "done"
@@ -79,7 +79,7 @@ const (
 	unknown = "unknown"
 )
 
-// said reads an answer as a client has to.
+// said returns the result that an answer reports to a client.
 func said(a answer) string {
 	e := a.canonical()
 	message, _ := e.Path("message").Str()
@@ -94,8 +94,8 @@ func said(a answer) string {
 	return notDone
 }
 
-// sweep is one effect under each of the disks: a server whose disk fails at one call after another. An effect is numbered by the call that
-// fails and by the disk, so that its files do not meet those of another.
+// sweep tests one effect with each disk: a server whose disk fails at one call after another. Each operation has a
+// number made of the failing call and the disk, so that their files are distinct.
 type sweep struct {
 	t     *testing.T
 	p     *env
@@ -104,13 +104,13 @@ type sweep struct {
 	plan  string
 	c     *stdio
 	f     *iofault.Injector
-	codes map[string][]string // that each tool declares
+	codes map[string][]string // codes that each tool declares
 
 	told   map[int]string
-	found  map[int]string // what cannot be looked at again
-	marks  map[int]string // of each effect in the trail, where it is known only afterwards
+	found  map[int]string // results that cannot be checked again
+	marks  map[int]string // marks in the trail that are known only afterwards
 	points int
-	vague  int // how often it could not be said what became of the effect
+	vague  int // number of operations with an unknown result
 }
 
 // start starts the server under the injector.
@@ -144,13 +144,13 @@ func (s *sweep) start() {
 	}
 }
 
-// end ends the server as a client does.
+// end stops the server like a client.
 func (s *sweep) end() {
 	s.c.end()
 	s.f.Close()
 }
 
-// calm waits until the server works again, and reports what has locked it.
+// calm waits until the server works again, and writes a report if the session is locked.
 func (s *sweep) calm() {
 	s.t.Helper()
 	if s.e.role == "" {
@@ -165,10 +165,10 @@ func (s *sweep) calm() {
 	}
 }
 
-// perDisk is more than the number of calls that any effect makes.
+// perDisk is larger than the number of calls of any effect.
 const perDisk = 1_000_000
 
-// point makes the disk fail at one call. It reports whether the effect got that far.
+// point makes the disk fail at one call. It reports whether the effect made that many calls.
 func (s *sweep) point(call int) bool {
 	s.t.Helper()
 	n := call + perDisk*slices.IndexFunc(disks, func(d disk) bool { return d.name == s.d.name })
@@ -211,7 +211,7 @@ func (s *sweep) point(call int) bool {
 	return true
 }
 
-// perform has the effect happen while the disk fails.
+// perform runs the effect while the disk fails.
 func (s *sweep) perform(n int) (o outcome) {
 	s.t.Helper()
 	if s.e.call != nil {
@@ -221,7 +221,7 @@ func (s *sweep) perform(n int) (o outcome) {
 		o.told, o.text = said(o.answer), string(o.m.Bytes())
 		return o
 	}
-	s.p.ledger = filepath.Join(filepath.Dir(s.p.root), fmt.Sprintf("trail-%d", n)) // a new one, so that each command makes the same calls
+	s.p.ledger = filepath.Join(filepath.Dir(s.p.root), fmt.Sprintf("trail-%d", n)) // a new trail, so that each command makes the same calls
 	cmd := exec.Command(binary, append(s.e.run(s, n), "--root", s.p.work, "--state", s.p.state, "--ledger", s.p.ledger, "--yes", "--json")...)
 	var both bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &both, &both
@@ -239,18 +239,18 @@ func (s *sweep) perform(n int) (o outcome) {
 		o.told = unknown
 	}
 	if left, _ := filepath.Glob(filepath.Join(s.p.state, "workspaces", "*", "changes", "*", "journal.json")); len(left) > 0 {
-		s.p.start("--ledger", s.p.ledger).end() // only a server with this trail can tell how it ended
+		s.p.start("--ledger", s.p.ledger).end() // only a server with this trail can determine the result
 	}
 	return o
 }
 
-// trail returns what the trail says of the n-th effect, "" where it keeps no entries of it.
+// trail returns the result of the n-th effect according to the trail, or "" if the effect has no entries.
 func (s *sweep) trail(n int) string {
 	if s.e.mark == nil {
 		return ""
 	}
 	if _, err := os.Stat(s.p.ledgerDir()); err != nil {
-		return notDone // it was never made
+		return notDone // it was never created
 	}
 	mark, out := s.e.mark(s, n), notDone
 	for _, e := range s.p.entries() {
@@ -272,7 +272,7 @@ func (s *sweep) trail(n int) string {
 	return out
 }
 
-// run goes on until the effect is over before the disk fails, starts the server anew, and looks at everything once more.
+// run continues until the effect ends before the disk fails, then restarts the server and checks all results again.
 func (s *sweep) run() {
 	s.t.Helper()
 	step := *sweepStep
@@ -291,7 +291,7 @@ func (s *sweep) run() {
 	if s.e.restore != nil {
 		s.e.restore(s)
 	}
-	s.c = s.p.start() // which puts right what is left
+	s.c = s.p.start() // recovers interrupted changes
 	if s.e.role != "" {
 		s.c.begin(s.e.role)
 	}
@@ -305,7 +305,7 @@ func (s *sweep) run() {
 	s.p.verify()
 }
 
-// file is where one of the files of an effect stands: its content, "" for none.
+// holds returns the content of a file, or "nothing" if it does not exist.
 func (s *sweep) holds(name string) string {
 	content, there := s.p.read(name)
 	if !there {
@@ -314,8 +314,8 @@ func (s *sweep) holds(name string) string {
 	return content
 }
 
-// TestR21WhatIsToldIsWhatIsSo makes the disk fail at every file system call of every effect: once, full and read-only from there on. Answer,
-// files and trail agree at once, and after a restart.
+// TestR21WhatIsToldIsWhatIsSo makes the disk fail at every file system call of every effect: once, and permanently as
+// full and as read-only. Answer, files and trail agree immediately and after a restart.
 func TestR21WhatIsToldIsWhatIsSo(t *testing.T) {
 	t.Parallel()
 	for _, e := range swept {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// between says on which side a file is.
+// between returns the result that corresponds to the content of a file.
 func between(holds, before, after string) string {
 	switch holds {
 	case before:
@@ -18,7 +18,7 @@ func between(holds, before, after string) string {
 	return fmt.Sprintf("%q", holds)
 }
 
-// swept are the effects of the server and of the commands beside it.
+// swept lists the effects of the server and of the operator's commands.
 var swept = []effect{
 	{
 		name: "a new file", role: "WINDSURF", tool: "write_file",
@@ -222,7 +222,7 @@ var swept = []effect{
 	{
 		name: "a revocation", role: "ANTIGRAVITY", tool: "workbench revoke",
 		setUp: func(s *sweep, n int) {
-			s.put("approvals", "approvals-put-away") // a revocation reads them all, and would make more calls each time
+			s.put("approvals", "approvals-put-away") // a revocation reads all of them, and would make more calls each time
 			s.p.approve(s.c.submit(planText(fmt.Sprintf("v%d/**", n))))
 		},
 		restore: func(s *sweep) { s.put("approvals-put-away", "approvals") },
@@ -249,7 +249,7 @@ var swept = []effect{
 	},
 }
 
-// put moves the records of approvals from one folder in the state folder to another.
+// put moves the approval records from one folder in the state folder to another.
 func (s *sweep) put(from, to string) {
 	names, _ := filepath.Glob(filepath.Join(s.p.state, from, "*", "*.json"))
 	for _, name := range names {
@@ -260,7 +260,7 @@ func (s *sweep) put(from, to string) {
 	}
 }
 
-// status is that of the plan for a scope, as a session sees it.
+// status returns the status of the plan for a scope, as a session sees it.
 func (s *sweep) status(scope string) string {
 	a := s.c.call("read_plan", args{"plan_hash": hashOf(planText(scope))})
 	a.fine()

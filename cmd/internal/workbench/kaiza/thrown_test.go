@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// thrown are the ways in which the drill fails, the code of each, and its cause: "" is any.
+// thrown lists the kinds of drill with their code and cause; an empty cause matches any.
 var thrown = map[string]struct{ code, cause string }{
 	"error":           {"INTERNAL_ERROR", `{"message":"the drill returned an error","code":null,"name":"Error"}`},
 	"wrapped":         {"INSUFFICIENT_PERMISSIONS", `{"message":"the drill wraps: permission denied","code":null,"name":"Error"}`},
@@ -31,7 +31,7 @@ var thrown = map[string]struct{ code, cause string }{
 	"panic_invariant": {"INVARIANT_VIOLATION", `{"message":"the drill","code":null,"name":"Error"}`},
 }
 
-// kinds asks the server which ways it has.
+// kinds returns the kinds of drill that the server lists.
 func (c *client) kinds() (kinds []string) {
 	c.t.Helper()
 	m := c.ask("tools/list", `{}`)
@@ -47,7 +47,7 @@ func (c *client) kinds() (kinds []string) {
 	return kinds
 }
 
-// drill fails in one way, and reports if that has locked the session.
+// drill makes the drill tool fail, and writes a report if that locked the session.
 func (c *client) drill(kind string) answer {
 	c.t.Helper()
 	a := c.call("drill", args{"kind": kind})
@@ -68,7 +68,7 @@ func TestK6WhateverIsThrownBecomesAnEnvelopeAndTheServerLives(t *testing.T) {
 		}
 		c.call("read_file", args{"path": "src/hello.txt"}).fine()
 	}
-	if code := c.end(); code != 0 { // it was the same process all the time, or the connection would have ended
+	if code := c.end(); code != 0 { // the same process served all calls; otherwise the connection would have ended
 		t.Errorf("the server ended with %d: %s", code, c.said)
 	}
 	p.verify()
@@ -96,7 +96,7 @@ func TestK7ACauseIsSafeAndBounded(t *testing.T) {
 			t.Errorf("%s: the cause has %d bytes and the message %d", kind, len(message), len(human))
 		}
 	}
-	for kind, find := range map[string]func(a answer) string{ // a part of what no JSON can say is still told
+	for kind, find := range map[string]func(a answer) string{ // parts that can be encoded as JSON are kept
 		"cyclic":      func(a answer) string { return string(a.canonical().Path("details").Raw()) },
 		"panic_value": func(a answer) string { said, _ := a.system().Path("cause", "message").Str(); return said },
 		"huge":        func(a answer) string { said, _ := a.system().Path("cause", "message").Str(); return said },
@@ -115,15 +115,15 @@ func TestK7ACauseIsSafeAndBounded(t *testing.T) {
 	}
 }
 
-// TestK8AnErrorOfAnotherKindKeepsItsCode lets an error of an older type through, which carries a registered code in its own way, in
-// every dialect that the server can speak.
+// TestK8AnErrorOfAnotherKindKeepsItsCode returns an error of an older type with a registered code, in every dialect of
+// the server.
 func TestK8AnErrorOfAnotherKindKeepsItsCode(t *testing.T) {
 	for _, name := range dialect.Names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			spoken := dialect.Must(name)
 			if name == "problem" {
-				spoken = dialect.Must("candor") // a problem document is the body of an HTTP answer, and a message is none
+				spoken = dialect.Must("candor") // a problem document is an HTTP body, not a JSON-RPC message
 			}
 			c := newEnv(t).executor("--drill", "--dialect", name)
 			for kind, code := range map[string]candor.Code{

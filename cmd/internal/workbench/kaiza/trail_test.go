@@ -34,14 +34,14 @@ func (p *env) kinds() (calls [][]ledger.Kind) {
 	return calls
 }
 
-// What the trail must hold of a call, in this order.
+// Kinds of entries that a call must have in the trail, in order.
 var (
 	served  = []ledger.Kind{ledger.KindEnter, ledger.KindExit}
 	failing = []ledger.Kind{ledger.KindEnter, ledger.KindFailure, ledger.KindExit}
 	changed = []ledger.Kind{ledger.KindEnter, ledger.KindReserve, ledger.KindComplete, ledger.KindExit}
 )
 
-// TestK15EveryCallIsRecordedOnceBeforeItsAnswer looks into the trail as soon as each answer is there.
+// TestK15EveryCallIsRecordedOnceBeforeItsAnswer reads the trail as soon as each answer is received.
 func TestK15EveryCallIsRecordedOnceBeforeItsAnswer(t *testing.T) {
 	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		plan := p.approved("src/**")
@@ -81,7 +81,7 @@ func TestK15EveryCallIsRecordedOnceBeforeItsAnswer(t *testing.T) {
 	}, "--drill")
 }
 
-// TestK15AnEntryIsOnTheDiskBeforeItsAnswer looks at the server from outside, system call by system call.
+// TestK15AnEntryIsOnTheDiskBeforeItsAnswer traces the system calls of the server.
 func TestK15AnEntryIsOnTheDiskBeforeItsAnswer(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -114,7 +114,7 @@ func TestK15AnEntryIsOnTheDiskBeforeItsAnswer(t *testing.T) {
 		if !c.Says() || !strings.Contains(c.Args, `\"id\":`) || strings.Contains(c.Args, `\"protocolVersion\"`) {
 			continue
 		}
-		for _, kind := range []string{"enter", "exit"} { // of this call: after the answer before
+		for _, kind := range []string{"enter", "exit"} { // of this call: after the previous answer
 			if !durable(calls[last:i], `\"kind\":\"`+kind+`\"`, c.Began) {
 				t.Errorf("answer %d went out before its %s was on the disk", answered, kind)
 			}
@@ -132,7 +132,7 @@ func TestK15AnEntryIsOnTheDiskBeforeItsAnswer(t *testing.T) {
 	}
 }
 
-// durable reports that a line with that member was written to the trail and synced before a line of the trace.
+// durable reports whether a line with that member was written to the trail and synced before a line of the trace.
 func durable(calls []*systrace.Call, member string, said int) bool {
 	for i, w := range calls {
 		if !w.Writes() || !strings.HasSuffix(w.File(), "/audit-log.jsonl") || !strings.Contains(w.Args, member) {
@@ -154,17 +154,17 @@ func (p *env) trailFile() string {
 	if err != nil || len(files) == 0 {
 		p.t.Fatalf("there is no trail: %v", err)
 	}
-	slices.Sort(files) // their names hold the time
+	slices.Sort(files) // their names contain the time
 	return files[len(files)-1]
 }
 
-// forged is another entry in the place of one, linked to the one before and hashed as it should be.
+// forged returns a modified entry with the link of the original and a correct hash.
 func forged(line []byte) []byte {
 	body, _, _ := bytes.Cut(bytes.Replace(line, []byte("read_file"), []byte("list_dir_"), 1), []byte(`,"hash":"`))
 	return fmt.Appendf(nil, "%s,\"hash\":\"%s\"}\n", body, hashOf(string(body)))
 }
 
-// TestK16EveryChangeOfTheTrailIsFound harms copies of a trail that verifies, each in one way, and asks the auditor's command.
+// TestK16EveryChangeOfTheTrailIsFound damages copies of a valid trail, each in one way, and runs the auditor's command.
 func TestK16EveryChangeOfTheTrailIsFound(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -180,7 +180,7 @@ func TestK16EveryChangeOfTheTrailIsFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const at = 12 // the line that is harmed; its number is one more
+	const at = 12 // index of the damaged line; its number is one more
 	for harm, c := range map[string]struct {
 		do    func(lines [][]byte) [][]byte
 		seq   uint64
@@ -196,7 +196,7 @@ func TestK16EveryChangeOfTheTrailIsFound(t *testing.T) {
 		"repetition": {func(l [][]byte) [][]byte { return slices.Insert(l, at, l[at-1]) }, at, []ledgerverify.Kind{ledgerverify.KindDuplicate}},
 		"reorder":    {func(l [][]byte) [][]byte { l[at], l[at+1] = l[at+1], l[at]; return l }, at + 1, []ledgerverify.Kind{ledgerverify.KindWrongSeq, ledgerverify.KindBrokenLink}},
 		"cut tail":   {func(l [][]byte) [][]byte { return l[:at] }, at + 1, []ledgerverify.Kind{ledgerverify.KindTruncated}},
-		"cut call":   {func(l [][]byte) [][]byte { return l[:len(l)-2] }, 0, []ledgerverify.Kind{ledgerverify.KindTruncated}}, // the last but the closing line
+		"cut call":   {func(l [][]byte) [][]byte { return l[:len(l)-2] }, 0, []ledgerverify.Kind{ledgerverify.KindTruncated}}, // the last call, including the closing line
 	} {
 		t.Run(harm, func(t *testing.T) {
 			t.Parallel()
@@ -231,8 +231,8 @@ func TestK16EveryChangeOfTheTrailIsFound(t *testing.T) {
 	}
 }
 
-// TestK16TheTailOfAKilledServerIsMissedToo cuts off what a killed server wrote last: it has signed nothing about it, but the one that came
-// after it has seen it.
+// TestK16TheTailOfAKilledServerIsMissedToo removes the last lines of a killed server: it did not sign them, but the next
+// server recorded them.
 func TestK16TheTailOfAKilledServerIsMissedToo(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -260,7 +260,7 @@ func TestK16TheTailOfAKilledServerIsMissedToo(t *testing.T) {
 	}
 }
 
-// TestK17ATornLastLineStopsNobody kills a server, leaves half a line behind its last entry, and starts another.
+// TestK17ATornLastLineStopsNobody kills a server, appends half a line to its last entry, and starts another.
 func TestK17ATornLastLineStopsNobody(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -306,12 +306,12 @@ func TestK17ATornLastLineStopsNobody(t *testing.T) {
 	}
 }
 
-// TestK18TwoServersShareOneTrail has two servers write a thousand entries each into one folder at the same time.
+// TestK18TwoServersShareOneTrail has two servers write a thousand entries each into one folder concurrently.
 func TestK18TwoServersShareOneTrail(t *testing.T) {
 	t.Parallel()
-	const calls = 500 // of two entries
+	const calls = 500 // two entries each
 	p := newEnv(t)
-	p.start().end() // so that what is made once is there
+	p.start().end() // creates the shared files first
 	servers := []*stdio{p.executor(), p.executor()}
 	var both sync.WaitGroup
 	for _, s := range servers {
@@ -354,7 +354,7 @@ func TestK18TwoServersShareOneTrail(t *testing.T) {
 	}
 }
 
-// ownsAChain demands that the lock of one chain names this server.
+// ownsAChain checks that the lock of one chain names this server.
 func (s *stdio) ownsAChain() {
 	s.t.Helper()
 	locks, err := filepath.Glob(filepath.Join(s.p.ledgerDir(), "kaiza-*", "lock"))
@@ -373,12 +373,13 @@ func (s *stdio) ownsAChain() {
 	s.t.Errorf("no chain says that process %d holds it", s.cmd.Process.Pid)
 }
 
-// flood sends n calls, some at a time, and returns their answers, in the order in which they came. It ends when the server does.
+// flood sends n calls, a limited number at a time, and returns the answers in the order received. It ends when the
+// server does.
 func (s *stdio) flood(n int, params func(i int) string) []answer {
 	const some = 16
 	onTheWay, ended := make(chan struct{}, some), make(chan struct{})
 	defer close(ended)
-	go func() { // beside the reading, or both sides would wait for each other
+	go func() { // concurrently with reading, to avoid a deadlock
 		for i := range n {
 			select {
 			case onTheWay <- struct{}{}:
@@ -386,7 +387,7 @@ func (s *stdio) flood(n int, params func(i int) string) []answer {
 				return
 			}
 			if _, err := fmt.Fprintf(s.in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`+"\n", 1000+i, params(i)); err != nil {
-				return // it was killed
+				return // the server was killed
 			}
 		}
 	}()

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestR19WriteIsRefusedOnceTheTrailIsGone takes the trail away from a running server in several ways. The next write is refused and has no
-// effect, and the one after it is recorded again.
+// TestR19WriteIsRefusedOnceTheTrailIsGone removes the trail of a running server in several ways. The next write is
+// refused without an effect, and the one after it is recorded again.
 func TestR19WriteIsRefusedOnceTheTrailIsGone(t *testing.T) {
 	log := func(chain string) string { return filepath.Join(chain, "audit-log.jsonl") }
 	for name, lose := range map[string]func(trail, chain string) error{
@@ -36,7 +36,7 @@ func TestR19WriteIsRefusedOnceTheTrailIsGone(t *testing.T) {
 			if err != nil || len(chains) != 1 {
 				t.Fatalf("chains %v, %v", chains, err)
 			}
-			p.eventually("the writer has nothing left to do", func() bool { // else its checkpoint may notice first
+			p.eventually("the writer has nothing left to do", func() bool { // otherwise its checkpoint may notice first
 				data, err := os.ReadFile(log(chains[0]))
 				return err == nil && bytes.Contains(data[bytes.LastIndexByte(data[:len(data)-1], '\n')+1:], []byte(`"kind":"checkpoint"`))
 			})

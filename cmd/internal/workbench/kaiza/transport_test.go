@@ -2,8 +2,9 @@ package kaiza_test
 
 import "testing"
 
-// overEveryTransport runs a test over stdio and over HTTP in both eras, each with a place of its own. dial connects; over stdio each
-// connection is a server of its own, over HTTP they share one, which is started when the first connects.
+// overEveryTransport runs a test over stdio and over HTTP with and without protocol sessions, each with a separate env.
+// dial connects. Over stdio each connection has a separate server; over HTTP they share one, which is started for the
+// first connection.
 func overEveryTransport(t *testing.T, run func(t *testing.T, p *env, dial func() *client), flags ...string) {
 	t.Helper()
 	listening := func(p *env, connect func(w *web) *client) func() *client {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// says demands that a text holds some words and not others, which begin with a !.
+// says checks that a text contains some words, and does not contain those with a leading "!".
 func says(t *testing.T, text string, words ...string) {
 	t.Helper()
 	for _, word := range words {
@@ -19,14 +19,14 @@ func says(t *testing.T, text string, words ...string) {
 	}
 }
 
-// TestLimitsOfApprovalsAreRecordedAndListed looks at the trail and at the lists.
+// TestLimitsOfApprovalsAreRecordedAndListed checks the trail and the lists.
 func TestLimitsOfApprovalsAreRecordedAndListed(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
 	plan := p.approved("src/**")
 	p.approveWith(plan, "--uses", "2", "--expires", "2h", "--note", "as discussed")
 	entries := p.entries()
-	for _, e := range entries[len(entries)-3 : len(entries)-1] { // the reservation and its end; a checkpoint follows
+	for _, e := range entries[len(entries)-3 : len(entries)-1] { // the reservation and its completion; a checkpoint follows
 		says(t, string(e.Data), `"uses":2`, `"expires":"20`, `"note":"as discussed"`)
 	}
 	s := p.executor()
@@ -75,7 +75,8 @@ func TestRevokeWaitsForARunningCheck(t *testing.T) {
 	s.call("write_file", args{"path": "src/b.txt", "content": "x", "plan_hash": plan}).refusedFor("no_record")
 }
 
-// TestApprovalMessagesAreTrue reads what the commands and submit_plan say about plans that are approved, revoked, or whose record is lost.
+// TestApprovalMessagesAreTrue checks the output of the commands and of submit_plan for plans that are approved, revoked,
+// or without their record.
 func TestApprovalMessagesAreTrue(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -100,7 +101,7 @@ func TestApprovalMessagesAreTrue(t *testing.T) {
 	says(t, out, "is not approved", "!revoked")
 }
 
-// TestChangeMessagesAreTrue provokes failures of changes whose words used to be wrong.
+// TestChangeMessagesAreTrue causes failures of changes whose messages were wrong in the past.
 func TestChangeMessagesAreTrue(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

@@ -10,11 +10,11 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// unknownPlan is the hash of a plan that nobody has submitted.
+// unknownPlan is the hash of a plan that does not exist.
 var unknownPlan = strings.Repeat("ab", 32)
 
-// TestTypeScriptClientsListAndCallTheTools has each official client do what an application does. A failure must reach the application
-// as the server sent it: the client may neither throw nor take anything away.
+// TestTypeScriptClientsListAndCallTheTools runs each official client like an application does. A failure must reach the
+// application unchanged: the client must not throw or drop anything.
 func TestTypeScriptClientsListAndCallTheTools(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]conformance.Client{"v1": conformance.V1, "v2": conformance.V2Legacy, "v2 stateless": conformance.V2Modern} {
@@ -31,7 +31,7 @@ func TestTypeScriptClientsListAndCallTheTools(t *testing.T) {
 	}
 }
 
-// visit begins a session, reads, and fails to write. Where the connection is not the session, each call must name it.
+// visit begins a session, reads, and fails to write. If echo is true, each call names the session.
 func visit(p *env, c conformance.Client, door conformance.Door, echo bool) {
 	p.t.Helper()
 	box, err := conformance.OpenToolbox()
@@ -69,12 +69,12 @@ func visit(p *env, c conformance.Client, door conformance.Door, echo bool) {
 	written.planNotFound(begun.text("structuredContent", "session_id"))
 }
 
-// command is the command line of the server over standard input and output.
+// command returns the command line of the server over standard input and output.
 func (p *env) command() []string {
 	return []string{binary, "workbench", "kaiza", "--root", p.root, "--state", p.state}
 }
 
-// result is a result that somebody else's client has received.
+// result returns a result received by another client as an answer.
 func (p *env) result(raw json.RawMessage) answer {
 	p.t.Helper()
 	m := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"result":`+string(raw)+`}`), wire.Limits{})
@@ -84,7 +84,7 @@ func (p *env) result(raw json.RawMessage) answer {
 	return answer{p.t, m}
 }
 
-// sameTools demands that somebody else's client sees the tools, with their schemas, exactly as the server lists them.
+// sameTools checks that another client sees the tools, with their schemas, exactly as the server lists them.
 func (p *env) sameTools(seen []json.RawMessage) {
 	p.t.Helper()
 	elsewhere := newEnv(p.t).start()
@@ -108,7 +108,7 @@ func (p *env) sameTools(seen []json.RawMessage) {
 	}
 }
 
-// readsHello demands what every workspace has in its one file.
+// readsHello checks the content of the file that every workspace has.
 func (a answer) readsHello() {
 	a.t.Helper()
 	a.fine()
@@ -117,7 +117,7 @@ func (a answer) readsHello() {
 	}
 }
 
-// planNotFound demands the envelope of a change by a plan that nobody has submitted.
+// planNotFound checks the envelope of a change with a plan that does not exist.
 func (a answer) planNotFound(session string) {
 	a.t.Helper()
 	envelope := a.enveloped("PLAN_NOT_FOUND")

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// pastChange is what `candor workbench changes --json` says of one change.
+// pastChange is one change in the output of `candor workbench changes --json`.
 type pastChange struct {
 	ID       string `json:"id"`
 	Tool     string `json:"tool"`
@@ -48,7 +48,7 @@ func (p *env) changes(more ...string) (list []pastChange, next string) {
 	return page.Changes, page.Next
 }
 
-// undo demands an undo that works, or with a code one that does not, and returns what is said.
+// undo runs the undo command, checks its exit code and returns its output.
 func (p *env) undo(want int, more ...string) string {
 	p.t.Helper()
 	out, code := p.onWork("undo", append(more, "--yes", "--by", "tester")...)
@@ -58,7 +58,7 @@ func (p *env) undo(want int, more ...string) string {
 	return out
 }
 
-// snapshot is everything in the folder of sources, with its mode.
+// snapshot returns everything in the src folder, with modes.
 func (p *env) snapshot() map[string]string {
 	p.t.Helper()
 	all := map[string]string{}
@@ -81,7 +81,7 @@ func (p *env) snapshot() map[string]string {
 	return all
 }
 
-// TestUndoEveryEffect undoes each tool's change beside the running server, and that undo again.
+// TestUndoEveryEffect undoes the change of each tool while the server runs, and then undoes that undo.
 func TestUndoEveryEffect(t *testing.T) {
 	t.Parallel()
 	for tool, effect := range effects {
@@ -113,8 +113,8 @@ func TestUndoEveryEffect(t *testing.T) {
 			if len(list) != 2 || list[0].Tool != "workbench undo" || list[0].Undoes != list[1].ID || list[1].UndoneBy != list[0].ID || list[1].CanUndo || !list[0].CanUndo {
 				t.Errorf("the changes are %+v", list)
 			}
-			p.undo(2)             // there is nothing left but the undo itself,
-			p.undo(2, list[1].ID) // and twice is once
+			p.undo(2)             // only the undo itself is left
+			p.undo(2, list[1].ID) // a change is undone only once
 			p.undo(0, list[0].ID)
 			if got := p.snapshot(); !maps.Equal(got, after) {
 				t.Errorf("made again it is %v, and was %v", got, after)
@@ -128,7 +128,7 @@ func TestUndoEveryEffect(t *testing.T) {
 	}
 }
 
-// undoRecorded demands so many undos in the trail, each reserved and completed by the tester.
+// undoRecorded checks the number of undos in the trail, each reserved and completed by the tester.
 func (p *env) undoRecorded(want int) {
 	p.t.Helper()
 	reserved, completed := 0, 0
@@ -146,7 +146,7 @@ func (p *env) undoRecorded(want int) {
 	}
 }
 
-// TestUndoIsRefusedWhereAFileChangedSince names the difference, by exit code 1, and touches nothing.
+// TestUndoIsRefusedWhereAFileChangedSince checks that undo reports the difference with exit code 1 and changes nothing.
 func TestUndoIsRefusedWhereAFileChangedSince(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -190,7 +190,7 @@ func TestUndoIsRefusedWhereAFileChangedSince(t *testing.T) {
 	p.holds("src/new.txt", "-")
 }
 
-// TestUndoStepsBack undoes the newest change, then the one before it, and pages through what is listed.
+// TestUndoStepsBack undoes the newest change, then the one before it, and pages through the list.
 func TestUndoStepsBack(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -221,7 +221,7 @@ func TestUndoStepsBack(t *testing.T) {
 	p.verify()
 }
 
-// TestUndoAsksFirst: without a terminal and without --yes nothing happens.
+// TestUndoAsksFirst checks that undo does nothing without a terminal and without --yes.
 func TestUndoAsksFirst(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -234,7 +234,8 @@ func TestUndoAsksFirst(t *testing.T) {
 	p.holds("src/a.txt", "a\n")
 }
 
-// TestUndoSaysWhatIsNotKept lists a change of the trail whose old contents are gone, and refuses it honestly.
+// TestUndoSaysWhatIsNotKept lists a change in the trail whose old contents were removed, and checks that its undo is
+// refused with the reason.
 func TestUndoSaysWhatIsNotKept(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -261,7 +262,7 @@ func TestUndoSaysWhatIsNotKept(t *testing.T) {
 	p.holds("src/a.txt", "a\n")
 }
 
-// TestUndoNeedsNoTrail works where nothing is recorded.
+// TestUndoNeedsNoTrail undoes a change of a server without a trail.
 func TestUndoNeedsNoTrail(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// TestAKillInAnUndoLeavesTheChange kills the command when some of the files are back and others are not. The next start puts the change back as
-// it was and says so in the trail, and the change can be undone then.
+// TestAKillInAnUndoLeavesTheChange kills the undo command when it has restored some of the files. The next start reverts
+// the undo and records it, and the change can then be undone.
 func TestAKillInAnUndoLeavesTheChange(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -32,7 +32,7 @@ func TestAKillInAnUndoLeavesTheChange(t *testing.T) {
 		if p.killedUndo(files) {
 			break
 		}
-		p.undo(0, p.newest()) // it was too fast: make the change again
+		p.undo(0, p.newest()) // it finished too early: make the change again
 	}
 	if left, _ := os.ReadDir(p.file("src/made")); len(left) == 0 || len(left) == files {
 		t.Fatalf("%d files are left: it was never killed in the middle", len(left))
@@ -64,7 +64,8 @@ func (p *env) newest() string {
 	return list[0].ID
 }
 
-// killedUndo undoes the newest change, kills the command once the first file is gone, and reports whether it died before the last.
+// killedUndo undoes the newest change, kills the command when the first file is removed, and reports whether it was
+// killed before the last.
 func (p *env) killedUndo(files int) bool {
 	p.t.Helper()
 	cmd := exec.CommandContext(p.t.Context(), binary, "workbench", "undo", "--root", p.work, "--state", p.state, "--yes")

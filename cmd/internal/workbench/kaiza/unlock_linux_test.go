@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// atTerminal runs a command at a terminal of its own, types an answer, and returns what was printed.
+// atTerminal runs a command in a new pseudo-terminal, types an answer, and returns the output.
 func (p *env) atTerminal(answer string, arguments ...string) (out string, code int) {
 	p.t.Helper()
 	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		p.t.Skipf("no terminal can be made here: %v", err)
 	}
-	defer keyboard.Close() //nolint:errcheck // nothing is kept in it
+	defer keyboard.Close() //nolint:errcheck // a terminal
 	p.must(unix.IoctlSetPointerInt(int(keyboard.Fd()), unix.TIOCSPTLCK, 0))
 	number, err := unix.IoctlGetInt(int(keyboard.Fd()), unix.TIOCGPTN)
 	p.must(err)
@@ -32,7 +32,7 @@ func (p *env) atTerminal(answer string, arguments ...string) (out string, code i
 	p.must(screen.Close())
 	_, err = io.WriteString(keyboard, answer+"\n")
 	p.must(err)
-	said, _ := io.ReadAll(keyboard) // it ends with an error when the command does
+	said, _ := io.ReadAll(keyboard) // returns an error when the command ends
 	_ = cmd.Wait()
 	return string(said), cmd.ProcessState.ExitCode()
 }
@@ -59,7 +59,7 @@ func TestUnlockAsks(t *testing.T) {
 	}
 }
 
-// TestUnlockWaitsForALiveCall holds the lock of the workspace, as a call does that is changing it. Neither lock is removed.
+// TestUnlockWaitsForALiveCall holds the lock of the workspace, like a call that is changing it. Neither lock is removed.
 func TestUnlockWaitsForALiveCall(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// unlockReport is what `candor workbench unlock --json` prints.
+// unlockReport is the output of `candor workbench unlock --json`.
 type unlockReport struct {
 	Locked   []lockedSession `json:"locked"`
 	Unlocked []lockedSession `json:"unlocked"`
@@ -27,7 +27,7 @@ type lockedSession struct {
 	Problem string `json:"problem"`
 }
 
-// unlock runs the command and demands an exit code.
+// unlock runs the unlock command and checks its exit code.
 func (p *env) unlock(want int, more ...string) (report unlockReport, out string) {
 	p.t.Helper()
 	out, code := p.onWork("unlock", append(more, "--json")...)
@@ -54,7 +54,8 @@ func (c *client) breakRule(plan string) string {
 	return a.ref()
 }
 
-// TestUnlockFreesASessionOfARunningServer unlocks beside the server: the next call may change files, and the next broken rule locks again.
+// TestUnlockFreesASessionOfARunningServer unlocks while the server runs: the next call may change files, and the next
+// broken rule locks again.
 func TestUnlockFreesASessionOfARunningServer(t *testing.T) {
 	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		plan := p.approved("src/**")
@@ -90,7 +91,7 @@ func TestUnlockFreesASessionOfARunningServer(t *testing.T) {
 	})
 }
 
-// recordsUnlock demands the two entries of an unlock in the trail.
+// recordsUnlock checks that the trail has the two entries of an unlock.
 func (p *env) recordsUnlock(session, ref string) {
 	p.t.Helper()
 	reserved, completed := 0, 0
@@ -115,7 +116,7 @@ func (p *env) recordsUnlock(session, ref string) {
 	}
 }
 
-// TestUnlockIsTheWayOutOfALockWithoutReports locks a session of a server that refuses every change, so that no report can be written.
+// TestUnlockIsTheWayOutOfALockWithoutReports locks a session of a read-only server, on which a report cannot be written.
 func TestUnlockIsTheWayOutOfALockWithoutReports(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -132,7 +133,8 @@ func TestUnlockIsTheWayOutOfALockWithoutReports(t *testing.T) {
 	}
 }
 
-// TestUnlockOfSeveralSessions: each lock is lifted by itself, and a session that took locks over is free after the last of them.
+// TestUnlockOfSeveralSessions checks that each lock is removed separately, and that a session with inherited locks is
+// unlocked after the last of them.
 func TestUnlockOfSeveralSessions(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -213,7 +215,8 @@ func (p *env) lockedID() string {
 	return report.Locked[0].Session
 }
 
-// TestUnlockOfWhatCannotBeRead: a damaged lock locks, is listed with its problem, and can be lifted; a folder of locks that cannot be read is an error.
+// TestUnlockOfWhatCannotBeRead checks that a damaged lock file locks, is listed with its problem, and can be removed; a
+// folder of locks that cannot be read is an error.
 func TestUnlockOfWhatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(p *env, file string){

@@ -19,7 +19,7 @@ func (p *env) approveWith(hash string, flags ...string) string {
 	return out
 }
 
-// refusedFor demands PLAN_NOT_APPROVED for a reason, with the command that helps.
+// refusedFor checks for PLAN_NOT_APPROVED with a reason and the command to run.
 func (a answer) refusedFor(reason string) {
 	a.t.Helper()
 	a.is("PLAN_NOT_APPROVED")
@@ -31,7 +31,8 @@ func (a answer) refusedFor(reason string) {
 	}
 }
 
-// TestAnApprovalForOneUse lets one change through. One that is refused or fails does not count, and approving again begins anew.
+// TestAnApprovalForOneUse allows one change. A change that is refused or fails does not count, and approving again
+// resets the count.
 func TestAnApprovalForOneUse(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -63,7 +64,7 @@ func TestAnApprovalForOneUse(t *testing.T) {
 	p.holds("src/d.txt", "good\n")
 }
 
-// TestAnApprovalExpires shortens what is left of a recorded approval instead of waiting for it.
+// TestAnApprovalExpires moves the expiry of a recorded approval into the past instead of waiting for it.
 func TestAnApprovalExpires(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -93,7 +94,7 @@ func TestAnApprovalExpires(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.call("write_file", args{"path": "src/b.txt", "content": "x", "plan_hash": plan}).refusedFor("expired")
-	s.call("write_file", args{"path": "src/b.txt", "content": "x", "plan_hash": plan}).refusedFor("expired") // and the session is not locked
+	s.call("write_file", args{"path": "src/b.txt", "content": "x", "plan_hash": plan}).refusedFor("expired") // the session is not locked
 	p.holds("src/b.txt", "-")
 	if out, _ := p.onWork("plans"); !strings.Contains(out, "has expired") {
 		t.Errorf("it is listed as %s", out)
@@ -106,7 +107,7 @@ func stamp(at time.Time) json.RawMessage {
 	return json.RawMessage(`"` + at.Format(time.RFC3339Nano) + `"`)
 }
 
-// TestLimitsThatMeanNothingAreRefused before anything is approved.
+// TestLimitsThatMeanNothingAreRefused checks that invalid limits are refused before anything is approved.
 func TestLimitsThatMeanNothingAreRefused(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// web is the server over HTTP.
+// web is a server over HTTP.
 type web struct {
 	t   testing.TB
 	p   *env
@@ -49,7 +49,7 @@ func (p *env) listen(flags ...string) *web {
 	return w
 }
 
-// kill is kill -9.
+// kill sends SIGKILL and waits for the exit.
 func (w *web) kill() {
 	if w.cmd.ProcessState == nil {
 		_ = w.cmd.Process.Signal(syscall.SIGKILL)
@@ -57,7 +57,7 @@ func (w *web) kill() {
 	}
 }
 
-// stateful connects in the era of sessions: the connection is the session.
+// stateful connects with a protocol session, which is also the session of the workspace.
 func (w *web) stateful() *client {
 	w.t.Helper()
 	c := &client{t: w.t, p: w.p, stop: func() {}}
@@ -74,7 +74,7 @@ func (w *web) stateful() *client {
 	return c
 }
 
-// stateless calls in the era without sessions: each call names its own.
+// stateless makes calls without a protocol session; each call names the session of the workspace.
 func (w *web) stateless() *client {
 	c := &client{t: w.t, p: w.p, stop: func() {}}
 	c.ask = func(method, params string) wire.Message {
@@ -92,7 +92,7 @@ func (w *web) stateless() *client {
 	return c
 }
 
-// post sends a message and returns the answer to it, and the session that was given.
+// post sends a message and returns the answer and the session id of the response.
 func (w *web) post(body string, headers ...string) (m wire.Message, session string) {
 	w.t.Helper()
 	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, w.url, strings.NewReader(body))
@@ -107,7 +107,7 @@ func (w *web) post(body string, headers ...string) (m wire.Message, session stri
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	defer answer.Body.Close() //nolint:errcheck // it was only read
+	defer answer.Body.Close() //nolint:errcheck // opened for reading
 	raw, err := io.ReadAll(answer.Body)
 	if err != nil {
 		w.t.Fatal(err)
