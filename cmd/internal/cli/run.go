@@ -4,7 +4,7 @@
 //
 //   - Results go to standard output; everything else goes to standard error and begins with the path of the command.
 //   - Exit codes: 0 success, 1 something was found that the caller asked about, 2 bad input or usage.
-//   - Commands contain no rules about errors: package contract says what a message means, package dialect how it is written.
+//   - Commands contain no rules about errors: package contract classifies messages, package dialect encodes them.
 //   - Clock, environment and streams come from [term.Env], so that a test can replace them.
 package cli
 

@@ -1,4 +1,4 @@
-// Package bench has the flags and the start-up that the commands of the workbench's systems share.
+// Package bench has the flags and the start-up code that the commands of the workbench's systems share.
 package bench
 
 import (

@@ -8,7 +8,7 @@ import (
 )
 
 // CarrierKey is the member of a result's _meta, of a JSON-RPC error's data or of a document that keeps the parts of the original
-// carrier which the new kind of carrier has no member for.
+// carrier for which the new carrier has no member.
 const CarrierKey = "dev.candor/carrier"
 
 // Members that Candor writes itself. All other members are kept byte for byte.
@@ -84,7 +84,7 @@ type carrier struct {
 	rpc    rpcRest
 }
 
-// record returns the parts that the target's carrier has no member for, or nil.
+// record returns the parts for which the target's carrier has no member, or nil.
 func (c *carrier) record(target dialect.Dialect) []byte {
 	var out members
 	kind := target.Carrier()

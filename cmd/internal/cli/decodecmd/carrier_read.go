@@ -63,7 +63,7 @@ func (c *carrier) look(v wire.Value, from dialect.Dialect, e *candor.Error) {
 	}
 }
 
-// look keeps data only beside a canonical error: otherwise all its members have become details.
+// look keeps data only with a canonical error: otherwise all its members have become details.
 func (r *rpcRest) look(failed wire.Value) {
 	r.members = membersOf(failed, errorNames...)
 	if data := failed.Path("data"); data.Path(dialect.MetaKey).Present() {

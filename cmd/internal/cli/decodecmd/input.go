@@ -20,7 +20,7 @@ type source struct {
 	open func() (io.ReadCloser, error)
 }
 
-// openSources returns the inputs for file arguments. None, and "-", mean standard input; at a terminal a line says so.
+// openSources returns the inputs for file arguments. Without arguments, or for "-", it is standard input; at a terminal it prints a notice.
 func openSources(env *term.Env, cmd *cobra.Command, files []string) []source {
 	if env.Interactive && (len(files) == 0 || slices.Contains(files, "-")) {
 		env.Notify(cmd, "reading standard input, one JSON value per line", "end the input with Ctrl-D")

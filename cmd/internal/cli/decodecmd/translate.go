@@ -262,7 +262,7 @@ func (c *translateCommand) complete(e *candor.Error, v value) *candor.Error {
 	return e
 }
 
-// readForeign reads a response that is in no dialect. Only certain failures are translated: a suspected one would become a fact.
+// readForeign reads a response that is in no dialect. It translates only certain failures, because a translation does not show doubt.
 func readForeign(v wire.Value) (*candor.Error, error) {
 	raw := v.Raw()
 	if v.Path("content").Present() && v.Path("isError").Present() { // a result without its response

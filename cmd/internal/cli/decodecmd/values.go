@@ -113,8 +113,8 @@ func (v *values) split(text []byte, used []line, at int) value {
 	return value{raw: text[:at], json: json, line: used[0].number}
 }
 
-// giveUp returns an error value for the lines before the next one that looks like a beginning, and makes the others pending. Its line
-// number is where the value stops being JSON.
+// giveUp returns an error value for the lines before the next one that looks like the beginning of a value, and makes the others
+// pending. Its line number is where the text stops being JSON.
 func (v *values) giveUp(used []line) value {
 	for i, l := range used[1:] {
 		if begins(l.bytes) {

@@ -16,13 +16,13 @@ import (
 //go:embed demo.json
 var demoJSON []byte
 
-// demoCase is a typical response of a server. All are made up.
+// demoCase is a typical response of a server. All cases are invented.
 type demoCase struct {
 	Title    string          `json:"title"`
 	Exchange json.RawMessage `json:"exchange"`
 }
 
-// demoAnswers prints typical responses and how Candor reads each.
+// demoAnswers prints typical responses and how Candor classifies each.
 func demoAnswers(env *term.Env, asJSON bool) error {
 	var cases []demoCase
 	if err := json.Unmarshal(demoJSON, &cases); err != nil {
@@ -63,7 +63,7 @@ func demoText(env *term.Env, cases []demoCase) error {
 	return demoWires(env, p, cases)
 }
 
-// demoWidth is the width at which messages are cut.
+// demoWidth is the width at which messages are truncated.
 const demoWidth = 100
 
 // responseText returns the part of a response that a client shows: the text of the result, or the error.

@@ -29,7 +29,7 @@ With --json there is one line for each scene: scene, call, alone, through, code.
 			if answers {
 				return demoAnswers(env, asJSON)
 			}
-			ctx, stop := term.StopContext(cmd, syscall.SIGHUP) // a closed terminal must not leave the temporary folder behind
+			ctx, stop := term.StopContext(cmd, syscall.SIGHUP) // remove the temporary folder even if the terminal is closed
 			defer stop()
 			err := demoStory(ctx, env, asJSON, env.Terminal && !once && !asJSON)
 			if ctx.Err() != nil {

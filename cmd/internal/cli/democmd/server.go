@@ -72,7 +72,7 @@ func demoServe(env *term.Env, line []byte) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, r.ID, result)
 }
 
-// demoTool returns the result of a tool. Each has its own defect.
+// demoTool returns the result of a tool. Each tool has a different defect.
 func demoTool(env *term.Env, r demoRequest) string {
 	switch r.Params.Name {
 	case "search_orders":

@@ -51,7 +51,7 @@ type demoStage struct {
 	through *demoClient
 }
 
-// demoStory plays the scenes. When it returns, all its processes have ended and all its files are removed.
+// demoStory runs the scenes. When it returns, all its processes have ended and all its files are removed.
 func demoStory(ctx context.Context, env *term.Env, asJSON, slowly bool) (err error) {
 	dir, err := os.MkdirTemp("", "candor-demo-")
 	if err != nil {
@@ -69,7 +69,7 @@ func demoStory(ctx context.Context, env *term.Env, asJSON, slowly bool) (err err
 	return demoProof(env, env.Colors(), dir, counts)
 }
 
-// demoPlay starts the gateway, plays the scenes and stops the gateway.
+// demoPlay starts the gateway, runs the scenes and stops the gateway.
 func demoPlay(ctx context.Context, env *term.Env, self, dir string, asJSON, slowly bool) (counts *meter.Meter, err error) {
 	record, err := ledger.Open(dir, ledger.Options{Instance: "demo", SecondPlace: filepath.Join(dir, "checkpoints")})
 	if err != nil {
@@ -227,7 +227,7 @@ func demoAnswered(m *wire.Message, err error) string {
 	return responseText(m)
 }
 
-// demoRepair corrects a call as an agent would that reads only the envelope: it fills in the template.
+// demoRepair corrects a call like an agent that reads only the envelope: it fills in the template.
 func demoRepair(s *demoStage, e *candor.Error) string {
 	var template map[string]any
 	if err := e.Details().Get("correctTemplate").Decode(&template); err != nil || template == nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/tasks"
 )
 
-// adminCommand has what the commands below `candor workbench dual` share. They change nothing and can be used while the server runs.
+// adminCommand has the fields that the commands below `candor workbench dual` share. They change nothing and can be used while the server runs.
 type adminCommand struct {
 	env   *term.Env
 	cmd   *cobra.Command

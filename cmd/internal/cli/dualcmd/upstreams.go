@@ -45,7 +45,7 @@ func (c *dualCommand) openUpstreams(cmd *cobra.Command, state *workbench.State) 
 		return nil, nil, service.BadFile("--upstreams", err)
 	}
 	all := &dualUpstreams{sinks: &service.Sinks{Env: c.Env, Cmd: cmd, Log: c.Logs.Logger(c.Env.Err), JSON: c.Logs.JSONLogs, Dir: c.LedgerDir(c.Env, state)}}
-	if all.sinks.Counts, err = meter.New(meter.Options{}); err != nil { // for the gateways; the server counts its own failures
+	if all.sinks.Counts, err = meter.New(meter.Options{}); err != nil { // for the gateways; the server counts its failures separately
 		return nil, nil, err
 	}
 	if all.sinks.Dir != "" {
@@ -56,7 +56,7 @@ func (c *dualCommand) openUpstreams(cmd *cobra.Command, state *workbench.State) 
 	}
 	var upstreams []router.Upstream
 	for _, u := range file.Upstreams {
-		u.HTTP.Token = "" // only for clients on the network
+		u.HTTP.Token = "" // the token is only for clients on the network
 		d := newLocalServer(gatewaycmd.OpenEndpoint(all.sinks, u, gatewaycmd.ForeignSecrets(file, u)))
 		all.servers = append(all.servers, d)
 		upstreams = append(upstreams, router.Upstream{Name: u.Name, Cost: costs[u.Name], Dial: d.dial})
@@ -166,6 +166,6 @@ func (l *pipeListener) Addr() net.Addr { return pipeAddr{} }
 
 type pipeAddr struct{}
 
-// Network returns the name of the network, as [net.Addr] demands.
+// Network implements [net.Addr].
 func (pipeAddr) Network() string { return "pipe" }
 func (pipeAddr) String() string  { return "pipe" }

@@ -51,7 +51,7 @@ Exit codes: 0 the configuration is valid; 1 a server could not be reached; 2 the
 	return cmd
 }
 
-// settings are the settings of a configuration; --json promises the member names.
+// settings are the settings of a configuration. The member names are part of the output format of --json.
 type settings struct {
 	Listen    string             `json:"listen"`
 	Admin     string             `json:"admin,omitempty"`
@@ -75,7 +75,7 @@ type upstreamSettings struct {
 	Retries    int               `json:"retries"`
 	Breaker    bool              `json:"breaker"`
 	Repeats    bool              `json:"repeats"`
-	Validation bool              `json:"validation"` // not off
+	Validation bool              `json:"validation"` // true unless off
 	Validate   string            `json:"validate"`
 	ToolChecks map[string]string `json:"validateTools,omitempty"`
 	Profile    string            `json:"profile,omitempty"`
@@ -85,7 +85,7 @@ type upstreamSettings struct {
 	Codes      int               `json:"codes"`
 	Results    int               `json:"results"`
 	Reached    *bool             `json:"reached,omitempty"` // only with --connect
-	Why        string            `json:"why,omitempty"`     // error
+	Why        string            `json:"why,omitempty"`     // why it could not be reached
 }
 
 func (c *gatewayCheck) run(cmd *cobra.Command) error {

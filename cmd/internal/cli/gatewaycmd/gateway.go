@@ -1,4 +1,4 @@
-// Package gatewaycmd has the commands that stand between servers and their clients: wrap, gateway with check and status, and config.
+// Package gatewaycmd has the commands that run between servers and their clients: wrap, gateway with check and status, and config.
 package gatewaycmd
 
 import (
@@ -81,7 +81,7 @@ change keep their state. Listening addresses and the ledger change only at a res
 	return cmd
 }
 
-// read returns the configuration of flags and file. It reads the file each time.
+// read returns the configuration from flags and file. It reads the file each time.
 func (f *gatewayFlags) read(getenv func(string) string) (*config.File, error) {
 	file, err := f.fileOrFlags(getenv)
 	if err != nil {
@@ -156,7 +156,7 @@ func (f *gatewayFlags) flagsOnly(getenv func(string) string) (*config.File, erro
 
 func (c *gatewayCommand) run(cmd *cobra.Command) error {
 	asked := make(chan os.Signal, 1)
-	signal.Notify(asked, syscall.SIGHUP) // first, because the signal would end the process
+	signal.Notify(asked, syscall.SIGHUP) // before anything else, because the signal would end the process
 	defer signal.Stop(asked)
 	file, err := c.read(c.env.Getenv)
 	if err != nil {

@@ -31,7 +31,7 @@ func limitMemory() (restore func()) {
 	}
 }
 
-// adjustLimit raises the limit when the memory in use comes near it: otherwise the collector would run without a pause.
+// adjustLimit keeps the limit above the memory in use: at the limit the collector would run continuously.
 func adjustLimit(stop <-chan struct{}) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -60,9 +60,9 @@ func memoryInUse() uint64 {
 	return samples[0].Value.Uint64() + samples[1].Value.Uint64()
 }
 
-// heapFloor is the size of an allocation that is never touched, so that it costs address space and no memory. The live heap of a
+// heapFloor is the size of an allocation that is never touched, so that it uses address space but no memory. The live heap of a
 // gateway is one or two megabytes, and each call makes some kilobytes of garbage: the collector would run thirty times a second. With
-// the floor it runs after twice this size.
+// the floor it runs only when the heap has reached twice this size.
 const heapFloor = 8 << 20
 
 // raiseHeap allocates the floor until restore is called.

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/meter/prom"
 )
 
-// traffic are the metrics of an upstream besides its failures.
+// traffic has the metrics of an upstream other than its failures.
 var traffic = []struct {
 	name, kind, help string
 	of               func(*gateway.Upstream) uint64
@@ -31,7 +31,7 @@ func (s *server) metricsPage(w http.ResponseWriter, _ *http.Request) {
 	}
 	w.Header().Set("Content-Type", prom.ContentType)
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write([]byte(text + s.trafficText())) // the client may be gone
+	_, _ = w.Write([]byte(text + s.trafficText())) // the client may have disconnected
 }
 
 func (s *server) trafficText() string {

@@ -29,13 +29,13 @@ type routes struct {
 	endpoints map[string]*Endpoint // by name
 	// retired are endpoints of earlier configurations, by name: calls and legacy sessions that began there continue there.
 	retired map[string][]*Endpoint
-	removed map[string]totals // of endpoints that are closed, by name
+	removed map[string]totals // counts of closed endpoints, by name
 }
 
 // totals are the counts of a closed endpoint.
 type totals struct{ calls, late uint64 }
 
-// Endpoint serves one upstream with the settings it was made from.
+// Endpoint serves one upstream with fixed settings.
 type Endpoint struct {
 	settings config.Upstream
 	up       *gateway.Upstream
@@ -67,7 +67,7 @@ func newRoutes(p *service.Sinks, file *config.File, before *routes) *routes {
 	return f
 }
 
-// OpenEndpoint makes an endpoint. Nothing is connected or started before the first request.
+// OpenEndpoint makes an endpoint. It connects or starts the server at the first request.
 func OpenEndpoint(p *service.Sinks, u config.Upstream, withheld map[string]bool) *Endpoint {
 	up := gateway.New(p.Attach(u.Options))
 	d := &Endpoint{settings: u, up: up}
@@ -83,8 +83,8 @@ func OpenEndpoint(p *service.Sinks, u config.Upstream, withheld map[string]bool)
 	return d
 }
 
-// ForeignSecrets returns the variables that are withheld from a server started for u: the token for clients, and those that only other
-// upstreams refer to.
+// ForeignSecrets returns the variables that are withheld from a server started for u: the token for clients, and the variables to
+// which only other upstreams refer.
 func ForeignSecrets(file *config.File, u config.Upstream) map[string]bool {
 	names := map[string]bool{}
 	for _, other := range file.Upstreams {
@@ -178,5 +178,5 @@ func writeNoUpstream(w http.ResponseWriter, log *slog.Logger) {
 	log.Debug("no upstream at the path of a request", slog.String("ref", e.Ref()))
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(http.StatusNotFound)
-	_, _ = w.Write(problem.Write(nil, e, dialect.Options{})) // the client may be gone
+	_, _ = w.Write(problem.Write(nil, e, dialect.Options{})) // the client may have disconnected
 }

@@ -105,7 +105,7 @@ func shownCommand(words []string) []string {
 	return shown
 }
 
-// replace makes new calls use another file.
+// replace makes new calls use another configuration.
 func (s *server) replace(file *config.File) {
 	before := s.routes.Load()
 	if file.Listen != before.file.Listen || file.Admin != before.file.Admin || file.Ledger != before.file.Ledger {
@@ -200,7 +200,7 @@ func (s *server) httpServer(h http.Handler) *http.Server {
 	}
 }
 
-// drain refuses new calls and waits for open ones, at most the drain time of the file.
+// drain refuses new calls and waits for open ones, at most for the drain time of the configuration.
 func (s *server) drain() {
 	s.draining.Store(true)
 	f := s.routes.Load()
@@ -231,14 +231,14 @@ func (s *server) open() int {
 	return n
 }
 
-// adminPages are for this machine only: web pages of other origins cannot read them.
+// adminPages returns the handler for the admin address. It serves only this machine: web pages of other origins cannot read it.
 func (s *server) adminPages() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		if s.draining.Load() {
 			w.WriteHeader(http.StatusServiceUnavailable)
-			_, _ = w.Write([]byte("draining\n")) // the client may be gone
+			_, _ = w.Write([]byte("draining\n")) // the client may have disconnected
 			return
 		}
 		_, _ = w.Write([]byte("ok\n")) // as above

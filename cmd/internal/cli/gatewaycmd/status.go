@@ -19,7 +19,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 )
 
-// GatewayStatus is the state of a running gateway; --json and /status promise the member names.
+// GatewayStatus is the state of a running gateway. The member names are part of the output format of --json and /status.
 type GatewayStatus struct {
 	Draining  bool             `json:"draining"`
 	Upstreams []upstreamStatus `json:"upstreams"`
@@ -213,7 +213,7 @@ func (c *gatewayStatusCommand) write(s *GatewayStatus) {
 	}
 }
 
-// toleranceWords describes what a server accepts although its schema does not.
+// toleranceWords describes invalid arguments that a server accepts.
 func toleranceWords(t gateway.Tolerance) string {
 	var words string
 	switch t.Rule {

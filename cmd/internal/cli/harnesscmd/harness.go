@@ -237,6 +237,6 @@ func serveHealth(ctx context.Context, listener net.Listener, h *harness.Harness)
 		Handler: h.HealthHandler(), ReadTimeout: healthTimeout, WriteTimeout: 2 * healthTimeout, IdleTimeout: time.Minute,
 		MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
 	}
-	context.AfterFunc(ctx, func() { _ = server.Close() }) // the process ends
+	context.AfterFunc(ctx, func() { _ = server.Close() }) // the process is ending
 	go func() { _ = server.Serve(listener) }()            // returns when the server is closed
 }

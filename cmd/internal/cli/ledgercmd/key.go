@@ -92,7 +92,7 @@ func (c *ledgerCommand) keys(args []string) (dir string, keys []string, err erro
 
 // keyProblem returns a problem with the permissions of the private keys, or "".
 func keyProblem(dir string) string {
-	if runtime.GOOS == "windows" { // permission bits mean nothing there
+	if runtime.GOOS == "windows" { // Windows does not use permission bits
 		return ""
 	}
 	for _, name := range []string{"signer.key", "digest.key"} {

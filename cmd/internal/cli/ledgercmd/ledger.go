@@ -125,7 +125,7 @@ func cannotRead(err error) *term.Error {
 	return term.BadInput("check the name and the permissions of the folder", "%s", err)
 }
 
-// since returns the time that lies a duration before now, or the zero time for "".
+// since returns the time that is a duration before now, or the zero time for "".
 func (c *ledgerCommand) since(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

@@ -33,7 +33,7 @@ func (f *entryFilter) check() error {
 	return nil
 }
 
-// Keep returns the filter, or nil if it lets everything pass.
+// keep returns the filter, or nil if it accepts everything.
 func (f *entryFilter) keep() func(*ledger.Line) bool {
 	if len(f.kinds)+len(f.codes)+len(f.tools) == 0 {
 		return nil

@@ -136,7 +136,7 @@ func (c *verifyCommand) write(dir string, r *ledgerverify.Report) {
 	}
 }
 
-// writeMissing prints the next step for chains that only the second place knows: only the operator knows if they were removed on purpose.
+// writeMissing prints the next step for chains that are only in a second place: only the operator knows if they were removed on purpose.
 func (c *verifyCommand) writeMissing(dir string, r *ledgerverify.Report) {
 	for _, h := range r.Damage {
 		if h.Kind != ledgerverify.KindMissingChain || h.File == "" {

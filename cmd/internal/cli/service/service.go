@@ -1,4 +1,4 @@
-// Package service has the flags and the start-up that commands share which serve until they are stopped: log, ledger and counters.
+// Package service has the flags and the start-up code that server commands share: log, ledger and counters.
 package service
 
 import (
@@ -23,13 +23,13 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// Sinks are the log, the ledger and the counters of a command that serves.
+// Sinks are the log, the ledger and the counters of a server command.
 type Sinks struct {
 	Env    *term.Env
 	Cmd    *cobra.Command
 	Log    *slog.Logger
 	JSON   bool           // standard error is JSON
-	Dir    string         // of the ledger
+	Dir    string         // folder of the ledger
 	Ledger *ledger.Ledger // nil with --ledger none
 	Counts *meter.Meter
 }
@@ -123,7 +123,7 @@ func (p *Sinks) Notice(format string, args ...any) {
 	p.Env.Notify(p.Cmd, text, "")
 }
 
-// Close exports the counters if the environment asks for it, and closes the ledger.
+// Close exports the counters if the environment configures a file, and closes the ledger.
 func (p *Sinks) Close() error {
 	err := p.Counts.Close()
 	if p.Ledger != nil {
@@ -186,7 +186,7 @@ type LogLines struct {
 	buf []byte // guarded by mu: an incomplete line
 }
 
-// maxLogLine is the length at which a line is cut.
+// maxLogLine is the length to which a line is truncated.
 const maxLogLine = 8 << 10
 
 // Write implements [io.Writer].
@@ -218,7 +218,7 @@ func BadFlag(flag string, err error) *term.Error {
 	return term.BadInput("", "%s: %s", flag, err)
 }
 
-// BadFile returns the error for a file that cannot be read or has mistakes. Each mistake has a hint of its own in the text.
+// BadFile returns the error for a file that cannot be read or has mistakes. The text has a hint for each mistake.
 func BadFile(flag string, err error) *term.Error {
 	if inside, ok := errors.AsType[*config.Error](err); ok {
 		return &term.Error{Code: term.ExitUsage, Text: inside.Error(), Cause: inside}

@@ -40,7 +40,7 @@ func ReadBuildInfo() BuildInfo {
 	return info
 }
 
-// String is one line for people.
+// String returns the information as one line for people.
 func (i BuildInfo) String() string {
 	parts := []string{ProgramName, i.Version}
 	if i.Revision != "" {

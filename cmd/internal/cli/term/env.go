@@ -1,4 +1,4 @@
-// Package term has what all commands share: the environment that a command runs in, errors with an exit code and a next step,
+// Package term has the code that all commands share: the environment of a command, errors with an exit code and a next step,
 // output, colour, arguments and flags.
 package term
 
@@ -63,8 +63,8 @@ func fileMode(f *os.File) os.FileMode {
 // stderrFlushTimeout bounds the time to write the last lines to standard error when a command ends.
 const stderrFlushTimeout = time.Second
 
-// BackgroundStderr makes writes to standard error asynchronous, for commands that serve a peer: a full pipe must not stop the
-// protocol. Lines that the reader does not take in time are dropped and counted. With json the line that says so is JSON.
+// BackgroundStderr makes writes to standard error asynchronous, for commands that serve a peer: a full pipe must not block the
+// protocol. Lines that are not read in time are dropped and counted. If json is set, the line with the count is JSON.
 func (env *Env) BackgroundStderr(json bool) {
 	if env.background != nil {
 		return
@@ -81,7 +81,7 @@ func (env *Env) BackgroundStderr(json bool) {
 	env.Err = env.background
 }
 
-// Close writes the rest of standard error, within stderrFlushTimeout.
+// Close writes the remaining lines to standard error, within stderrFlushTimeout.
 func (env *Env) Close() {
 	if env.background != nil {
 		env.background.Close(stderrFlushTimeout)
@@ -126,7 +126,7 @@ func (env *Env) ask(question string) bool {
 }
 
 // Confirm asks a question and reports whether the answer was yes. If standard output is not a terminal or json is set, it prints
-// hint, which says how to run the command without the question.
+// hint, which explains how to run the command without the question.
 func (env *Env) Confirm(cmd *cobra.Command, json bool, hint, question string) bool {
 	if json || !env.Terminal {
 		env.Notify(cmd, "not a terminal, cannot ask for confirmation; nothing was changed", hint)

@@ -12,9 +12,9 @@ import (
 // Exit codes.
 const (
 	ExitOK    = 0
-	ExitFound = 1 // a check found something, or a server ended with work undone
+	ExitFound = 1 // a check found something, or a server ended with unfinished work
 	ExitUsage = 2 // bad input or usage
-	// ExitClosedPipe is the code that a shell shows for SIGPIPE: the reader of the output closed it.
+	// ExitClosedPipe is the code that a shell shows for SIGPIPE: the reader of the output has closed it.
 	ExitClosedPipe = 141
 )
 
@@ -46,7 +46,7 @@ func Found() *Error { return &Error{Code: ExitFound} }
 // AlreadyReported returns the error for input that could not be read. Each problem is already printed.
 func AlreadyReported() *Error { return &Error{Code: ExitUsage} }
 
-// Unfinished gives an error of a server that has served exit code 1, unless it is an [*Error]. nil stays nil.
+// Unfinished returns err with exit code 1, for errors of a server after it has started. nil and [*Error] are returned unchanged.
 func Unfinished(err error) error {
 	if e := (*Error)(nil); err == nil || errors.As(err, &e) {
 		return err
@@ -68,7 +68,7 @@ func UnreadableFile(err error) *Error {
 	return BadInput("check the name, or leave it out to read standard input", "%s", err)
 }
 
-// Cause returns the Go error behind a [candor.Error], which an operator may see and a peer may not; else err.
+// Cause returns the Go error that a [candor.Error] wraps, which may be shown to an operator but not to a peer; otherwise err.
 func Cause(err error) error {
 	var e *candor.Error
 	if errors.As(err, &e) && e.Unwrap() != nil {

@@ -80,7 +80,7 @@ func (a *AgeFlag) Set(text string) error {
 	return err
 }
 
-// Type names the value in the help.
+// Type returns the name of the value in the help.
 func (a *AgeFlag) Type() string { return "duration" }
 
 // BytesFlag is a flag for a size in bytes.
@@ -99,7 +99,7 @@ func (b *BytesFlag) Set(text string) error {
 	return err
 }
 
-// Type names the value in the help.
+// Type returns the name of the value in the help.
 func (b *BytesFlag) Type() string { return "size" }
 
 // MaxArgs accepts at most n arguments.

@@ -57,7 +57,7 @@ type Output struct {
 	err  error
 }
 
-// NewOutput returns an Output to w. With lazy, EndLine does not flush: for a regular file.
+// NewOutput returns an Output to w. If lazy is set, EndLine does not flush, which is suitable for a regular file.
 func NewOutput(w io.Writer, lazy bool) *Output {
 	return &Output{To: w, buf: bufio.NewWriterSize(w, 64<<10), lazy: lazy}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // StopContext returns a context that is cancelled by Ctrl-C, SIGTERM and the signals in also. SIGPIPE is ignored until stop is
-// called: a write to a client that has gone fails, and the ledger is closed in order. Signals that were ignored at the start, as by
+// called: a write to a client that has exited fails, and the ledger is closed properly. Signals that were ignored at the start, as by
 // nohup or in the background of a script, stay ignored, also in child processes.
 func StopContext(cmd *cobra.Command, also ...os.Signal) (ctx context.Context, stop func()) {
 	wanted := slices.DeleteFunc(append(also, os.Interrupt, syscall.SIGTERM), signal.Ignored)

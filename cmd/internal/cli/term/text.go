@@ -36,7 +36,7 @@ func Printable(text string) string {
 	return b.String()
 }
 
-// Truncate cuts text to width runes, the last of which is then "…".
+// Truncate truncates text to width runes, the last of which is then "…".
 func Truncate(text string, width int) string {
 	runes := []rune(text)
 	if len(runes) <= width {
@@ -137,7 +137,7 @@ func (c Colors) Warn(text string) string { return c.with("33", text) }
 // Name returns text in the colour for names.
 func (c Colors) Name(text string) string { return c.with("36", text) }
 
-// Colors follows --color, then NO_COLOR (https://no-color.org), then whether standard output is a terminal.
+// Colors returns the colours according to --color, then NO_COLOR (https://no-color.org), then whether standard output is a terminal.
 func (env *Env) Colors() Colors {
 	switch env.ColorMode {
 	case "always":

@@ -302,7 +302,7 @@ func (c *reviewCommand) revoke(name string) (err error) {
 	return c.printDecision("revoked", stored)
 }
 
-// finish ends a command that decides. After a decision an error of closing is only a warning: the decision is made.
+// finish ends a command that decides. After a decision, an error of closing is only a warning because the decision is already recorded.
 func (c *reviewCommand) finish(r *kaiza.Review, err, closing error) error {
 	if err != nil {
 		return errors.Join(err, closing)

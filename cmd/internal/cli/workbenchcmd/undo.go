@@ -59,14 +59,14 @@ Exit codes: 0 undone, or with --dry-run can be undone; 1 not confirmed, or a fil
 type undoReport struct {
 	Undone      string                 `json:"undone"` // the id of the change
 	Tool        string                 `json:"tool"`
-	ID          string                 `json:"id,omitempty"` // of the undo
+	ID          string                 `json:"id,omitempty"` // id of the undo
 	DryRun      bool                   `json:"dry_run"`
 	OK          bool                   `json:"ok"`
 	Files       []kaiza.ChangedFile    `json:"files,omitempty"` // after the undo
 	Code        string                 `json:"code,omitempty"`
 	Message     string                 `json:"message,omitempty"`
 	Differences []workspace.Difference `json:"differences,omitempty"`
-	Interrupted bool                   `json:"interrupted,omitempty"` // by a crash, or its undo failed
+	Interrupted bool                   `json:"interrupted,omitempty"` // the change was interrupted by a crash, or its undo failed
 }
 
 func (c *undoCommand) run(id string) (err error) {
@@ -150,8 +150,8 @@ func changeError(err error) *term.Error {
 	return term.BadInput(hint, "%s: %s", e.Code().Symbol(), e.Message())
 }
 
-// recoverFirst reverts changes that were interrupted by a crash and prints them. done reports whether that, or a change whose earlier
-// undo failed, is the requested undo: then no older change is undone.
+// recoverFirst reverts changes that were interrupted by a crash and prints them. done reports whether the requested undo was such a
+// change, or one whose earlier undo failed: then no older change is undone.
 func (c *undoCommand) recoverFirst(ctx context.Context, r *kaiza.Review, id string) (done bool, err error) {
 	found := r.Unfinished(ctx)
 	if !c.dryRun {
@@ -179,8 +179,8 @@ func (c *undoCommand) recoverFirst(ctx context.Context, r *kaiza.Review, id stri
 	return done, nil
 }
 
-// printRecovered prints that an interrupted change was reverted, or would be with --dry-run. With --json it is printed only if it was
-// asked for.
+// printRecovered prints that an interrupted change was reverted, or would be with --dry-run. With --json it is printed only if asked
+// is true.
 func (c *undoCommand) printRecovered(change *kaiza.PastChange, asked bool) error {
 	if c.json {
 		if !asked {

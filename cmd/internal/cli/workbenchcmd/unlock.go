@@ -128,7 +128,7 @@ func question(n int) string {
 func (c *unlockCommand) unlock(r *kaiza.Review, locked, chosen []kaiza.LockedSession) error {
 	report := newUnlockReport(locked)
 	for _, l := range chosen {
-		c.warn(r) // of the one before
+		c.warn(r) // warnings about the previous session
 		if err := r.Unlock(term.Context(c.cmd.Context()), l, c.person(), c.reason); err != nil {
 			return c.refuse(report, err)
 		}
@@ -180,7 +180,7 @@ func (c *unlockCommand) show(locked []kaiza.LockedSession) {
 	}
 }
 
-// brief shortens a session id: the whole id is a secret that allows acting as the session.
+// brief shortens a session id, because the whole id is a secret that allows acting as the session.
 func brief(session string) string { return term.Printable(session[:min(8, len(session))]) }
 
 // refuse prints why a session was not unlocked.

@@ -1,4 +1,4 @@
-// Package workbenchcmd has candor workbench, and below it kaiza and the commands of the person who operates kaiza.
+// Package workbenchcmd has candor workbench, candor workbench kaiza and the commands for the operator of kaiza.
 package workbenchcmd
 
 import (

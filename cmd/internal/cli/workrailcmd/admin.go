@@ -16,7 +16,7 @@ import (
 	railsession "github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
 )
 
-// adminCommand has what the commands below `candor workbench workrail` share.
+// adminCommand has the fields that the commands below `candor workbench workrail` share.
 type adminCommand struct {
 	env       *term.Env
 	cmd       *cobra.Command

@@ -136,7 +136,7 @@ func (c *gcCommand) show(g *workrail.Garbage) {
 	fmt.Fprintf(c.env.Out, "%s and %s to remove; %s kept\n", sessionCount(len(g.Sessions)), workflowCount(len(g.Snapshots)), sessionCount(g.Kept))
 }
 
-// remove removes one session after the other. When it is interrupted, each is either removed or unchanged.
+// remove removes the sessions one by one. When it is interrupted, each is either removed or unchanged.
 func (c *gcCommand) remove(a *workrail.Admin, report *gcReport) (err error) {
 	log, err := c.openLog()
 	if err != nil {

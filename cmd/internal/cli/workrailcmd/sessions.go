@@ -54,8 +54,8 @@ last attempt was blocked. Damaged sessions are listed with the reason. The serve
 // sessionList is the output of --json.
 type sessionList struct {
 	Sessions []workrail.Info `json:"sessions"`
-	More     int             `json:"more,omitempty"`   // left out by --limit
-	Hidden   int             `json:"hidden,omitempty"` // completed ones, without --all
+	More     int             `json:"more,omitempty"`   // number omitted by --limit
+	Hidden   int             `json:"hidden,omitempty"` // number of completed sessions, without --all
 }
 
 func (c *sessionsCommand) run(a *workrail.Admin) error {
