@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/sql"
 )
 
-// openMemoryBank uses a folder below the state folder unless MCP_MB_ROOT names one.
+// openMemoryBank uses a directory below the state directory unless MCP_MB_ROOT names one.
 func openMemoryBank(env Environment) (domain.Domain, error) {
 	config, err := memorybank.ConfigFromEnv(env.Getenv)
 	if err != nil {
@@ -22,7 +22,7 @@ func openMemoryBank(env Environment) (domain.Domain, error) {
 	return opened(memorybank.New(config))
 }
 
-// openKG keeps the graph below the state folder unless MCP_KG_FILE names a file.
+// openKG keeps the graph below the state directory unless MCP_KG_FILE names a file.
 func openKG(env Environment) (domain.Domain, error) {
 	config, err := kg.ConfigFromEnv(env.Getenv)
 	if err != nil {
@@ -34,7 +34,7 @@ func openKG(env Environment) (domain.Domain, error) {
 	return opened(kg.New(config))
 }
 
-// openFilesystem uses a folder below the state folder unless MCP_FS_ROOT names one.
+// openFilesystem uses a directory below the state directory unless MCP_FS_ROOT names one.
 func openFilesystem(env Environment) (domain.Domain, error) {
 	config, err := filesystem.ConfigFromEnv(env.Getenv)
 	if err != nil {
@@ -46,7 +46,7 @@ func openFilesystem(env Environment) (domain.Domain, error) {
 	return opened(filesystem.New(config))
 }
 
-// openSQL uses a SQLite file below the state folder unless MCP_SQL_URL names a database.
+// openSQL uses a SQLite file below the state directory unless MCP_SQL_URL names a database.
 func openSQL(env Environment) (domain.Domain, error) {
 	config, err := sql.ConfigFromEnv(env.Getenv)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/tavily"
 )
 
-// registry lists every domain, in the order in which they are shown.
+// registry lists every domain, in display order.
 var registry = []known{
 	{name: memorybank.Name, prefix: "mb", byDefault: true, open: openMemoryBank},
 	{name: kg.Name, prefix: "kg", byDefault: true, open: openKG},
@@ -71,7 +71,7 @@ func openGitHub(env Environment) (domain.Domain, error) {
 	return opened(github.New(config))
 }
 
-// opened turns the result of a domain's New into the value that the harness keeps.
+// opened converts the result of a domain's New.
 func opened(d *domain.Domain, err error) (domain.Domain, error) {
 	if err != nil {
 		return domain.Domain{}, err

@@ -1,5 +1,5 @@
-// Package harness assembles the JSON-RPC harness: the domains that are switched on, the engine that runs their methods, and the two
-// ways to serve them, as lines of JSON-RPC and as an MCP server. Both go through the same [line.Server.Call], so that a method has the
+// Package harness assembles the JSON-RPC harness: the enabled domains, the engine that runs their methods, and the two
+// ways to serve them, as lines of JSON-RPC and as an MCP server. Both use [line.Server.Call], so that a method has the
 // same outcome in both.
 //
 // A new domain is a package that returns a [domain.Domain] and one entry in the registry of this package.
@@ -25,7 +25,7 @@ type Options struct {
 	Environment Environment
 	Meter       *meter.Meter   // counts failures; required
 	Recorder    candor.Ledger  // records failures in line mode; nil records nothing
-	Level       *slog.LevelVar // set by sys/setLogLevel; nil leaves that method out
+	Level       *slog.LevelVar // set by sys/setLogLevel; nil omits that method
 }
 
 // Harness is a set of domains that can be served. Close it after the last Serve has returned.
@@ -34,11 +34,12 @@ type Harness struct {
 	meter    *meter.Meter
 	server   *line.Server
 	domains  []domain.Domain
-	methods  map[string]string // by the name of the tool; filled by Describe
+	methods  map[string]string // by tool name; filled by Describe
 	started  time.Time
 }
 
-// Open opens the domains that are on. It fails if a variable of one of them is wrong, but not if a program or service is missing.
+// Open opens the enabled domains. It fails if a variable of one of them is invalid, but not if a program or service is
+// missing.
 func Open(o Options) (h *Harness, err error) {
 	h = &Harness{settings: o.Settings, meter: o.Meter, methods: map[string]string{}, started: time.Now()}
 	defer func() {
@@ -67,12 +68,12 @@ func Open(o Options) (h *Harness, err error) {
 	return h, err
 }
 
-// hint says how to switch the domain on.
+// hint returns how to enable the domain.
 func (k *known) hint() string {
 	return fmt.Sprintf("the domain %s is off; the operator switches it on with --domain %s or %s", k.name, k.name, EnvDomains)
 }
 
-// Serve serves lines of JSON-RPC until in ends or ctx does. It returns nil for both, and for a reader that has left.
+// Serve serves lines of JSON-RPC until in or ctx ends. It returns nil for both, and when the client closes the output.
 func (h *Harness) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return h.server.Serve(ctx, in, out)
 }

@@ -20,10 +20,10 @@ type Report struct {
 	Domains  map[string]domain.Health `json:"domains"`
 }
 
-// healthTimeout bounds the time that all domains together get to report.
+// healthTimeout is the total time for all domains to report.
 const healthTimeout = 5 * time.Second
 
-// Report asks every domain how it is.
+// Report collects the health of every domain.
 func (h *Harness) Report(ctx context.Context) Report {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
@@ -43,8 +43,8 @@ func (h *Harness) Report(ctx context.Context) Report {
 	return r
 }
 
-// HealthHandler serves GET /healthz and GET /metrics to programs on this machine. Web pages are refused: a page whose name resolves to
-// this machine sends its own name as the host.
+// HealthHandler serves GET /healthz and GET /metrics to programs on this machine. It refuses web pages: a page whose
+// name resolves to this machine sends its own name as the host.
 func (h *Harness) HealthHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", h.serveHealth)
@@ -61,7 +61,7 @@ func (h *Harness) HealthHandler() http.Handler {
 	})
 }
 
-// serveHealth answers 200 in either state: a domain that needs something installed does not make the process unhealthy.
+// serveHealth always answers 200: a domain with a missing requirement does not make the process unhealthy.
 func (h *Harness) serveHealth(w http.ResponseWriter, r *http.Request) {
 	body, err := json.Marshal(h.Report(r.Context()))
 	if err != nil {
@@ -69,7 +69,7 @@ func (h *Harness) serveHealth(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(body, '\n')) // the client has left if this fails
+	_, _ = w.Write(append(body, '\n')) // an error means that the client has disconnected
 }
 
 func (h *Harness) serveMetrics(w http.ResponseWriter, _ *http.Request) {
@@ -79,5 +79,5 @@ func (h *Harness) serveMetrics(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", prom.ContentType)
-	_, _ = w.Write([]byte(body)) // the client has left if this fails
+	_, _ = w.Write([]byte(body)) // an error means that the client has disconnected
 }

@@ -16,11 +16,11 @@ type Description struct {
 	Needs   string              `json:"needs,omitempty"` // besides this program
 	Methods []MethodDescription `json:"methods"`
 
-	err error // of a variable that is wrong
+	err error // for an invalid variable
 }
 
-// Err returns the error that the server would fail with if the domain were on: one of its variables is wrong. A missing program is not
-// an error; see Health.
+// Err returns the error with which the server would fail if the domain were enabled: one of its variables is invalid. A
+// missing program is not an error; see Health.
 func (d *Description) Err() error { return d.err }
 
 // MethodDescription describes a method.
@@ -31,7 +31,7 @@ type MethodDescription struct {
 	Codes []string `json:"codes"` // domain/SYMBOL, besides those that any method can return
 }
 
-// Inspect describes every domain, whether it is on or off. It opens each of them for a moment and calls no method.
+// Inspect describes every domain, enabled or not. It opens each of them briefly and calls no method.
 func Inspect(ctx context.Context, s Settings, env Environment) []Description {
 	list := make([]Description, len(registry))
 	for i := range registry {
@@ -58,7 +58,7 @@ func (k *known) inspect(ctx context.Context, env Environment) Description {
 		out.Methods = append(out.Methods, MethodDescription{Name: m.Name, Tool: ToolName(m.Name), About: m.About, Codes: codes})
 	}
 	if d.Close != nil {
-		_ = d.Close() // nothing was done that could be lost
+		_ = d.Close() // there is nothing to lose
 	}
 	return out
 }

@@ -15,8 +15,8 @@ import (
 // SystemName is the name of the harness among the systems of the workbench.
 const SystemName = "harness"
 
-// ToolName returns the name of a method as an MCP tool: "kg/query" is "kg_query". MCP and most models take letters, digits, underscores
-// and hyphens.
+// ToolName returns the name of a method as an MCP tool: "kg/query" is "kg_query". MCP and most models accept letters,
+// digits, underscores and hyphens.
 func ToolName(method string) string { return strings.ReplaceAll(method, "/", "_") }
 
 // Describe returns the same methods as a system of the workbench, which serves them over MCP.
@@ -55,7 +55,7 @@ func (h *Harness) tool(m domain.Method) workbench.Tool {
 		Run: func(ctx context.Context, c *workbench.Call) (workbench.Reply, error) {
 			result, e := h.server.Call(ctx, m.Name, c.Arguments)
 			if e != nil {
-				// The advice of the taxonomy is the same in both modes, whatever the annotations of the tool say.
+				// The advice of the taxonomy is the same in both modes, regardless of the annotations of the tool.
 				return workbench.Reply{}, e.With(candor.WithRetry(e.Retry()))
 			}
 			return replyOf(result), nil
@@ -63,7 +63,7 @@ func (h *Harness) tool(m domain.Method) workbench.Tool {
 	}
 }
 
-// replyOf returns a result as text for models and, if it is an object as MCP demands, for programs too.
+// replyOf returns a result as text and, if it is an object as MCP requires, as structured content.
 func replyOf(result json.RawMessage) workbench.Reply {
 	r := workbench.Reply{Text: []string{string(result)}}
 	if len(result) > 0 && result[0] == '{' {
@@ -72,7 +72,8 @@ func replyOf(result json.RawMessage) workbench.Reply {
 	return r
 }
 
-// missing answers calls of tools that do not exist: those of a domain that is off with how to switch it on.
+// missing returns the error for calls of unknown tools. For a tool of a disabled domain it suggests how to enable the
+// domain.
 func (h *Harness) missing(tool string) *candor.Error {
 	prefix, _, found := strings.Cut(tool, "_")
 	if !found || ownerOf(prefix) == nil {
@@ -84,7 +85,8 @@ func (h *Harness) missing(tool string) *candor.Error {
 	return nil
 }
 
-// refine gives the failures that the MCP side finds by itself the codes of the taxonomy, and hides causes outside development.
+// refine replaces the codes of failures found by the MCP transport with codes of the taxonomy, and hides causes outside
+// development.
 func (h *Harness) refine(c *workbench.Call, e *candor.Error) *candor.Error {
 	switch {
 	case c.Tool == nil:
@@ -93,7 +95,7 @@ func (h *Harness) refine(c *workbench.Call, e *candor.Error) *candor.Error {
 			e = refused
 		}
 	case e.Code() == ratelimit.Exceeded:
-		e = e.With(candor.WithOrigin(candor.PartyServer, false)) // the method did not run, so that a client may send the call again
+		e = e.With(candor.WithOrigin(candor.PartyServer, false)) // the method did not run, so a client may retry the call
 	}
 	if h.settings.Development || e.Cause().IsZero() {
 		return h.server.Shown(e)

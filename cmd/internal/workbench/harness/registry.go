@@ -9,10 +9,10 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 )
 
-// Environment is what a domain is made from.
+// Environment holds the values that a domain is created from.
 type Environment struct {
 	Getenv func(string) string
-	State  string   // absolute path of the state folder
+	State  string   // absolute path of the state directory
 	Guard  []string // command line that runs a child process and ends it with this one; see package guard
 	Logger *slog.Logger
 }
@@ -22,11 +22,11 @@ type known struct {
 	name      string
 	prefix    string // prefix of its method names, without the slash
 	needs     string // other requirements, as text; "" if there are none
-	byDefault bool   // it is on unless other domains are chosen
+	byDefault bool   // enabled unless other domains are selected
 	open      func(Environment) (domain.Domain, error)
 }
 
-// DefaultDomains returns the names of the domains that are on unless others are chosen.
+// DefaultDomains returns the names of the domains that are enabled by default.
 func DefaultDomains() []string {
 	return slices.DeleteFunc(Names(), func(name string) bool { return !lookup(name).byDefault })
 }
@@ -40,7 +40,7 @@ func Names() []string {
 	return names
 }
 
-// ParseDomains reads a list of domains, such as "kg,filesystem" or "all". An empty list is the default domains.
+// ParseDomains parses a list of domains, such as "kg,filesystem" or "all". An empty list selects the default domains.
 func ParseDomains(list string) ([]string, error) {
 	switch strings.TrimSpace(list) {
 	case "":
@@ -51,7 +51,7 @@ func ParseDomains(list string) ([]string, error) {
 	return SelectDomains(strings.Split(list, ","))
 }
 
-// SelectDomains returns the named domains in the order of [Names], each once. "all" stands for every domain.
+// SelectDomains returns the named domains in the order of [Names], each once. "all" selects every domain.
 func SelectDomains(names []string) ([]string, error) {
 	chosen := make([]string, 0, len(registry))
 	for _, name := range names {
@@ -76,7 +76,7 @@ func lookup(name string) *known {
 	return nil
 }
 
-// ownerOf returns the domain that a method would belong to by its name, nil if no domain has such methods.
+// ownerOf returns the domain that a method belongs to by its name, nil if no domain has such methods.
 func ownerOf(method string) *known {
 	prefix, _, _ := strings.Cut(method, "/")
 	for i := range registry {

@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// The environment variables that configure the harness itself. Those of a domain are described by its package.
+// The environment variables that configure the harness itself. The package of each domain documents its variables.
 const (
 	EnvServerName   = "MCP_SERVER_NAME"
 	EnvDomains      = "MCP_DOMAINS"
@@ -39,15 +39,15 @@ const (
 	maxServerName       = 128
 )
 
-// Settings configures the harness. Use [SettingsFromEnv]; the zero value limits nothing.
+// Settings configures the harness. Use [SettingsFromEnv]; the zero value has no limits.
 type Settings struct {
 	ServerName  string             // in the ready line, "" for none
-	Domains     []string           // names of the domains that are on, in the order of [Names]
+	Domains     []string           // names of the enabled domains, in the order of [Names]
 	MaxLine     int                // length in bytes of the longest line that is read
 	Stack       candor.StackPolicy // which clients may see a stack
 	Development bool               // clients see the text of causes
 
-	Metrics bool          // whether sys/errorStats is offered and the counters are exported at the end
+	Metrics bool          // whether sys/errorStats is enabled and the counters are exported at the end
 	Meter   meter.Options // how failures are counted
 
 	RateLimit line.RateLimit
@@ -55,7 +55,7 @@ type Settings struct {
 	HealthPort int
 }
 
-// SettingsFromEnv reads the settings. Its errors name the variable and the values it takes.
+// SettingsFromEnv reads the settings. Its errors name the variable and its allowed values.
 func SettingsFromEnv(getenv func(string) string) (s Settings, err error) {
 	if s.Meter, s.Metrics, err = meter.FromEnv(getenv); err != nil {
 		return Settings{}, err
@@ -83,7 +83,7 @@ func SettingsFromEnv(getenv func(string) string) (s Settings, err error) {
 	return s, nil
 }
 
-// parseRateLimit reads all four variables, so that a bad one is found before the limit is switched on.
+// parseRateLimit reads all four variables, so that an invalid one is found before the limit is enabled.
 func parseRateLimit(getenv func(string) string) (r line.RateLimit, err error) {
 	on, err := parseSwitch(getenv, EnvRateLimit)
 	if err != nil {
@@ -141,7 +141,7 @@ func parseServerName(text string) (string, error) {
 	return text, nil
 }
 
-// badValue is the error of a variable, with what it takes.
+// badValue returns the error for a variable, with its allowed values.
 func badValue(name, value, allowed string) error {
 	const shown = 64
 	if len(value) > shown {
@@ -150,5 +150,5 @@ func badValue(name, value, allowed string) error {
 	return fmt.Errorf("%s is %q; allowed: %s", name, value, allowed)
 }
 
-// on reports whether a domain is switched on.
+// on reports whether a domain is enabled.
 func (s *Settings) on(domain string) bool { return slices.Contains(s.Domains, domain) }

@@ -13,13 +13,13 @@ import (
 	"github.com/candor-mcp/candor/codes/common"
 )
 
-// launchTimeout is how long a Chromium may take to start, on a machine with much else to do.
+// launchTimeout is the maximum time for starting Chromium, long enough for a busy machine.
 const launchTimeout = time.Minute
 
-// closedText is the reason of a session that its client has closed.
+// closedText is the reason for a session that its client has closed.
 const closedText = "it was closed"
 
-// New returns the domain that c.Name names. Nothing is started before the first launch.
+// New returns the domain named c.Name. Nothing is started before the first launch.
 func New(c Config) (domain.Domain, error) {
 	d, err := newDriver(c.withDefaults())
 	if err != nil {
@@ -37,7 +37,7 @@ func newDriver(c Config) (*driver, error) {
 	return nil, fmt.Errorf("browser domain %q: not %s or %s", c.Name, Playwright, Puppeteer)
 }
 
-// driver is one of the domains.
+// driver implements one of the domains.
 type driver struct {
 	kind   kind
 	config Config
@@ -66,7 +66,7 @@ func (d *driver) health(context.Context) domain.Health {
 type launched struct {
 	Session  string `json:"session"`
 	IdleMs   int64  `json:"idleMs"`   // since the last call
-	ExpireMs int64  `json:"expireMs"` // after so long without a call it is closed
+	ExpireMs int64  `json:"expireMs"` // idle time after which the session is closed
 }
 
 func (d *driver) describe(s *session) launched {
@@ -98,7 +98,7 @@ func (d *driver) sessions(context.Context, struct{}) (sessionList, error) {
 	return list, nil
 }
 
-// sessionInput is the parameters of close.
+// sessionInput holds the parameters of close.
 type sessionInput struct {
 	Session string `json:"session"`
 }
@@ -145,7 +145,7 @@ func use[R any](ctx context.Context, d *driver, id, step string, timeoutMs int64
 	select {
 	case s.turn <- struct{}{}:
 	case <-s.closed:
-		return use(ctx, d, id, step, timeoutMs, run) // it says why
+		return use(ctx, d, id, step, timeoutMs, run) // returns the reason
 	case <-stepCtx.Done():
 		if ctx.Err() != nil {
 			return result, ctx.Err()
@@ -159,7 +159,7 @@ func use[R any](ctx context.Context, d *driver, id, step string, timeoutMs int64
 	if err != nil {
 		err = d.kind.fail(ctx, s, step, limit, err)
 	}
-	if stopped && err != nil { // the reply does not wait for it, the next call does
+	if stopped && err != nil { // the next call waits for it, not this reply
 		go func() {
 			s.restore()
 			<-s.turn
@@ -170,8 +170,9 @@ func use[R any](ctx context.Context, d *driver, id, step string, timeoutMs int64
 	return result, err
 }
 
-// runStep runs a step, which ends when the page crashes: Chromium does not answer commands for a page without a process. A step that opens
-// another page does not depend on the one before: if that has crashed, it begins again.
+// runStep runs a step, which ends when the page crashes: Chromium does not answer commands for a page without a
+// process. A step that opens another page starts over if the previous page has crashed, because it does not depend on
+// it.
 func runStep[R any](ctx context.Context, s *session, step string, run func(context.Context, *session) (R, error)) (result R, err error) {
 	for range 2 {
 		t := s.current()
@@ -183,7 +184,7 @@ func runStep[R any](ctx context.Context, s *session, step string, run func(conte
 			return result, nil
 		}
 		if ctx.Err() == nil {
-			s.sync(ctx) // a command may have failed because of a crash whose event is on its way
+			s.sync(ctx) // the command may have failed because of a crash whose event has not arrived yet
 		}
 		after, _ := t.snapshot()
 		if !after.crashed {
@@ -205,7 +206,7 @@ const (
 	maxTyped    = 10_000
 )
 
-// checkURL returns the address to open, in its normal form.
+// checkURL returns the normalized URL to open.
 func checkURL(text string) (string, error) {
 	if len(text) > maxURL {
 		return "", domain.Fail(common.InputTooLarge, fmt.Sprintf("url: %d characters, more than %d", len(text), maxURL), nil)
@@ -226,13 +227,13 @@ func checkURL(text string) (string, error) {
 	return u.String(), nil
 }
 
-// validPort reports whether a URL may have a port. Without one it is empty.
+// validPort reports whether a URL may have this port. It accepts "", for a URL without a port.
 func validPort(text string) bool {
 	n, err := strconv.ParseUint(text, 10, 16)
 	return text == "" || err == nil && n > 0
 }
 
-// checkSelector checks what can be known about a selector without a page.
+// checkSelector checks a selector as far as possible without a page.
 func (d *driver) checkSelector(selector string) error {
 	switch {
 	case len(selector) > maxSelector:

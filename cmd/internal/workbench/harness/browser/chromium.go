@@ -18,7 +18,7 @@ import (
 	"github.com/chromedp/cdproto"
 )
 
-// names are those under which Chromium is looked for, in this order.
+// names lists the program names of Chromium, in the order in which they are tried.
 var names = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome-headless-shell"}
 
 // errNotInstalled is the error of find.
@@ -60,10 +60,11 @@ type chromium struct {
 	output  *tailBuffer
 
 	mu   sync.Mutex
-	over bool // it was ended because of its memory
+	over bool // it was stopped because of its memory use
 }
 
-// pipeScript starts a program with its standard input and output as the files 3 and 4, where Chromium has its pipe.
+// pipeScript starts a program with its standard input and output as file descriptors 3 and 4, which Chromium uses for
+// its pipe.
 const pipeScript = `exec 3<&0 4>&1 </dev/null >&2; exec "$0" "$@"`
 
 // start starts a Chromium that sends all its traffic to proxyAddress.
@@ -117,7 +118,8 @@ func closeAll(files []*os.File) {
 	}
 }
 
-// environment returns the environment of Chromium, without our variables, which may be secret. Chromium writes only to its profile.
+// environment returns the environment of Chromium. It does not contain this process's variables, which may be secret.
+// Chromium writes only to its profile.
 func environment(profile string) []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "HOME=" + profile, "TMPDIR=" + profile, "XDG_CONFIG_HOME=" + profile,
@@ -135,7 +137,7 @@ func flags(profile, proxyAddress string, root bool) []string {
 		"--disable-notifications", "--deny-permission-prompts", "--disable-file-system", "--disable-speech-api", "--disable-presentation-api",
 		"--noerrdialogs", "--password-store=basic", "--use-mock-keychain", "--disable-search-engine-choice-screen",
 
-		// Nothing is sent but what pages ask for, and all of that goes to the proxy.
+		// Only requests of pages are sent, and all of them through the proxy.
 		"--proxy-server=http://" + proxyAddress, "--proxy-bypass-list=<-loopback>",
 		"--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 		"--disable-quic", "--webrtc-ip-handling-policy=disable_non_proxied_udp", "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -154,7 +156,7 @@ func flags(profile, proxyAddress string, root bool) []string {
 	return all
 }
 
-// watch ends Chromium when it holds too much memory.
+// watch stops Chromium when it uses too much memory.
 func (b *chromium) watch(limit int64) {
 	tick := time.NewTicker(memoryInterval)
 	defer tick.Stop()
@@ -174,14 +176,14 @@ func (b *chromium) watch(limit int64) {
 	}
 }
 
-// overMemory reports whether Chromium was ended because of its memory.
+// overMemory reports whether Chromium was stopped because of its memory use.
 func (b *chromium) overMemory() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.over
 }
 
-// browser is the endpoint for commands to the browser itself.
+// browser returns the endpoint for commands to the browser itself.
 func (b *chromium) browser() endpoint { return endpoint{client: b.client} }
 
 // close ends Chromium, waits until all its processes have ended and removes its profile.
@@ -224,17 +226,19 @@ func (t *tailBuffer) contains(s string) bool {
 	return bytes.Contains(t.text, []byte(s))
 }
 
-// String returns what was kept, as one line.
+// String returns the kept bytes on one line.
 func (t *tailBuffer) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return strings.Join(strings.Fields(string(t.text)), " ")
 }
 
-// profilePrefix begins the names of the profiles, which are temporary folders. The guard of a Chromium holds the lock of its profile.
+// profilePrefix is the prefix of profile names, which are temporary directories. The guard of a Chromium holds the lock
+// of its profile.
 const profilePrefix = "candor-browser-"
 
-// profileRoot is the folder of the profiles. Chromium puts a socket below its profile, and the system limits the length of its path.
+// profileRoot returns the directory for profiles. Chromium creates a socket below its profile, and the system limits
+// the length of a socket path.
 func profileRoot() string {
 	if root := os.TempDir(); len(root) <= 30 || runtime.GOOS == "windows" {
 		return root

@@ -14,10 +14,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// maxProtocolMessage is the longest message that is read from Chromium, in bytes. A screenshot is the largest one that is asked for.
+// maxProtocolMessage is the maximum length of a message from Chromium, in bytes. Screenshots are the largest messages.
 const maxProtocolMessage = 32 << 20
 
-// errGone is the error of calls to a Chromium that has ended.
+// errGone is the error for calls to a Chromium that has exited.
 var errGone = errors.New("the browser has ended")
 
 // client sends commands to a Chromium and receives their results and events. Its methods may be called concurrently.
@@ -59,12 +59,12 @@ func (c *client) read(onEvent func(*cdproto.Message)) {
 		delete(c.pending, m.ID)
 		c.mu.Unlock()
 		if reply != nil {
-			reply <- m // it has space for one
+			reply <- m // the channel has capacity 1
 		}
 	}
 }
 
-// write is apart from callers, because a Chromium that does not read would block them beyond their deadline.
+// write runs in its own goroutine, because a Chromium that does not read would block callers beyond their deadline.
 func (c *client) write() {
 	for {
 		select {
@@ -79,7 +79,7 @@ func (c *client) write() {
 	}
 }
 
-// call sends a command to a target, or to the browser itself without a session, and decodes its result.
+// call sends a command to a target, or to the browser itself if session is empty, and decodes its result.
 func (c *client) call(ctx context.Context, session target.SessionID, method string, params, result any) error {
 	encoded, err := jsonv2.Marshal(params, chromedp.DefaultMarshalOptions)
 	if err != nil {
@@ -120,7 +120,8 @@ func (c *client) call(ctx context.Context, session target.SessionID, method stri
 	return nil
 }
 
-// endpoint is a target of a client, or with an empty id the browser itself. It implements [cdp.Session] for [cdp.Call].
+// endpoint is a target of a client, or the browser itself if the id is empty. It implements [cdp.Session] for
+// [cdp.Call].
 type endpoint struct {
 	client *client
 	id     target.SessionID
@@ -131,14 +132,14 @@ func (e endpoint) Call(ctx context.Context, method string, params, result any) e
 	return e.client.call(ctx, e.id, method, params, result)
 }
 
-// Subscribe is part of the interface and not used: events go to the handler of the client, without a queue.
+// Subscribe is part of the interface and not used: events are passed to the handler of the client, without a queue.
 func (endpoint) Subscribe(string) (<-chan jsonv2.Value, func()) {
 	events := make(chan jsonv2.Value)
 	close(events)
 	return events, func() {}
 }
 
-// run calls a command of which the result is not needed.
+// run calls a command and discards its result.
 func run[P, R any](ctx context.Context, e endpoint, command cdp.Command[P, R], params P) error {
 	_, err := cdp.Call(ctx, e, command, params)
 	return err
@@ -147,7 +148,7 @@ func run[P, R any](ctx context.Context, e endpoint, command cdp.Command[P, R], p
 // boundedReader fails when a message, which ends with a zero byte, is too long.
 type boundedReader struct {
 	io.ReadCloser
-	length int // of the message so far
+	length int // bytes of the current message
 }
 
 func (b *boundedReader) Read(p []byte) (int, error) {

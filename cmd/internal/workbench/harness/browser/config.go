@@ -20,7 +20,7 @@ const (
 	EnvTraffic     = "MCP_BROWSER_MAX_TRAFFIC_MB"
 )
 
-// minMemory is the least MaxMemory that can be configured, in MiB. A Chromium with a small page holds about half of it.
+// minMemory is the minimum of MaxMemory, in MiB. A Chromium with a small page uses about half of it.
 const minMemory = 512
 
 // The names of the domains.
@@ -29,15 +29,15 @@ const (
 	Puppeteer  = "puppeteer"
 )
 
-// Config configures a domain. Zero values stand for the defaults.
+// Config configures a domain. Zero values select the defaults.
 type Config struct {
-	// Name is that of the domain, by default [Playwright].
+	// Name is the name of the domain; the default is [Playwright].
 	Name string
-	// Path is the Chromium to use. If empty, it is looked for on the PATH under its usual names, at each launch.
+	// Path is the Chromium to use. If it is empty, each launch looks for the usual names in PATH.
 	Path string
 	// Policy decides which addresses pages may be loaded from.
 	Policy netpolicy.Policy
-	// Resolver looks up the names of hosts; nil uses the system.
+	// Resolver looks up host names; nil uses the system.
 	Resolver netpolicy.Resolver
 
 	MaxSessions int           // open at the same time, by default 3
@@ -46,14 +46,14 @@ type Config struct {
 	MaxMemory   int64         // bytes that all processes of a session hold together, by default 2 GiB
 	MaxTraffic  int64         // bytes that a session may receive between two navigations, by default 64 MiB
 
-	// Guard is the command line that runs the guard of this program, see internal/guard. Without it, and outside of Linux, processes of
-	// Chromium may outlive this one.
+	// Guard is the command line that runs the guard of this program, see internal/guard. Without it, and on systems
+	// other than Linux, processes of Chromium may outlive this one.
 	Guard []string
 	// Logger receives warnings; nil discards them.
 	Logger *slog.Logger
 }
 
-// ConfigFromEnv reads a Config from environment variables. Its errors name the variable and the values that it takes.
+// ConfigFromEnv reads a Config from environment variables. Its errors name the variable and its allowed values.
 func ConfigFromEnv(getenv func(string) string) (Config, error) {
 	c := Config{Path: getenv(EnvPath)}
 	var err error

@@ -19,7 +19,7 @@ import (
 	"github.com/candor-mcp/candor/codes/puppeteer"
 )
 
-// kind is what the two domains differ in.
+// kind holds the differences between the two domains.
 type kind struct {
 	name, prefix                    string
 	nav, launch, timeout, selection candor.Code
@@ -37,13 +37,13 @@ const (
 	errDeniedText  = "net::ERR_BLOCKED_BY_ADMINISTRATOR"
 )
 
-// errTimeUp is the cause of a step context that has ended.
+// errTimeUp is the cause of a step context that has expired.
 var errTimeUp = errors.New("the time for the step is up")
 
-// errInvalidSelector is the error of a selector that does not parse.
+// errInvalidSelector is the error for a selector that cannot be parsed.
 var errInvalidSelector = errors.New("the selector does not parse")
 
-// navError is a navigation that failed.
+// navError is the error for a failed navigation.
 type navError struct {
 	text  string // net::ERR_…
 	cause error
@@ -53,7 +53,7 @@ func (e *navError) Error() string { return e.text }
 
 func (e *navError) Unwrap() error { return e.cause }
 
-// fail turns the error of a call with a session into one for the client.
+// fail converts the error of a call with a session to the error for the client.
 func (k kind) fail(ctx context.Context, s *session, step string, limit time.Duration, err error) error {
 	var (
 		nav  *navError
@@ -86,7 +86,7 @@ func (k kind) fail(ctx context.Context, s *session, step string, limit time.Dura
 	return domain.Fail(k.nav, "the page changed during the call", err, candor.WithMessage("Navigation failed"))
 }
 
-// failNav is the error of a page that could not be loaded.
+// failNav returns the error for a page that could not be loaded.
 func (k kind) failNav(e *navError) error {
 	options := []candor.Option{candor.WithMessage("Navigation failed")}
 	switch e.text {
@@ -101,7 +101,7 @@ func (k kind) failNav(e *navError) error {
 	return domain.Fail(k.nav, e.text, e.cause, options...)
 }
 
-// failGone is the error of a call during which the browser has ended.
+// failGone returns the error for a call during which the browser has exited.
 func (k kind) failGone(s *session, cause error) error {
 	s.end(s.died())
 	again := candor.WithSuggestion("Launch a new session and repeat the steps.")
@@ -115,7 +115,7 @@ func (k kind) failGone(s *session, cause error) error {
 	return domain.Fail(k.launch, "the browser ended during the call; the session is closed", cause, candor.WithRetry(candor.NoRetry()), again)
 }
 
-// failLaunch is the error of a launch.
+// failLaunch returns the error for a failed launch.
 func (k kind) failLaunch(ctx context.Context, c Config, err error) error {
 	switch {
 	case errors.Is(err, errNotInstalled):
@@ -138,13 +138,14 @@ func (k kind) failLaunch(ctx context.Context, c Config, err error) error {
 	return domain.Fail(k.launch, "Chromium ended before it could be used", err)
 }
 
-// fullRetry is the advice of a launch beyond the cap.
+// fullRetry is the retry delay for a launch beyond the maximum number of sessions.
 const fullRetry = 10 * time.Second
 
-// netErrText is the form of an error of Chromium. Nothing else is passed on, because pages can influence it.
+// netErrText matches an error text of Chromium. Other texts are not passed on, because pages can influence them.
 var netErrText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^net::ERR_[A-Z0-9_]{1,64}$`) })
 
-// navFailure returns the error of a document that failed with text. The proxy knows better than Chromium why it could not connect.
+// navFailure returns the error for a document that failed with text. It prefers the proxy's reason for a failed
+// connection to Chromium's.
 func navFailure(p *proxy, address, text string) error {
 	if p.overspent() {
 		return errTraffic
@@ -161,7 +162,7 @@ func navFailure(p *proxy, address, text string) error {
 	return e
 }
 
-// hostPort is the address that a URL is loaded from.
+// hostPort returns the host:port that a URL is loaded from.
 func hostPort(u *url.URL) string {
 	port := u.Port()
 	switch {
@@ -174,7 +175,7 @@ func hostPort(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
-// connectText names the failure of a connection as Chromium does.
+// connectText returns Chromium's name for a connection failure.
 func connectText(err error) string {
 	var (
 		denied  *netpolicy.DeniedError

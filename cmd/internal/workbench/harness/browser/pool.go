@@ -14,26 +14,26 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/scratch"
 )
 
-// maxEnded is how many ended sessions are remembered.
+// maxEnded is the number of ended sessions that are remembered.
 const maxEnded = 64
 
-// errFull is the error of a launch beyond the cap.
+// errFull is the error for a launch beyond the maximum number of sessions.
 var errFull = errors.New("all sessions are in use")
 
 // pool holds the sessions of a domain.
 type pool struct {
 	config Config
-	prefix string        // of the ids
+	prefix string        // prefix of session ids
 	slots  chan struct{} // one element for each session
-	sweep  sync.Once     // of the profiles that were left behind
+	sweep  sync.Once     // removes leftover profiles
 
 	mu       sync.Mutex
 	sessions map[string]*session
-	ended    []endedSession // the oldest first
+	ended    []endedSession // oldest first
 	shut     bool
 }
 
-// endedSession is a session that is gone, and why.
+// endedSession is a session that has ended, and the reason.
 type endedSession struct{ id, reason string }
 
 func newPool(c Config, prefix string) *pool {
@@ -74,7 +74,7 @@ func (p *pool) launch(ctx context.Context) (*session, error) {
 	return s, nil
 }
 
-// keep waits for the end of a session: of its Chromium, or of the time that it may be idle.
+// keep waits until a session ends, because its Chromium exits or its idle time is exceeded.
 func (p *pool) keep(s *session) {
 	timer := time.NewTimer(p.config.Idle)
 	defer timer.Stop()
@@ -103,7 +103,7 @@ func (p *pool) keep(s *session) {
 	<-p.slots
 }
 
-// find returns a session, or why there is none with this id.
+// find returns a session, or the reason why there is none with this id.
 func (p *pool) find(id string) (s *session, reason string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -126,7 +126,7 @@ func (p *pool) find(id string) (s *session, reason string) {
 	return nil, ""
 }
 
-// list returns the open sessions, the oldest first.
+// list returns the open sessions, oldest first.
 func (p *pool) list() []*session {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -27,15 +27,16 @@ const (
 	proxyIdle       = 2 * time.Minute
 	maxProxyResults = 256
 	proxyUser       = "candor"
-	// signInHost is answered by the proxy itself. Chromium asks for it first, to learn the password while a client controls it.
+	// signInHost is answered by the proxy itself. Chromium requests it first, so that it learns the password while a
+	// client controls it.
 	signInHost = "sign-in.proxy.invalid"
 )
 
-// errTraffic is the error of transfers beyond the limit, and of the call that caused them.
+// errTraffic is the error for transfers beyond the limit, and for the call that caused them.
 var errTraffic = errors.New("too much traffic")
 
-// proxy is a forward proxy on loopback for one Chromium. It connects to what its dialer allows, and asks for a password, so that other
-// processes of the machine cannot use it.
+// proxy is a forward proxy on loopback for one Chromium. It connects to the addresses that its dialer allows, and
+// requires a password, so that other processes of the machine cannot use it.
 type proxy struct {
 	dialer    *netpolicy.Dialer
 	transport *http.Transport
@@ -49,7 +50,7 @@ type proxy struct {
 
 	mu       sync.Mutex
 	failures map[string]error // by host:port, since the last reset
-	spent    chan struct{}    // closed when a transfer was ended because of the traffic
+	spent    chan struct{}    // closed when a transfer was stopped because of the traffic limit
 }
 
 // newProxy starts a proxy.
@@ -69,13 +70,13 @@ func newProxy(dialer *netpolicy.Dialer) (*proxy, error) {
 	}
 	p.server = &http.Server{
 		Handler: p, ReadHeaderTimeout: 30 * time.Second, IdleTimeout: proxyIdle, MaxHeaderBytes: maxProxyHeader,
-		ErrorLog: log.New(io.Discard, "", 0), // it holds what pages send
+		ErrorLog: log.New(io.Discard, "", 0), // errors contain text of pages
 	}
 	go func() { _ = p.server.Serve(listener) }()
 	return p, nil
 }
 
-// address is that of the proxy, as host:port.
+// address returns the host:port of the proxy.
 func (p *proxy) address() string { return p.listener.Addr().String() }
 
 // close ends the proxy and all its connections.
@@ -102,7 +103,7 @@ func (p *proxy) failure(hostport string) error {
 	return p.failures[hostport]
 }
 
-// overspent reports whether a transfer was ended because of the traffic.
+// overspent reports whether a transfer was stopped because of the traffic limit.
 func (p *proxy) overspent() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,7 +115,7 @@ func (p *proxy) overspent() bool {
 	}
 }
 
-// spend says that the traffic is used up.
+// spend marks the traffic as used up.
 func (p *proxy) spend() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,7 +126,7 @@ func (p *proxy) spend() {
 	}
 }
 
-// note keeps the error of a connection for failure, unless Chromium has given up the request.
+// note records the error of a connection for failure, unless Chromium has cancelled the request.
 func (p *proxy) note(ctx context.Context, hostport string, err error) {
 	if ctx.Err() != nil {
 		return
@@ -174,14 +175,14 @@ func (p *proxy) authorized(r *http.Request) bool {
 	return subtle.ConstantTimeCompare([]byte(r.Header.Get("Proxy-Authorization")), []byte(want)) == 1
 }
 
-// drop closes the connection of a request without an answer. An answer would be shown as the page.
+// drop closes the connection of a request without a response. Chromium would show a response as the page.
 func drop(w http.ResponseWriter) {
 	if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
 		_ = conn.Close()
 	}
 }
 
-// tunnel connects the client with the host that it names.
+// tunnel connects the client with the requested host.
 func (p *proxy) tunnel(ctx context.Context, w http.ResponseWriter, r *http.Request) {
 	up, err := p.dialer.DialContext(ctx, "tcp", r.Host)
 	if err != nil {
@@ -210,7 +211,7 @@ func (p *proxy) tunnel(ctx context.Context, w http.ResponseWriter, r *http.Reque
 	<-ended
 }
 
-// copyIdle copies until an error, or until nothing has come from conn for a while.
+// copyIdle copies until an error occurs, or until conn has been idle too long.
 func copyIdle(to io.Writer, from io.Reader, conn net.Conn) {
 	buffer := make([]byte, 32<<10)
 	for {
@@ -227,7 +228,7 @@ func copyIdle(to io.Writer, from io.Reader, conn net.Conn) {
 	}
 }
 
-// forward sends a plain request on and returns its response.
+// forward forwards a plain HTTP request and its response.
 func (p *proxy) forward(ctx context.Context, w http.ResponseWriter, r *http.Request) {
 	hostport := r.URL.Host
 	if r.URL.Port() == "" {
@@ -255,11 +256,11 @@ func (p *proxy) forward(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	maps.Copy(w.Header(), response.Header)
 	w.WriteHeader(response.StatusCode)
 	if _, err := io.Copy(flushWriter{w}, &meteredReader{response.Body, p}); err != nil {
-		drop(w) // a response that is cut must not look complete
+		drop(w) // a truncated response must not look complete
 	}
 }
 
-// flushWriter sends each piece at once, so that a slow page is seen as it comes.
+// flushWriter flushes after each write, so that the browser sees a slow page as it arrives.
 type flushWriter struct{ w http.ResponseWriter }
 
 func (f flushWriter) Write(b []byte) (int, error) {
@@ -270,7 +271,7 @@ func (f flushWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// meteredReader counts against the traffic of a proxy.
+// meteredReader counts the bytes read against the traffic of a proxy.
 type meteredReader struct {
 	io.Reader
 	proxy *proxy
@@ -285,7 +286,7 @@ func (m *meteredReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// hopByHop are the headers that concern one connection only.
+// hopByHop lists the headers that apply to one connection only.
 var hopByHop = []string{
 	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The functions below run in a world of their own: they see the document, but nothing that scripts of the page have changed. They call
-// members by way of their prototypes, because an element whose name is that of a member hides it in every world.
+// The functions below run in an isolated world: they see the document, but not changes by scripts of the page. They
+// call members through their prototypes, because an element with the name of a member hides it in every world.
 const scriptHelpers = `
 const getter = (type, name) => Object.getOwnPropertyDescriptor(type.prototype, name).get;
 const find = (selector) => Document.prototype.querySelectorAll.call(document, selector);

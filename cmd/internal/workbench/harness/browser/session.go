@@ -29,14 +29,14 @@ type session struct {
 
 	ready   chan struct{} // closed when browser is set; events wait for it
 	closing sync.Once
-	closed  chan struct{} // closed when all is released
+	closed  chan struct{} // closed when all resources are released
 
 	mu       sync.Mutex
-	tab      *tab // in use; nil before there is one
-	opening  bool // a tab is being opened by us
+	tab      *tab // current tab; nil until there is one
+	opening  bool // this session is opening a tab
 	attached map[target.ID]target.SessionID
 	arrived  chan struct{} // closed when attached changes
-	used     time.Time     // when the last call began or ended
+	used     time.Time     // start or end of the last call
 	launched time.Time
 	reason   string // why it has ended
 }
@@ -69,13 +69,13 @@ func open(ctx context.Context, id string, c Config, path string) (*session, erro
 	return s, nil
 }
 
-// errSandbox is the error of a Chromium that may not use its sandbox.
+// errSandbox is the error for a Chromium that cannot use its sandbox.
 var errSandbox = errors.New("the sandbox of Chromium cannot be used on this system")
 
-// errMemory is the error of a Chromium that was ended because of its memory before it could be used.
+// errMemory is the error for a Chromium that was stopped because of its memory use before it could be used.
 var errMemory = errors.New("the browser used too much memory")
 
-// startError tells the causes of a failed start apart that an operator can do something about.
+// startError identifies the causes of a failed start that an operator can fix.
 func startError(err error, output *tailBuffer) error {
 	if output.contains("No usable sandbox") || output.contains("setuid_sandbox") {
 		return errSandbox
@@ -83,7 +83,7 @@ func startError(err error, output *tailBuffer) error {
 	return err
 }
 
-// prepare makes a private context and the first tab.
+// prepare creates a private context and the first tab.
 func (s *session) prepare(ctx context.Context) error {
 	yes := true
 	made, err := cdp.Call(ctx, s.browser.browser(), target.CreateBrowserContext, target.CreateBrowserContextParams{DisposeOnDetach: &yes})
@@ -110,7 +110,7 @@ func (s *session) prepare(ctx context.Context) error {
 	return t.signIn(ctx)
 }
 
-// openTab opens a tab and makes it the one in use.
+// openTab opens a tab and makes it the current one.
 func (s *session) openTab(ctx context.Context) (*tab, error) {
 	s.mu.Lock()
 	s.opening = true
@@ -136,7 +136,7 @@ func (s *session) openTab(ctx context.Context) (*tab, error) {
 	return t, t.prepare(ctx)
 }
 
-// attachment waits for the session with a target.
+// attachment waits until a target is attached and returns its session id.
 func (s *session) attachment(ctx context.Context, id target.ID) (target.SessionID, error) {
 	for {
 		s.mu.Lock()
@@ -155,7 +155,7 @@ func (s *session) attachment(ctx context.Context, id target.ID) (target.SessionI
 	}
 }
 
-// onEvent takes note of an event of Chromium. It does not wait for Chromium.
+// onEvent handles an event of Chromium. It does not wait for Chromium.
 func (s *session) onEvent(m *cdproto.Message) {
 	<-s.ready
 	if string(m.Method) == target.AttachedToTarget.Method {
@@ -170,7 +170,7 @@ func (s *session) onEvent(m *cdproto.Message) {
 	}
 }
 
-// onAttached closes each window that is not ours, before it has run anything.
+// onAttached closes each window that this session did not open, before the window runs scripts.
 func (s *session) onAttached(e target.EventAttachedToTarget) {
 	if e.TargetInfo == nil || e.TargetInfo.Type != "page" {
 		return
@@ -186,8 +186,8 @@ func (s *session) onAttached(e target.EventAttachedToTarget) {
 	s.arrived = make(chan struct{})
 }
 
-// closeWindow closes a window that a page has opened. The page that has opened it may wait for it to run, so it runs until it is closed,
-// but all its requests are held.
+// closeWindow closes a window that a page has opened. The page may wait for the window to run, so the window runs until
+// it is closed, but all its requests are blocked.
 func (s *session) closeWindow(id target.SessionID, window target.ID) {
 	e := endpoint{s.browser.client, id}
 	go func() {
@@ -195,7 +195,7 @@ func (s *session) closeWindow(id target.SessionID, window target.ID) {
 			func(ctx context.Context) error { return run(ctx, e, fetch.Enable, fetch.EnableParams{}) },
 			func(ctx context.Context) error { return run(ctx, e, runtime.RunIfWaitingForDebugger, cdp.Empty{}) },
 		} {
-			ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond) // a window that waits may answer one after the other
+			ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond) // a waiting window may answer them one after the other
 			_ = command(ctx)
 			cancel()
 		}
@@ -208,23 +208,23 @@ func (s *session) closeTarget(id target.ID) {
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		_ = run(ctx, e, target.CloseTarget, target.CloseTargetParams{TargetID: id}) // it may be gone
+		_ = run(ctx, e, target.CloseTarget, target.CloseTargetParams{TargetID: id}) // it may be closed already
 	}()
 }
 
-// current returns the tab in use.
+// current returns the current tab.
 func (s *session) current() *tab {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.tab
 }
 
-// sync waits until the events of all that Chromium has done so far have been handled.
+// sync waits until all events that Chromium has sent so far are handled.
 func (s *session) sync(ctx context.Context) {
-	_, _ = cdp.Call(ctx, s.browser.browser(), browser.GetVersion, cdp.Empty{}) // its result comes behind them
+	_, _ = cdp.Call(ctx, s.browser.browser(), browser.GetVersion, cdp.Empty{}) // its result arrives after them
 }
 
-// restore makes the session usable again after a call was stopped: it ends scripts that run for too long and loads that do not end, and
+// restore makes the session usable again after a call was stopped. It terminates scripts and loads that do not end, and
 // replaces a tab that still does not answer.
 func (s *session) restore() {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
@@ -255,21 +255,21 @@ func (s *session) restore() {
 	s.closeTarget(t.target)
 }
 
-// touch notes that the session is used now.
+// touch records that the session is used now.
 func (s *session) touch() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.used = time.Now()
 }
 
-// idle returns how long the session has not been used.
+// idle returns the time since the session was last used.
 func (s *session) idle() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return time.Since(s.used)
 }
 
-// usable reports whether the session is neither over nor about to be because its browser has ended.
+// usable reports whether the session has not ended and its browser is running.
 func (s *session) usable() bool {
 	select {
 	case <-s.browser.client.done:
@@ -281,7 +281,7 @@ func (s *session) usable() bool {
 	}
 }
 
-// died is the reason of a session whose browser has ended by itself.
+// died returns the reason for a session whose browser has exited by itself.
 func (s *session) died() string {
 	if s.browser.overMemory() {
 		return "its browser used too much memory"
@@ -296,7 +296,7 @@ func (s *session) over() string {
 	return s.reason
 }
 
-// end releases all that the session holds. reason says why, for calls that come later.
+// end releases all resources of the session. Later calls get reason as the reason.
 func (s *session) end(reason string) {
 	s.closing.Do(func() {
 		s.mu.Lock()

@@ -22,18 +22,18 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// errCrashed is the error of calls to a tab whose page has crashed.
+// errCrashed is the error for calls to a tab whose page has crashed.
 var errCrashed = errors.New("the page crashed")
 
-// failureDelay is how long the reason of a failure may come after the error page.
+// failureDelay is how long after the error page the reason for a failure may arrive.
 const failureDelay = 200 * time.Millisecond
 
-// lostError is the error of calls to a tab whose page is gone.
+// lostError is the error for calls to a tab whose page was lost.
 type lostError struct{ reason string }
 
 func (e *lostError) Error() string { return "no page is open: " + e.reason }
 
-// tab is a page of a Chromium, with what its events have said.
+// tab is a page of a Chromium, with the state known from its events.
 type tab struct {
 	endpoint
 	target target.ID
@@ -43,41 +43,41 @@ type tab struct {
 	changed chan struct{} // closed when the state changes
 }
 
-// tabState is what is known about the document of a tab.
+// tabState is the state of the document of a tab.
 type tabState struct {
 	loader      cdp.LoaderID
-	documents   []shownDocument // the last ones, the shown one included
+	documents   []shownDocument // the most recent ones, including the current one
 	url         string
-	unreachable string // the address that could not be loaded, if an error page is shown
-	reason      string // why, a net::ERR text; it may become known later
+	unreachable string // URL that could not be loaded, if an error page is shown
+	reason      string // the reason, a net::ERR text; may arrive later
 	loading     bool
-	stopped     bool // loading has ended since the document is shown
+	stopped     bool // loading has stopped since the document was shown
 
-	status  int64  // of the HTTP response that the document came with
+	status  int64  // of the HTTP response with the document
 	lost    string // why a blank page is shown instead of a document
 	crashed bool
 
-	request   network.RequestID // the last one for a document
-	requested string            // its address
+	request   network.RequestID // last request for a document
+	requested string            // its URL
 	failed    string            // why it failed, a net::ERR text
-	answered  cdp.LoaderID      // the document that its HTTP response is for, which may never be shown
+	answered  cdp.LoaderID      // the document of its HTTP response, which may never be shown
 	answer    int64             // the status of that response
 }
 
-// shownDocument is what is known about a document that a tab shows or has shown. Events of a document that is being replaced mix with those of
-// the next one, so each has its own milestones.
+// shownDocument is the state of a document that a tab shows or has shown. Events of a document that is being replaced
+// mix with those of the next one, so each has separate milestones.
 type shownDocument struct {
 	loader     cdp.LoaderID
 	milestones []string
 }
 
-// Bounds of what a tab remembers.
+// Limits of the memory of a tab.
 const (
 	maxDocuments  = 8
 	maxMilestones = 32
 )
 
-// knows reports whether a document is or was shown, also if another one replaced it at once.
+// knows reports whether a document is or was shown, even if another one replaced it at once.
 func (s *tabState) knows(loader cdp.LoaderID) bool {
 	return slices.ContainsFunc(s.documents, func(d shownDocument) bool { return d.loader == loader })
 }
@@ -88,7 +88,7 @@ func (s *tabState) reached(loader cdp.LoaderID, milestone string) bool {
 	return first >= 0 && slices.ContainsFunc(s.documents[first:], func(d shownDocument) bool { return slices.Contains(d.milestones, milestone) })
 }
 
-// reach takes note of a milestone. Slices are not changed in place, because snapshots share them.
+// reach records a milestone. Slices are not changed in place, because snapshots share them.
 func (s *tabState) reach(loader cdp.LoaderID, milestone string) {
 	s.documents = slices.Clone(s.documents)
 	for i := range s.documents {
@@ -116,10 +116,10 @@ func newTab(c *client, id target.SessionID, t target.ID) *tab {
 	return &tab{endpoint: endpoint{c, id}, target: t, changed: make(chan struct{})}
 }
 
-// frame is the main frame, which has the id of the target.
+// frame returns the id of the main frame, which is the id of the target.
 func (t *tab) frame() cdp.FrameID { return cdp.FrameID(t.target) }
 
-// prepare makes the tab report and refuse what it should, and lets it run.
+// prepare enables the events and restrictions of the tab, and lets it run.
 func (t *tab) prepare(ctx context.Context) error {
 	yes, little := true, int64(1)
 	return errors.Join(
@@ -150,7 +150,7 @@ func (t *tab) update(change func(*tabState)) {
 	t.changed = make(chan struct{})
 }
 
-// wait waits until the condition holds.
+// wait waits until good returns true.
 func (t *tab) wait(ctx context.Context, good func(*tabState) bool) (tabState, error) {
 	for {
 		state, changed := t.snapshot()
@@ -170,8 +170,8 @@ func (t *tab) wait(ctx context.Context, good func(*tabState) bool) (tabState, er
 	}
 }
 
-// check returns why the tab shows nothing that the client has asked for, or nil: an error page of Chromium, or the blank page that a lost
-// page was replaced by. Showing those would be a success that is not one.
+// check returns why the tab does not show a requested document, or nil: it shows an error page of Chromium, or the
+// blank page that has replaced a lost page. Returning one of those as a success would be wrong.
 func (t *tab) check(ctx context.Context, p *proxy) error {
 	state, _ := t.snapshot()
 	if state.lost != "" {
@@ -186,7 +186,7 @@ func (t *tab) check(ctx context.Context, p *proxy) error {
 	return navFailure(p, state.unreachable, state.reason)
 }
 
-// hasCrashed reports whether the page has no process any more.
+// hasCrashed reports whether the process of the page has crashed.
 func (t *tab) hasCrashed() bool {
 	state, _ := t.snapshot()
 	return state.crashed
@@ -203,7 +203,7 @@ func (t *tab) untilCrash(ctx context.Context) (context.Context, context.CancelFu
 	return ctx, func() { cancel(nil) }
 }
 
-// onEvent takes note of an event. It does not wait for Chromium.
+// onEvent handles an event. It does not wait for Chromium.
 func (t *tab) onEvent(m *cdproto.Message, secret string) {
 	switch string(m.Method) {
 	case page.FrameNavigated.Method:
@@ -233,8 +233,8 @@ func (t *tab) onEvent(m *cdproto.Message, secret string) {
 	}
 }
 
-// answerDialog closes a dialog. Alerts, confirmations and prompts are dismissed. A page that asks whether it may be left is left: otherwise
-// it could keep the session for ever.
+// answerDialog closes a dialog. Alerts, confirmations and prompts are dismissed. Beforeunload dialogs are accepted:
+// otherwise a page could block navigation for ever.
 func (t *tab) answerDialog(kind page.DialogType) {
 	leave := kind == page.DialogTypeBeforeunload
 	t.soon(func(ctx context.Context) error {
@@ -242,7 +242,7 @@ func (t *tab) answerDialog(kind page.DialogType) {
 	})
 }
 
-// on decodes an event. One that cannot be decoded is skipped.
+// on decodes an event and calls handle. Events that cannot be decoded are skipped.
 func on[E any](m *cdproto.Message, _ cdp.Event[E], handle func(E)) {
 	var e E
 	if err := jsonv2.Unmarshal(m.Params, &e, chromedp.DefaultUnmarshalOptions); err == nil {
@@ -255,7 +255,7 @@ func (t *tab) soon(command func(context.Context) error) {
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		_ = command(ctx) // the tab may be gone
+		_ = command(ctx) // the tab may be closed
 	}()
 }
 
@@ -283,16 +283,16 @@ func (t *tab) onFrameNavigated(e page.EventFrameNavigated) {
 	}
 }
 
-// onRequestedNavigation takes note of a page that tries to leave for an address that Chromium keeps it from. Such a page may never finish
-// to load.
+// onRequestedNavigation records that a page tries to navigate to a URL that Chromium blocks. Such a page may never
+// finish loading.
 func (t *tab) onRequestedNavigation(e page.EventFrameRequestedNavigation) {
 	if e.FrameID == t.frame() && !mayShow(e.URL) && !strings.HasPrefix(e.URL, "javascript:") {
 		t.onLoading(e.FrameID, false)
 	}
 }
 
-// mayShow reports whether a tab may show an address. Chromium itself keeps pages from opening local files and its own pages; this is for
-// what it does not.
+// mayShow reports whether a tab may show a URL. Chromium itself blocks local files and its own pages; this check covers
+// the rest.
 func mayShow(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -304,7 +304,7 @@ func mayShow(address string) bool {
 	case "about":
 		return u.Opaque == "blank" || u.Opaque == "srcdoc"
 	}
-	return address == "" // a document without an address yet
+	return address == "" // a document without a URL yet
 }
 
 func (t *tab) onLifecycle(e page.EventLifecycleEvent) {
@@ -313,7 +313,7 @@ func (t *tab) onLifecycle(e page.EventLifecycleEvent) {
 	}
 	t.update(func(s *tabState) {
 		if !s.knows(e.LoaderID) {
-			s.show(e.LoaderID) // it may come before the navigation is said to be over
+			s.show(e.LoaderID) // it may arrive before the end of the navigation is reported
 		}
 		s.reach(e.LoaderID, e.Name)
 	})
@@ -347,7 +347,7 @@ func (t *tab) onNetwork(m *cdproto.Message) {
 		on(m, network.LoadingFailed, func(e network.EventLoadingFailed) {
 			if e.Type == network.ResourceTypeDocument {
 				t.update(func(s *tabState) {
-					if s.request == e.RequestID { // and not one of a frame
+					if s.request == e.RequestID { // not a request of a frame
 						s.failed = e.ErrorText
 					}
 					if s.loader == cdp.LoaderID(e.RequestID) {
@@ -359,7 +359,7 @@ func (t *tab) onNetwork(m *cdproto.Message) {
 	}
 }
 
-// onSignIn answers the proxy's question for a password. Only requests to the proxy itself are stopped for it.
+// onSignIn answers the proxy's request for a password. Only requests to the proxy itself are paused for it.
 func (t *tab) onSignIn(m *cdproto.Message, secret string) {
 	on(m, fetch.AuthRequired, func(e fetch.EventAuthRequired) {
 		if string(m.Method) != fetch.AuthRequired.Method {
@@ -380,7 +380,7 @@ func (t *tab) onSignIn(m *cdproto.Message, secret string) {
 	})
 }
 
-// signIn makes Chromium learn the password of the proxy.
+// signIn makes Chromium authenticate to the proxy.
 func (t *tab) signIn(ctx context.Context) error {
 	yes := true
 	address := "http://" + signInHost + "/"
@@ -402,7 +402,7 @@ func (t *tab) signIn(ctx context.Context) error {
 	return run(ctx, t.endpoint, page.ResetNavigationHistory, cdp.Empty{})
 }
 
-// show opens a page that is not the client's.
+// show opens a page that the client did not request.
 func (t *tab) show(ctx context.Context, address string) error {
 	result, err := cdp.Call(ctx, t.endpoint, page.Navigate, page.NavigateParams{URL: address})
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/candor-mcp/candor/internal/truncate"
 )
 
-// clean makes text of a page safe to show: it removes control characters but line breaks and tabs, and characters that are not visible,
-// which can hide text from people or change its order, and cuts it to max bytes.
+// clean makes text of a page safe to show: it removes control characters except line breaks and tabs, and invisible
+// characters, which can hide text from people or change its order, and truncates it to max bytes.
 func clean(s string, max int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.ContainsFunc(s, hidden) {
@@ -23,7 +23,7 @@ func clean(s string, max int) string {
 	return cut(s, max)
 }
 
-// hidden reports whether a character is removed. The joiners stay: scripts such as Persian need them.
+// hidden reports whether a character is removed. Joiners are kept, because scripts such as Persian need them.
 func hidden(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t' || r == '\u200c' || r == '\u200d':
@@ -34,10 +34,10 @@ func hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r) || r == '\u2028' || r == '\u2029'
 }
 
-// cut shortens s to max bytes, with a mark at the end.
+// cut truncates s to max bytes and marks the cut.
 func cut(s string, max int) string {
 	return truncate.Text(s, max)
 }
 
-// quote makes a string of a client or page fit into an error: escaped, and short.
+// quote returns a string of a client or page for an error message, escaped and shortened.
 func quote(s string) string { return strconv.QuoteToASCII(cut(strings.ToValidUTF8(s, "\uFFFD"), 120)) }

@@ -7,8 +7,9 @@ import (
 	"strconv"
 )
 
-// decode reads parameters into a struct. JSON has several spellings of a whole number, such as 100, 1e2 and 100.0, and a schema accepts
-// them all as an integer. A Go integer takes only the first, so that parameters it refuses are tried again with whole numbers spelled out.
+// decode decodes parameters into a struct. JSON has several spellings of a whole number, such as 100, 1e2 and 100.0,
+// which a schema all accepts as an integer. Go decodes only the first into an integer, so parameters that fail to
+// decode are tried again with whole numbers rewritten.
 func decode(params []byte, into any) error {
 	err := json.Unmarshal(params, into)
 	if err == nil {
@@ -34,10 +35,10 @@ func decode(params []byte, into any) error {
 	return nil
 }
 
-// maxExact is the largest integer up to which every one is a float64.
+// maxExact is the largest integer up to which float64 represents every integer.
 const maxExact = 1 << 53
 
-// wholeNumber returns the value of a number that is an integer and is written with a fraction or an exponent.
+// wholeNumber returns the value of an integer that is written with a fraction or an exponent.
 func wholeNumber(value []byte) (int64, bool) {
 	value = bytes.TrimSpace(value)
 	if len(value) == 0 || value[0] != '-' && (value[0] < '0' || value[0] > '9') || !bytes.ContainsAny(value, ".eE") {

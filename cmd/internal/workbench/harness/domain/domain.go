@@ -1,5 +1,6 @@
-// Package domain defines the parts that the harness is assembled from. A domain is a group of methods about one subject, such as
-// files or a browser, with the codes that each method can return. Adding a domain means adding one package that returns a [Domain].
+// Package domain defines the parts of the harness. A domain is a group of methods about one subject, such as files or a
+// browser, with the codes that each method can return. Adding a domain means adding one package that returns a
+// [Domain].
 package domain
 
 import (
@@ -21,7 +22,8 @@ type Domain struct {
 
 	// Health reports whether the domain can work right now. It must return quickly, start nothing and change nothing.
 	Health func(ctx context.Context) Health
-	// Close releases what the domain holds: processes, files, connections. It is called once, after the last call has returned.
+	// Close releases the resources of the domain: processes, files, connections. It is called once, after the last call
+	// has returned.
 	Close func() error
 }
 
@@ -30,29 +32,29 @@ type Method struct {
 	Name  string // as in "kg/query"
 	About string // for the model
 
-	// Input is the properties of the parameters, a JSON object of schemas. Other parameters are refused. The harness checks the
-	// parameters against it before Run is called, so Run sees only parameters that fit.
+	// Input holds the properties of the parameters, a JSON object of schemas. Other parameters are refused. The harness
+	// validates the parameters before it calls Run, so Run gets only valid parameters.
 	Input    string
 	Required []string
-	Codes    []candor.Code // that Run can return, besides those that any method can
+	Codes    []candor.Code // that Run can return, besides those of every method
 
 	ReadOnly    bool // it changes nothing
 	Idempotent  bool // calling it again changes nothing more
-	Destructive bool // it may overwrite or remove
-	OpenWorld   bool // it reaches systems outside of this process and its folders
+	Destructive bool // it may overwrite or remove data
+	OpenWorld   bool // it accesses systems outside of this process and its directories
 
-	// Run executes one call. A failure is made by [Fail] or [candor.New]; any other error reaches the client as INTERNAL_ERROR
-	// without its text. ctx ends at the deadline of the call, or when the client leaves.
+	// Run executes one call. A failure is created with [Fail] or [candor.New]; any other error is sent to the client as
+	// INTERNAL_ERROR without its text. ctx ends at the deadline of the call, or when the client disconnects.
 	Run func(ctx context.Context, params json.RawMessage) (any, error)
 }
 
 // Health is the state of a domain for operators.
 type Health struct {
 	OK      bool   `json:"ok"`
-	Details string `json:"details,omitempty"` // what is missing and how to get it, without absolute paths
+	Details string `json:"details,omitempty"` // missing requirements and how to get them, without absolute paths
 }
 
-// Bind makes a Run of a function with typed parameters and result.
+// Bind returns a Run function for a function with typed parameters and result.
 func Bind[In, Out any](run func(ctx context.Context, in In) (Out, error)) func(context.Context, json.RawMessage) (any, error) {
 	return func(ctx context.Context, params json.RawMessage) (any, error) {
 		var in In
@@ -71,9 +73,9 @@ func Bind[In, Out any](run func(ctx context.Context, in In) (Out, error)) func(c
 
 // Fail returns an error with one of the registered codes. It is the counterpart of the seed taxonomy's appError.
 //
-// details is a terse text for the client; it must not hold absolute paths or secrets. cause is the underlying error: it is recorded,
-// and clients see its text only in development mode. Either may be empty. Options can override the advice of the catalogue, for
-// example with [candor.WithRetry].
+// details is a terse text for the client; it must not contain absolute paths or secrets. cause is the underlying error:
+// it is recorded, and clients see its text only in development mode. Either may be empty. Options can override the
+// advice of the catalogue, for example with [candor.WithRetry].
 func Fail(code candor.Code, details string, cause error, options ...candor.Option) error {
 	if details != "" {
 		options = append(options, candor.WithDetails(details))
@@ -104,11 +106,11 @@ func (m Method) Schema() (json.RawMessage, error) {
 	return text, nil
 }
 
-// stacks is set while errors must hold the stack of the place where they were made.
+// stacks is set while errors must have the stack of their creation.
 var stacks atomic.Bool
 
-// KeepStacks makes [Fail] keep the stack of its caller in every error from now on, which costs some microseconds. A server whose
-// clients may see stacks calls it at its start.
+// KeepStacks makes [Fail] add the stack of its caller to every error from now on, which costs some microseconds. A
+// server whose clients may see stacks calls it when it starts.
 func KeepStacks() { stacks.Store(true) }
 
 // callers returns the stack of the caller of Fail, without the frames of the harness.

@@ -1,8 +1,8 @@
-// Package filesystem is the filesystem domain of the harness: it reads and writes files below one root folder.
+// Package filesystem is the filesystem domain of the harness: it reads and writes files below one root directory.
 //
-// Everything below the root can be read. Nothing can be written unless a pattern of the configuration allows it. Paths are relative to the
-// root and use slashes. Symbolic links that stay inside of the root are followed when reading and never when writing, so that
-// a link cannot carry a write to a path that the patterns do not allow.
+// Everything below the root can be read. Nothing can be written unless a pattern of the configuration allows it. Paths
+// are relative to the root and use slashes. Symbolic links that stay inside the root are followed when reading and
+// never when writing, so that a link cannot redirect a write to a path that the patterns do not allow.
 package filesystem
 
 import (
@@ -35,7 +35,7 @@ const (
 	DefaultMaxBytes = 1 << 20
 	maxMaxBytes     = 1 << 30
 	maxRead         = 1 << 20 // bytes of one answer of fs/read
-	maxEntries      = 20_000  // of a folder that is listed
+	maxEntries      = 20_000  // of a directory that is listed
 	maxResults      = 1000
 )
 
@@ -43,12 +43,12 @@ const (
 type Config struct {
 	Root       string   // absolute path
 	Create     bool     // create the root when it is first used
-	WriteGlobs []string // patterns of the paths that may be written, such as "out/**"; none allows nothing
+	WriteGlobs []string // patterns of the paths that may be written, such as "out/**"; if empty, nothing may be written
 	MaxBytes   int64    // of one write; 0 is DefaultMaxBytes
 }
 
-// ConfigFromEnv reads MCP_FS_ROOT, the absolute path of an existing folder, MCP_FS_WRITE_GLOBS, patterns separated by commas, and
-// MCP_FS_MAX_BYTES. Unset variables leave the fields zero.
+// ConfigFromEnv reads MCP_FS_ROOT, the absolute path of an existing directory, MCP_FS_WRITE_GLOBS, patterns separated
+// by commas, and MCP_FS_MAX_BYTES. Fields of unset variables are zero.
 func ConfigFromEnv(getenv func(string) string) (Config, error) {
 	c := Config{Root: getenv("MCP_FS_ROOT")}
 	if c.Root != "" {
@@ -79,18 +79,18 @@ func validGlob(glob string) bool {
 	return doublestar.ValidatePattern(glob) && !strings.HasPrefix(glob, "/") && !slices.Contains(strings.Split(glob, "/"), "..")
 }
 
-// files is the folder that clients work in.
+// files implements the methods of the domain below one root.
 type files struct {
 	folder   folder.Lazy
 	globs    []string
 	maxBytes int64
 
-	swept    sync.Once      // of the files that killed processes have left
-	sweeping sync.WaitGroup // runs while they are removed
+	swept    sync.Once      // removes files left by killed processes
+	sweeping sync.WaitGroup // runs during the removal
 	closing  atomic.Bool
 }
 
-// New returns the domain. The root is opened by the first call.
+// New returns the domain. The first call opens the root.
 func New(c Config) (*domain.Domain, error) {
 	if !filepath.IsAbs(c.Root) {
 		return nil, fmt.Errorf("filesystem: root %q: not an absolute path", c.Root)
@@ -115,7 +115,7 @@ func New(c Config) (*domain.Domain, error) {
 
 func (f *files) close() error {
 	f.closing.Store(true)
-	f.swept.Do(func() {}) // a sweep must not begin after this
+	f.swept.Do(func() {}) // no sweep may begin after this
 	f.sweeping.Wait()
 	return f.folder.Close()
 }
@@ -167,7 +167,7 @@ func (f *files) methods() []domain.Method {
 	}
 }
 
-// open parses a path and returns the root folder.
+// open parses a path and returns the root directory.
 func (f *files) open(path string) (*folder.Folder, string, error) {
 	name, err := folder.Parse(path)
 	if err != nil {
@@ -181,7 +181,7 @@ func (f *files) open(path string) (*folder.Folder, string, error) {
 	return root, name, nil
 }
 
-// mayWrite returns nil if a pattern allows to write a path.
+// mayWrite returns nil if a pattern allows writing to a path.
 func (f *files) mayWrite(name string) error {
 	for _, glob := range f.globs {
 		if name != "." && doublestar.MatchUnvalidated(glob, name) {
@@ -194,7 +194,7 @@ func (f *files) mayWrite(name string) error {
 	return domain.Fail(filesystemcode.Denied, "the path matches none of the patterns "+strings.Join(f.globs, ", "), nil)
 }
 
-// explain turns an error of the file system into one with a code and without the text of the system.
+// explain converts an error of the file system to one with a code and without the system's text.
 func explain(err error) error {
 	for _, e := range explanations {
 		if errors.Is(err, e.is) {

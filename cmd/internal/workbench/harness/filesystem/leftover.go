@@ -14,8 +14,8 @@ import (
 	"github.com/candor-mcp/candor/internal/filelock"
 )
 
-// A write makes a temporary file and holds its lock until the file has its final name. A temporary file whose lock is free was left by a
-// process that was killed.
+// A write creates a temporary file and holds its lock until the file has its final name. A temporary file whose lock is
+// free was left by a killed process.
 const (
 	temporaryPrefix = ".candor-"
 	temporarySuffix = ".tmp"
@@ -37,10 +37,12 @@ func isTemporary(name string) bool {
 	return ok && len(middle) == 2*temporaryBytes && strings.Trim(middle, "0123456789abcdef") == ""
 }
 
-// maxSwept is how many entries of the root are looked at for files that were left. A larger root keeps some of them.
+// maxSwept is the maximum number of entries of the root that are examined for leftover files. A larger root keeps some
+// of them.
 const maxSwept = 200_000
 
-// sweep removes the temporary files that were left in the folders where the patterns allow writing. It ends early when the domain closes.
+// sweep removes leftover temporary files in the directories where the patterns allow writing. It stops early when the
+// domain closes.
 func (f *files) sweep(root *folder.Folder) {
 	budget := maxSwept
 	for _, glob := range f.globs {
@@ -54,11 +56,11 @@ func (f *files) sweep(root *folder.Folder) {
 			continue // it does not exist, or it is a link
 		}
 		f.sweepBelow(dir, depth, &budget)
-		_ = dir.Close() // it was only a handle
+		_ = dir.Close() // only a handle
 	}
 }
 
-// sweepBelow looks at a folder and the folders below it, the nearest first.
+// sweepBelow examines a directory and its subdirectories, breadth first.
 func (f *files) sweepBelow(root *os.Root, depth int, budget *int) {
 	type level struct {
 		name  string
@@ -91,7 +93,7 @@ func (f *files) sweepBelow(root *os.Root, depth int, budget *int) {
 	}
 }
 
-// removeLeft removes a temporary file unless a process holds it.
+// removeLeft removes a temporary file unless a process holds its lock.
 func removeLeft(root *os.Root, name string) {
 	file, info, err := folder.OpenRegular(root, name)
 	if err != nil {
@@ -101,7 +103,7 @@ func removeLeft(root *os.Root, name string) {
 	if filelock.TryLock(file) != nil {
 		return
 	}
-	if now, err := root.Lstat(name); err == nil && os.SameFile(info, now) { // it may have got its final name meanwhile
+	if now, err := root.Lstat(name); err == nil && os.SameFile(info, now) { // it may have been renamed to its final name meanwhile
 		_ = root.Remove(name)
 	}
 }

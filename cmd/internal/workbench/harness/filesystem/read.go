@@ -22,7 +22,7 @@ type pathIn struct {
 	Path string `json:"path"`
 }
 
-// entry describes a file or folder.
+// entry describes a file or directory.
 type entry struct {
 	Name     string    `json:"name"`
 	Type     string    `json:"type"` // file, folder, link or other
@@ -97,7 +97,7 @@ func (f *files) read(_ context.Context, in readIn) (readOut, error) {
 	return answer(name, content[:n], in.Offset, info.Size()), nil
 }
 
-// answer encodes a part of a file. Text that is cut in the middle of a character ends before it.
+// answer encodes a part of a file. Text that ends in the middle of a character is cut before that character.
 func answer(name string, content []byte, offset, size int64) readOut {
 	out := readOut{Path: name, Offset: offset, Size: size, Truncated: offset+int64(len(content)) < size}
 	if out.Truncated {
@@ -117,7 +117,7 @@ func answer(name string, content []byte, offset, size int64) readOut {
 	return out
 }
 
-// wholeCharacters drops the beginning of a character at the end.
+// wholeCharacters drops an incomplete character at the end.
 func wholeCharacters(text []byte) []byte {
 	for back := 1; back < utf8.UTFMax && back <= len(text); back++ {
 		if at := len(text) - back; utf8.RuneStart(text[at]) {
@@ -172,7 +172,7 @@ func (f *files) list(_ context.Context, in listIn) (listOut, error) {
 	return out, nil
 }
 
-// entries returns the entries of a folder, sorted by name.
+// entries returns the entries of a directory, sorted by name.
 func entries(root *folder.Folder, name string) ([]fs.DirEntry, error) {
 	if info, err := root.Stat(name); err == nil && !info.IsDir() {
 		return nil, domain.Fail(common.InvalidParams, "path: not a folder", nil)

@@ -12,7 +12,8 @@ import (
 	filesystemcode "github.com/candor-mcp/candor/codes/filesystem"
 )
 
-// explainSystem is [explain] for errors that have no portable name. An error that is not listed reaches the client as INTERNAL_ERROR.
+// explainSystem is [explain] for errors without a portable name. An error that is not listed is sent to the client as
+// INTERNAL_ERROR.
 func explainSystem(err error) error {
 	switch {
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

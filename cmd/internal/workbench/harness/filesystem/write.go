@@ -19,14 +19,15 @@ import (
 	"github.com/candor-mcp/candor/internal/filelock"
 )
 
-// target is the place of a change: a name in a folder that was opened without following links.
+// target is the target of a change: a name in a directory that was opened without following links.
 type target struct {
 	dir  *os.Root
 	base string
 	path string
 }
 
-// target finds the place of a change. Whether the path leads outside is checked before the patterns, and those before existence.
+// target resolves the target of a change. It checks first whether the path leaves the root, then the patterns, then
+// existence.
 func (f *files) target(p string) (target, error) {
 	root, name, err := f.open(p)
 	if err != nil {
@@ -62,7 +63,7 @@ func firstError(first, second error) error {
 	return second
 }
 
-func (t target) close() { _ = t.dir.Close() } // it was only a handle
+func (t target) close() { _ = t.dir.Close() } // only a handle
 
 type writeIn struct {
 	Path     string `json:"path"`
@@ -99,8 +100,8 @@ func (f *files) write(_ context.Context, in writeIn) (writeOut, error) {
 	return writeOut{Path: t.path, Bytes: len(content), Created: created}, nil
 }
 
-// replace writes a new file beside the old one and renames it. After a crash the old file or the new one is there; a temporary file may be
-// left, see [files.sweep].
+// replace writes a new file beside the old one and renames it. After a crash either the old or the new file exists; a
+// temporary file may be left, see [files.sweep].
 func (t target) replace(content []byte) (created bool, err error) {
 	mode := fs.FileMode(0o644)
 	old, err := t.dir.Lstat(t.base)
@@ -119,7 +120,7 @@ func (t target) replace(content []byte) (created bool, err error) {
 		return false, err
 	}
 	err = fill(file, content, mode, created)
-	if runtime.GOOS == "windows" { // an open file cannot be renamed there
+	if runtime.GOOS == "windows" { // Windows cannot rename an open file
 		err = errors.Join(err, file.Close())
 	}
 	if err == nil {
@@ -129,7 +130,7 @@ func (t target) replace(content []byte) (created bool, err error) {
 		err = errors.Join(err, t.dir.Remove(temporary))
 	}
 	if runtime.GOOS != "windows" {
-		err = errors.Join(err, file.Close()) // the lock was held until the file had its name
+		err = errors.Join(err, file.Close()) // the lock was held until the rename
 	}
 	if err != nil {
 		return false, err
@@ -146,7 +147,7 @@ func (t target) createTemporary(mode fs.FileMode) (file *os.File, name string, e
 		}
 		locked := filelock.TryLock(file)
 		if errors.Is(locked, filelock.ErrLocked) && attempt < 3 {
-			_ = file.Close() // another process takes it for a file that was left, and removes it
+			_ = file.Close() // another process took it for a leftover file and removes it
 			continue
 		}
 		if _, err := t.dir.Lstat(name); errors.Is(err, fs.ErrNotExist) && attempt < 3 {
@@ -157,7 +158,8 @@ func (t target) createTemporary(mode fs.FileMode) (file *os.File, name string, e
 	}
 }
 
-// fill writes a new file and makes it durable. A new file gets its mode from the system's defaults, a replaced one keeps it.
+// fill writes a new file and makes it durable. A new file has the system's default mode; a replaced file keeps its
+// mode.
 func fill(file *os.File, content []byte, mode fs.FileMode, created bool) error {
 	if !created {
 		if err := file.Chmod(mode); err != nil {
@@ -170,7 +172,7 @@ func fill(file *os.File, content []byte, mode fs.FileMode, created bool) error {
 	return durable.SyncData(file)
 }
 
-// syncFolder makes the names in a folder durable. Windows does not offer that for folders.
+// syncFolder makes the names in a directory durable. Windows does not support that.
 func syncFolder(dir *os.Root) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -183,7 +185,7 @@ type mkdirOut struct {
 	Created bool   `json:"created"`
 }
 
-// mkdir creates a folder and those above it, each of which must be allowed.
+// mkdir creates a directory and its missing parents, each of which must be allowed.
 func (f *files) mkdir(_ context.Context, in pathIn) (mkdirOut, error) {
 	_, name, err := f.open(in.Path)
 	if err != nil {
@@ -192,7 +194,7 @@ func (f *files) mkdir(_ context.Context, in pathIn) (mkdirOut, error) {
 	out := mkdirOut{Path: name}
 	parts := strings.Split(name, "/")
 	for i := range parts {
-		// Folders that exist need no permission, only the last one does.
+		// Existing directories need no permission, except the last one.
 		made, err := f.mkdirOne(path.Join(parts[:i+1]...), i == len(parts)-1)
 		if err != nil {
 			return mkdirOut{}, err

@@ -46,7 +46,7 @@ func ConfigFromEnv(getenv func(string) string) (c Config, err error) {
 	return c, nil
 }
 
-const maxQuery = 256 // characters; the service takes no more
+const maxQuery = 256 // characters; the limit of the service
 
 var codes = httpapi.Codes{
 	Auth: githubcode.AuthFailed, Rate: githubcode.RateLimit, NotFound: githubcode.NotFound, Invalid: common.InvalidParams,
@@ -146,7 +146,8 @@ func (g *github) get(ctx context.Context, r httpapi.Request, answer any) (http.H
 	return header, nil
 }
 
-// limited reports whether a message is that of a rate limit. GitHub answers 403 for it, sometimes without the headers that say so.
+// limited reports whether a message is about a rate limit. GitHub answers 403 for it, sometimes without the rate limit
+// headers.
 func limited(said string) bool {
 	said = strings.ToLower(said)
 	return strings.Contains(said, "rate limit") || strings.Contains(said, "abuse detection")
@@ -168,7 +169,7 @@ type repository struct {
 
 var name = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`) })
 
-// path returns the elements of an address in the repository.
+// path returns the elements of a URL path in the repository.
 func (r repository) path(more ...string) ([]string, error) {
 	for _, n := range []string{r.Owner, r.Repo} {
 		if !name().MatchString(n) || n == "." || n == ".." {
@@ -178,7 +179,7 @@ func (r repository) path(more ...string) ([]string, error) {
 	return append([]string{"repos", r.Owner, r.Repo}, more...), nil
 }
 
-// pages are the parameters of lists.
+// pages holds the paging parameters of lists.
 type pages struct {
 	Page    int `json:"page"`
 	PerPage int `json:"perPage"`

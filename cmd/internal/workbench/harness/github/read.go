@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/codes/common"
 )
 
-// repoAnswer is a repository as GitHub writes it.
+// repoAnswer is a repository in GitHub's format.
 type repoAnswer struct {
 	FullName      string   `json:"full_name"`
 	Description   string   `json:"description"`
@@ -77,7 +77,7 @@ func (g *github) repo(ctx context.Context, in repository) (json.RawMessage, erro
 	return g.client.Clean(answer.result())
 }
 
-// issueAnswer is an issue as GitHub writes it. Pull requests are issues too.
+// issueAnswer is an issue in GitHub's format. Pull requests are issues too.
 type issueAnswer struct {
 	Number int    `json:"number"`
 	Title  string `json:"title"`
@@ -191,12 +191,12 @@ type searchParams struct {
 
 type searchResult struct {
 	Total      int   `json:"total"`
-	Incomplete bool  `json:"incomplete,omitempty"` // GitHub gave up before it had searched everything
+	Incomplete bool  `json:"incomplete,omitempty"` // GitHub stopped before it had searched everything
 	Items      []any `json:"items"`
 	NextPage   int   `json:"nextPage,omitempty"`
 }
 
-// codeHit is a file that a search for code has found.
+// codeHit is a file found by a code search.
 type codeHit struct {
 	Name       string     `json:"name"`
 	Path       string     `json:"path"`
@@ -259,7 +259,7 @@ type fileParams struct {
 	Ref  string `json:"ref"`
 }
 
-// content is a file or an entry of a folder as GitHub writes it.
+// content is a file or a directory entry in GitHub's format.
 type content struct {
 	Type     string `json:"type"`
 	Name     string `json:"name"`
@@ -328,7 +328,7 @@ func (g *github) folder(raw json.RawMessage) (json.RawMessage, error) {
 	return g.client.Clean(result)
 }
 
-// text returns a file. GitHub leaves out the content of files above 1 MiB.
+// text returns a file. GitHub omits the content of files above 1 MiB.
 func (g *github) text(raw json.RawMessage) (json.RawMessage, error) {
 	var answer content
 	if json.Unmarshal(raw, &answer) != nil || answer.Type == "" {

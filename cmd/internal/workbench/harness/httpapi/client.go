@@ -1,6 +1,6 @@
-// Package httpapi is the HTTP client of the domains that use a web service. It speaks JSON to one configured address and treats the
-// service as hostile: the bytes, depth and time of an answer are bounded, redirects to other hosts are not followed, addresses are
-// checked before a connection is made, and the token appears neither in results nor in errors.
+// Package httpapi is the HTTP client of the domains that use a web service. It exchanges JSON with one configured URL
+// and treats the service as hostile: the bytes, depth and time of an answer are limited, redirects to other hosts are
+// not followed, addresses are checked before connecting, and the token appears neither in results nor in errors.
 package httpapi
 
 import (
@@ -25,7 +25,7 @@ const (
 	maxHeader      = 64 << 10 // bytes of the header of an answer
 	maxConns       = 8        // requests at the same time
 	maxRedirects   = 3
-	maxErrorBody   = 64 << 10 // bytes of an answer that is an error
+	maxErrorBody   = 64 << 10 // bytes of an error response
 	maxDepth       = 64       // of the JSON of an answer
 	userAgent      = "candor-harness"
 )
@@ -92,7 +92,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Request is one request. The method is POST if there is a body, GET otherwise.
 type Request struct {
-	Path  []string // elements below the base address; each is escaped
+	Path  []string // elements below the base URL; each is escaped
 	Query url.Values
 	Body  any // sent as JSON
 }
@@ -100,7 +100,8 @@ type Request struct {
 // errRedirected is the reason for not following a redirect.
 var errRedirected = errors.New("redirected to another address")
 
-// checkRedirect follows redirects of the service to itself only, so that the token stays with it. Bodies are not sent twice.
+// checkRedirect follows redirects only within the service, so that the token is not sent elsewhere. Bodies are not sent
+// twice.
 func (c *Client) checkRedirect(to *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return errors.New("too many redirects")
@@ -112,8 +113,8 @@ func (c *Client) checkRedirect(to *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Do sends a request and decodes the JSON of a successful answer into result, a pointer. The error of a failed request is an [*Error],
-// or that of ctx if the caller gave up. It returns the header of the answer.
+// Do sends a request and decodes the JSON of a successful answer into result, a pointer. The error is an [*Error], or
+// the error of ctx if the caller cancelled. It returns the header of the answer.
 func (c *Client) Do(ctx context.Context, r Request, result any) (http.Header, error) {
 	bounded, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -146,7 +147,7 @@ func (c *Client) Do(ctx context.Context, r Request, result any) (http.Header, er
 func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) {
 	target := *c.base
 	for _, element := range r.Path {
-		if element == "" || element == "." || element == ".." { // the service could take it for another path
+		if element == "" || element == "." || element == ".." { // the service could interpret it as another path
 			return nil, errors.New("making a request: an element of the path is empty or dots")
 		}
 		target.RawPath = target.EscapedPath() + "/" + url.PathEscape(element)
@@ -179,7 +180,7 @@ func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) 
 	return request, nil
 }
 
-// Clean writes a result as JSON without the token, which a service may have put into its answer.
+// Clean encodes a result as JSON without the token, which a service may have included in its answer.
 func (c *Client) Clean(result any) (json.RawMessage, error) {
 	text, err := json.Marshal(result)
 	if err != nil {
@@ -188,7 +189,8 @@ func (c *Client) Clean(result any) (json.RawMessage, error) {
 	return json.RawMessage(c.hide(string(text))), nil
 }
 
-// hide removes the token from a text. Very short tokens, which only tests have, could be any word.
+// hide removes the token from a text. Very short tokens, which only tests use, are not removed, because they could be
+// any word.
 func (c *Client) hide(text string) string {
 	if len(c.token) < 6 {
 		return text

@@ -10,22 +10,23 @@ import (
 	"github.com/candor-mcp/candor/codes/common"
 )
 
-// Codes are the codes of a domain for the failures of its service.
+// Codes lists the codes of a domain for the failures of its service.
 type Codes struct {
-	Auth     candor.Code // 401, and 403 that is not a limit
-	Rate     candor.Code // 429, and 403 that is a limit
+	Auth     candor.Code // 401, and 403 that is not a rate limit
+	Rate     candor.Code // 429, and 403 that is a rate limit
 	NotFound candor.Code // 404 and 410; the zero code is HTTP
 	Invalid  candor.Code // 400 and 422
 	Network  candor.Code // no answer
-	Parse    candor.Code // an answer that cannot be read
+	Parse    candor.Code // an answer that cannot be decoded
 	HTTP     candor.Code // any other status
 
-	// RateDelay is the delay after a limit where the service names none.
+	// RateDelay is the retry delay for a rate limit if the service sends none.
 	RateDelay time.Duration
 }
 
-// Fail returns the error of a domain for an error of [Client.Do]. Requests only read, so the advice of the catalogue stays as it is,
-// except that a service's own delay replaces the usual one and statuses that a retry does not change are not retryable.
+// Fail returns the error of a domain for an error of [Client.Do]. Requests only read, so the advice of the catalogue
+// applies, except that a delay of the service replaces the default and statuses that a retry does not change are not
+// retryable.
 func (c Codes) Fail(err error) error {
 	var e *Error
 	if !errors.As(err, &e) {

@@ -12,20 +12,20 @@ import (
 
 // Config configures a client. Zero fields have defaults.
 type Config struct {
-	Base    string        // address of the service; https, or http on loopback
-	Token   string        // sent as a bearer token and never shown; empty sends none
+	Base    string        // URL of the service; https, or http on loopback
+	Token   string        // sent as a bearer token and never shown; if empty, none is sent
 	Timeout time.Duration // of one request with its answer; 30 s by default
 	MaxBody int64         // bytes of an answer after decompression; 4 MiB by default
 
-	// Configured says that the operator chose Base, which then may be on any network. The default address of a service must
+	// Configured is set if the operator chose Base, which then may be on any network. The default URL of a service must
 	// resolve to global addresses.
 	Configured bool
 }
 
 // Service names the variables that configure a client.
 type Service struct {
-	Default  string // address of the service
-	BaseName string // variable with another address, such as MCP_GITHUB_BASE_URL
+	Default  string // default URL of the service
+	BaseName string // variable with another URL, such as MCP_GITHUB_BASE_URL
 	KeyName  string // variable with the token, such as GITHUB_TOKEN
 }
 
@@ -38,7 +38,7 @@ const (
 	maxTimeoutMs = 300_000
 )
 
-// FromEnv reads the configuration of a service. Its errors name the variable and never hold a token.
+// FromEnv reads the configuration of a service. Its errors name the variable and never contain a token.
 func (s Service) FromEnv(getenv func(string) string) (Config, error) {
 	c := Config{Base: s.Default, Token: getenv(s.KeyName)}
 	if !validToken(c.Token) {
@@ -66,7 +66,7 @@ func validToken(token string) bool {
 	return len(token) <= maxToken && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// parseBase reads the address of a service. Its errors do not repeat the address, which may hold a password.
+// parseBase parses the URL of a service. Its errors do not repeat the URL, which may contain a password.
 func parseBase(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// decode reads the JSON of an answer.
+// decode decodes the JSON of an answer.
 func decode(body []byte, header http.Header, result any) error {
 	if kind, _, err := mime.ParseMediaType(header.Get("Content-Type")); err == nil && strings.HasPrefix(kind, "text/html") {
 		return &Error{Kind: Malformed, Reason: "the answer is an HTML page, not JSON"}
@@ -32,7 +32,8 @@ func decode(body []byte, header http.Header, result any) error {
 	}
 }
 
-// deeper reports whether arrays and objects are nested deeper than most. Text that is not JSON gives any answer.
+// deeper reports whether arrays and objects are nested deeper than most. The result is unspecified for text that is not
+// JSON.
 func deeper(body []byte, most int) bool {
 	depth, quoted := 0, false
 	for i := 0; i < len(body); i++ {

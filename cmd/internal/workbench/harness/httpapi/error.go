@@ -17,27 +17,28 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/netpolicy"
 )
 
-// Kind says how a request failed.
+// Kind classifies a failed request.
 type Kind int
 
 // The kinds of [Error].
 const (
 	Unreachable Kind = iota + 1 // no answer arrived
-	Slow                        // an answer began and did not end in time
-	Malformed                   // the answer was a success that cannot be read
-	Redirected                  // the service pointed to another address
+	Slow                        // an answer began but did not end in time
+	Malformed                   // a successful answer that cannot be decoded
+	Redirected                  // the service redirected to another host
 	Refused                     // the answer was an error; see Status
 )
 
-// Error is a request that failed. Its text and fields hold no token, and of the service only what Said holds.
+// Error is the error for a failed request. Its text and fields do not contain the token; only Said contains text of the
+// service.
 type Error struct {
 	Kind   Kind
-	Reason string // for the caller, in one clause
+	Reason string // for the caller, one clause
 	Status int    // of a Refused request
 	Said   string // the message of the service, shortened
-	Code   string // the code that some services give besides the status
-	Limit  bool   // the service limits the rate; RetryAfter may say for how long
-	// RetryAfter is the delay that the service asked for, 0 if it did not.
+	Code   string // error code that some services send besides the status
+	Limit  bool   // rate limit; RetryAfter may have the delay
+	// RetryAfter is the delay requested by the service, 0 if there is none.
 	RetryAfter time.Duration
 	Err        error
 }
@@ -48,7 +49,7 @@ func (e *Error) Error() string { return e.Reason }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// unanswered explains why there is no answer. The texts of the causes name addresses, so they are not repeated.
+// unanswered explains why there is no answer. It does not repeat the texts of the causes, which contain addresses.
 func (c *Client) unanswered(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -90,9 +91,9 @@ func timedOut(err error) bool {
 	return errors.As(err, &t) && t.Timeout()
 }
 
-// refused reads an answer that is an error.
+// refused reads an error response.
 func (c *Client) refused(answer *http.Response) error {
-	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody)) // a part of a message is still a message
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody)) // a truncated message is still useful
 	said, code := message(body)
 	e := &Error{Kind: Refused, Status: answer.StatusCode, Said: shorten(c.hide(said)), Code: shorten(c.hide(code)), RetryAfter: c.delay(answer.Header)}
 	e.Reason = "status " + strconv.Itoa(e.Status)
@@ -109,7 +110,7 @@ func (c *Client) refused(answer *http.Response) error {
 	return e
 }
 
-// message finds the text of an error in the forms that the services use.
+// message finds the text of an error in the formats of the services.
 func message(body []byte) (said, code string) {
 	if deeper(body, maxDepth) {
 		return "", ""
@@ -144,8 +145,8 @@ func message(body []byte) (said, code string) {
 	return "", code
 }
 
-// delay returns how long the service asks to wait: Retry-After in seconds or as a date, else the time at which the limit is reset. The
-// clock of the service counts, where it sends one.
+// delay returns the delay requested by the service: Retry-After in seconds or as a date, else the time at which the
+// limit is reset. It uses the service's clock if the response has a date.
 func (c *Client) delay(header http.Header) time.Duration {
 	now := c.now()
 	if date, err := http.ParseTime(header.Get("Date")); err == nil {
@@ -169,7 +170,7 @@ func (c *Client) delay(header http.Header) time.Duration {
 
 const maxSaid = 300
 
-// shorten makes a text of the service fit for a message: one line of printable characters.
+// shorten returns a text of the service as one short line of printable characters.
 func shorten(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\ufffd")), " ")
 	runes := []rune(text)

@@ -1,7 +1,7 @@
 // Package kg is the kg domain of the harness: a knowledge graph of subject, predicate and object triples.
 //
-// The triples are kept in an SQLite database. A triple whose addition was answered is on the disk: it survives a crash of the process
-// and of the machine. Several processes may use the same database.
+// The triples are kept in a SQLite database. A triple is durable when its addition is answered: it survives a crash of
+// the process and of the machine. Several processes may use the same database.
 package kg
 
 import (
@@ -37,11 +37,11 @@ const (
 
 // Config configures the domain.
 type Config struct {
-	File       string // absolute path of the database; it and its folder are created when they are first needed
+	File       string // absolute path of the database; it and its directory are created when they are first needed
 	MaxTriples int    // 0 is DefaultMaxTriples
 }
 
-// ConfigFromEnv reads MCP_KG_MAX_TRIPLES and MCP_KG_FILE. Unset variables leave the fields zero.
+// ConfigFromEnv reads MCP_KG_MAX_TRIPLES and MCP_KG_FILE. Fields of unset variables are zero.
 func ConfigFromEnv(getenv func(string) string) (Config, error) {
 	c := Config{File: getenv("MCP_KG_FILE")}
 	if c.File != "" && !filepath.IsAbs(c.File) {
@@ -72,7 +72,7 @@ type graph struct {
 	closed bool
 }
 
-// New returns the domain. The database is opened by the first call.
+// New returns the domain. The first call opens the database.
 func New(c Config) (*domain.Domain, error) {
 	if !filepath.IsAbs(c.File) {
 		return nil, fmt.Errorf("kg: file %q: not an absolute path", c.File)
@@ -91,7 +91,8 @@ func New(c Config) (*domain.Domain, error) {
 }
 
 func (g *graph) methods() []domain.Method {
-	// The parts of a triple have no type here: a part that is not a text is E_KG_INVALID_TRIPLE, which a schema cannot say.
+	// The parts of a triple have no type here: a part that is not a string gets E_KG_INVALID_TRIPLE, which a schema
+	// cannot express.
 	const triple = `{"subject":{"description":"text, such as Ada Lovelace"},"predicate":{"description":"text, such as wrote"},` +
 		`"object":{"description":"text, such as Note G"}}`
 	query := fmt.Sprintf(`{"subject":{"type":"string"},"predicate":{"type":"string"},"object":{"type":"string"},`+
@@ -119,7 +120,7 @@ func (g *graph) methods() []domain.Method {
 	}
 }
 
-// schema creates the tables. The number of triples is kept by triggers, because counting them would take longer with each one.
+// schema creates the tables. Triggers maintain the number of triples, because counting them takes longer as they grow.
 const schema = `
 CREATE TABLE IF NOT EXISTS triple (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -153,14 +154,14 @@ func (g *graph) open(ctx context.Context) (*sql.DB, error) {
 	}
 	db.SetMaxOpenConns(8)
 	if err := create(ctx, db); err != nil {
-		_ = db.Close() // the first error is the interesting one
+		_ = db.Close() // the first error is the relevant one
 		return nil, err
 	}
 	g.db = db
 	return db, nil
 }
 
-// create makes the tables in one transaction: they exist together or not at all.
+// create creates all tables in one transaction.
 func create(ctx context.Context, db *sql.DB) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -183,7 +184,7 @@ func (g *graph) close() error {
 	return g.db.Close()
 }
 
-// health checks the file and creates nothing: a folder that cannot be created shows at the first call.
+// health checks the file and creates nothing: a directory that cannot be created is found by the first call.
 func (g *graph) health(context.Context) domain.Health {
 	if err := sqlitedb.CheckFile(g.file); err != nil {
 		return domain.Health{Details: fmt.Sprintf("the database of the knowledge graph: %s; set MCP_KG_FILE to another path", err)}
@@ -191,7 +192,8 @@ func (g *graph) health(context.Context) domain.Health {
 	return domain.Health{OK: true}
 }
 
-// explain turns an error of the database into one with a code. An error without one reaches the client as INTERNAL_ERROR.
+// explain converts an error of the database to one with a code. An error without one is sent to the client as
+// INTERNAL_ERROR.
 func (g *graph) explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -212,7 +214,7 @@ func (g *graph) explain(ctx context.Context, err error) error {
 	return err
 }
 
-// unavailable is the error of a database that cannot be opened or written because of its file.
+// unavailable returns the error for a database that cannot be opened or written because of its file.
 func unavailable(cause error) error {
 	return domain.Fail(candor.CodeUnavailable, "the file of the knowledge graph cannot be opened or written; nothing was changed", cause,
 		candor.WithRetry(candor.NoRetry()))

@@ -21,7 +21,7 @@ type Triple struct {
 	Object    string `json:"object"`
 }
 
-// rawTriple is a triple as a client sends it. Any part may be missing or have the wrong type.
+// rawTriple is a triple as sent by a client. Any part may be missing or have the wrong type.
 type rawTriple struct {
 	Subject   json.RawMessage `json:"subject"`
 	Predicate json.RawMessage `json:"predicate"`
@@ -66,7 +66,7 @@ func readPart(name string, raw json.RawMessage) (string, error) {
 }
 
 type addOut struct {
-	Added bool `json:"added"` // false if it was there
+	Added bool `json:"added"` // false if it existed
 	Total int  `json:"total"`
 }
 
@@ -92,7 +92,7 @@ func (g *graph) add(ctx context.Context, in rawTriple) (out addOut, err error) {
 }
 
 type deleteOut struct {
-	Deleted bool `json:"deleted"` // false if it was not there
+	Deleted bool `json:"deleted"` // false if it did not exist
 	Total   int  `json:"total"`
 }
 
@@ -112,7 +112,7 @@ func (g *graph) delete(ctx context.Context, in rawTriple) (out deleteOut, err er
 	return out, err
 }
 
-// counted returns whether a statement changed a triple, and how many there are now.
+// counted returns whether a statement changed a triple, and the number of triples now.
 func counted(ctx context.Context, tx *sql.Tx, result sql.Result) (changed bool, total int, err error) {
 	rows, err := result.RowsAffected()
 	if err != nil {
@@ -122,7 +122,7 @@ func counted(ctx context.Context, tx *sql.Tx, result sql.Result) (changed bool, 
 	return rows > 0, total, err
 }
 
-// change runs a function in a transaction, which is durable when change returns nil and has no effect otherwise.
+// change runs a function in a transaction. The changes are durable when change returns nil; otherwise there are none.
 func (g *graph) change(ctx context.Context, run func(*sql.Tx) error) error {
 	db, err := g.open(ctx)
 	if err != nil {
@@ -185,7 +185,7 @@ func (g *graph) query(ctx context.Context, in queryIn) (queryOut, error) {
 	return out, nil
 }
 
-// statement returns the query, for one triple more than the limit.
+// statement returns the query for one more triple than the limit.
 func (in *queryIn) statement(after int64, limit int) (string, []any) {
 	where, args := []string{"id > ?"}, []any{after}
 	for _, part := range []struct {

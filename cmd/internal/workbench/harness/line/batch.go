@@ -9,14 +9,15 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// batch collects the responses to the messages of one array. They leave together, in the order of the messages.
+// batch collects the responses to the messages of one array. They are sent together, in the order of the messages.
 type batch struct {
 	c         *conn
 	open      atomic.Int64
 	responses [][]byte
 }
 
-// startBatch starts every message of a batch as if it had come alone. Each needs a slot, so a batch cannot starve other requests.
+// startBatch starts every message of a batch like a single message. Each needs a slot, so a batch cannot starve other
+// requests.
 func (c *conn) startBatch(m *wire.Message) bool {
 	n := m.Value().Len()
 	if n == 0 || n > c.s.o.MaxBatch {
@@ -36,14 +37,14 @@ func (c *conn) startBatch(m *wire.Message) bool {
 	return true
 }
 
-// serve answers one message of the batch. The last one returns all responses.
+// serve answers one message of the batch. It returns all responses for the last message, nil for the others.
 func (b *batch) serve(at int, unit []byte) []byte {
 	m := wire.Parse(unit, b.c.limits())
 	b.responses[at] = b.c.answer(b.c.inspect(&m))
 	return b.finish(1)
 }
 
-// finish counts messages that are done and returns all responses when the last one is.
+// finish counts n messages as done and returns all responses when the last one is.
 func (b *batch) finish(n int) []byte {
 	if b.open.Add(int64(-n)) > 0 {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/candor-mcp/candor/internal/near"
 )
 
-// Call runs one method and returns its result as JSON, or the error. It does not record or count the error: the caller does, when it
-// sends it. Only the counters of sys/metrics are kept here.
+// Call runs one method and returns its result as JSON, or the error. It does not record or count the error: the caller
+// does so when it sends it. Only the counters of sys/metrics are updated here.
 //
 // Call returns at the deadline even if the method does not.
 func (s *Server) Call(ctx context.Context, name string, params json.RawMessage) (json.RawMessage, *candor.Error) {
@@ -32,7 +32,7 @@ func (s *Server) callMethod(ctx context.Context, m *method, params []byte) (json
 	return result, e
 }
 
-// find returns the method of that name, or the error that says what to do instead.
+// find returns the method with a name, or an error that suggests an alternative.
 func (s *Server) find(name string) (*method, *candor.Error) {
 	if m := s.methods[name]; m != nil {
 		return m, nil
@@ -69,8 +69,8 @@ func (s *Server) call(ctx context.Context, m *method, params []byte) (json.RawMe
 	return o.result, nil
 }
 
-// await waits for the outcome of a call. After the end of ctx it waits a little longer: a method that watches ctx knows better than its
-// caller what it was doing.
+// await waits for the outcome of a call. After the end of ctx it waits a little longer, because a method that observes
+// ctx can report its state better than the caller.
 func await(ctx context.Context, done <-chan outcome) (o outcome, ok bool) {
 	select {
 	case o = <-done:
@@ -86,11 +86,11 @@ func await(ctx context.Context, done <-chan outcome) (o outcome, ok bool) {
 }
 
 const (
-	lateness     = 200 * time.Millisecond // given to a method after its deadline
+	lateness     = 200 * time.Millisecond // extra time for a method after its deadline
 	maxAbandoned = 256
 )
 
-// abandon counts a call that goes on after its deadline, until it returns.
+// abandon counts a call that continues after its deadline, until it returns.
 func (s *Server) abandon(done <-chan outcome) {
 	s.abandoned.Add(1)
 	go func() {
@@ -111,7 +111,7 @@ func (s *Server) admit(m *method, params []byte) *candor.Error {
 	return checkParams(m, params)
 }
 
-// checkParams returns E_INVALID_PARAMS with everything that is wrong with the parameters, nil if they fit.
+// checkParams returns E_INVALID_PARAMS with all problems of the parameters, nil if they are valid.
 func checkParams(m *method, params []byte) *candor.Error {
 	if m.schema.Accepts(params) {
 		return nil
@@ -131,9 +131,9 @@ func checkParams(m *method, params []byte) *candor.Error {
 		candor.WithDetails(details), candor.WithIssues(report.Issues...))
 }
 
-// Refuse is for a transport that checks parameters itself and has found that they do not fit. It counts the call as failed and returns
-// the error that [Server.Call] would return, that of the rate limit before that of the parameters. It runs nothing. It returns nil if
-// the parameters do fit.
+// Refuse is for a transport that validates parameters itself and has found them invalid. It counts the call as failed
+// and returns the error that [Server.Call] would return; a rate limit error takes precedence over invalid parameters.
+// It runs nothing. It returns nil if the parameters are valid.
 func (s *Server) Refuse(name string, params json.RawMessage) *candor.Error {
 	m, e := s.find(name)
 	if e != nil {

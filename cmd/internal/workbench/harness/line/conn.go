@@ -12,22 +12,23 @@ import (
 
 // conn is one stream that is served.
 //
-// One goroutine at a time, the reader, takes lines from the stream and runs the calls itself: most calls are quick, and to start a
-// goroutine for each would cost more than the call. A watchdog notices a call that takes long and makes another goroutine the reader;
-// the first one ends with its call. Calls of a method that was slow the last time start on a goroutine of their own.
+// One goroutine at a time, the reader, reads lines from the stream and runs the calls itself: most calls are quick, and
+// starting a goroutine for each would cost more than the call. A watchdog detects a call that takes long and makes
+// another goroutine the reader; the first one ends with its call. Calls of a method that was slow the last time start
+// on a separate goroutine.
 type conn struct {
 	s     *Server
 	ctx   context.Context // of the calls
 	lines *framing.LineReader
 	out   *output
 	begun bool        // the first line has been read; used by the reader
-	ended chan error  // gets the end of the stream
+	ended chan error  // receives the end of the stream
 	left  atomic.Bool // the client has closed the output
 
 	mu      sync.Mutex
 	reader  *runner
-	running int       // calls
-	freed   sync.Cond // running has fallen, or stopped is set
+	running int       // number of running calls
+	freed   sync.Cond // signals that running has decreased, or stopped is set
 	stopped bool      // no more calls may start
 	idle    chan struct{}
 	resting bool          // the watchdog waits for wake
@@ -41,7 +42,8 @@ func newConn(ctx context.Context, s *Server, lines *framing.LineReader, out *out
 	return c
 }
 
-// acquire waits until another call may run and counts it. It reports false if none may start any more. It is called with the lock.
+// acquire waits until another call may run and counts it. It reports false if no more calls may start. The caller holds
+// the lock.
 func (c *conn) acquire() bool {
 	if c.running >= c.s.o.Parallel && !c.stopped {
 		c.mu.Unlock()
@@ -58,7 +60,7 @@ func (c *conn) acquire() bool {
 	return true
 }
 
-// release counts a call that has ended. It is called with the lock.
+// release counts a call that has ended. The caller holds the lock.
 func (c *conn) release() {
 	c.running--
 	c.freed.Signal()
@@ -67,7 +69,7 @@ func (c *conn) release() {
 	}
 }
 
-// stop lets no more calls start. idle is closed when the last one has ended.
+// stop prevents further calls from starting. idle is closed when the last one has ended.
 func (c *conn) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,8 +80,8 @@ func (c *conn) stop() {
 	}
 }
 
-// start runs a function on a goroutine of its own when another call may run, and writes the response that it returns. It reports false
-// if no call may start any more.
+// start runs a function on a new goroutine when another call may run, and writes the response that it returns. It
+// reports false if no more calls may start.
 func (c *conn) start(run func() []byte) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,7 +101,7 @@ func (c *conn) finish(run func() []byte) {
 	c.release()
 }
 
-// add queues a response, if there is one. It may append to it.
+// add queues a response, unless it is empty. It may append to it.
 func (c *conn) add(response []byte) {
 	if len(response) > 0 {
 		c.out.add(append(response, '\n'))
@@ -107,11 +109,11 @@ func (c *conn) add(response []byte) {
 }
 
 const (
-	patience   = 2 * time.Millisecond // a call that takes longer does not keep the reader
-	quietTicks = 20                   // without a call before the watchdog rests
+	patience   = 2 * time.Millisecond // a longer call causes another goroutine to become the reader
+	quietTicks = 20                   // ticks without a call before the watchdog pauses
 )
 
-// watch replaces the reader whenever it is kept by a call.
+// watch replaces the reader whenever a call blocks it.
 func (c *conn) watch(done <-chan struct{}) {
 	var last *runner
 	var turn uint64
@@ -139,7 +141,7 @@ func (c *conn) watch(done <-chan struct{}) {
 	}
 }
 
-// rest reports whether the watchdog may wait until the next call begins.
+// rest reports whether the watchdog may pause until the next call begins.
 func (c *conn) rest() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,7 +149,7 @@ func (c *conn) rest() bool {
 	return c.resting
 }
 
-// replaceReader makes another goroutine the reader. It is called with the lock.
+// replaceReader makes another goroutine the reader. The caller holds the lock.
 func (c *conn) replaceReader() {
 	slow := c.reader
 	c.reader = &runner{c: c}
@@ -162,7 +164,7 @@ func (c *conn) replaceReader() {
 	}
 }
 
-// abandon answers a call that does not return although its context has ended, unless it has been answered.
+// abandon answers a call that does not return although its context has ended, unless it was answered already.
 func (c *conn) abandon(ctx context.Context, r *runner) {
 	if !r.state.CompareAndSwap(callRuns, callAbandoned) {
 		return

@@ -6,9 +6,10 @@ import (
 	"time"
 )
 
-// deadlineContext is [context.WithDeadline] for calls that rarely look at their context: the timer starts when Done is called first.
+// deadlineContext is [context.WithDeadline] for calls that rarely use their context: the timer starts with the first
+// call of Done or Err.
 type deadlineContext struct {
-	context.Context // of the server
+	context.Context // context of the server
 
 	deadline time.Time
 	once     sync.Once
@@ -21,7 +22,7 @@ func (c *deadlineContext) start() context.Context {
 	return c.inner
 }
 
-// end cancels the context, also for those who ask for it later.
+// end cancels the context, including a context that is started later.
 func (c *deadlineContext) end() {
 	c.once.Do(func() { c.inner, c.cancel = ended, func() {} })
 	c.cancel()
@@ -34,10 +35,10 @@ var ended = func() context.Context {
 	return ctx
 }()
 
-// Deadline returns when the call must have ended.
+// Deadline returns the deadline of the call.
 func (c *deadlineContext) Deadline() (time.Time, bool) { return c.deadline, true }
 
-// Done returns a channel that is closed at the deadline, when the call has returned or when the client leaves.
+// Done returns a channel that is closed at the deadline, when the call has returned or when the client disconnects.
 func (c *deadlineContext) Done() <-chan struct{} { return c.start().Done() }
 
 // Err returns why Done is closed, nil if it is not.

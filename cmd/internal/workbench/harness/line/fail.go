@@ -17,7 +17,7 @@ var (
 	nullID   = wire.ID("null")
 )
 
-// fail records a failure, counts it and appends the response to dst, nothing for a silent one.
+// fail records a failure, counts it and appends the response to dst, unless the request is silent.
 func (c *conn) fail(dst []byte, r *request, verdict contract.Verdict, e *candor.Error) []byte {
 	recorder := record.Recorder{By: candor.PartyServer, Logger: c.s.o.Logger, Now: c.s.o.Now, Ref: c.s.ref}
 	if c.s.o.Meter != nil {
@@ -43,7 +43,7 @@ func (c *conn) fail(dst []byte, r *request, verdict contract.Verdict, e *candor.
 	return response
 }
 
-// record passes a failure to the recorder. One that panics has refused.
+// record passes a failure to the recorder. A panic of the recorder counts as an error.
 func (c *conn) record(ctx context.Context, e *candor.Error, verdict contract.Verdict, r *request, response []byte) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -63,8 +63,8 @@ func (c *conn) appendError(dst []byte, id wire.ID, e *candor.Error) []byte {
 	return rpc.Write(dst, c.s.Shown(e), dialect.Options{ID: id, Stack: c.s.o.Stack})
 }
 
-// writable reports whether an id can stand in a response: it was read, and it is not a text with half of a surrogate pair, which many
-// readers refuse.
+// writable reports whether an id can be used in a response: it was decoded, and it is not a string with an unpaired
+// surrogate, which many readers refuse.
 func writable(id wire.ID) bool {
 	if id == nil {
 		return false

@@ -8,8 +8,8 @@ import (
 	"github.com/candor-mcp/candor/codes/ratelimit"
 )
 
-// RateLimit allows Capacity calls at once and refills evenly, completely in Refill. A Capacity of 0 limits nothing. The methods of
-// sys are exempt, so that an operator can ask a busy server what is going on.
+// RateLimit allows Capacity calls at once and refills evenly, completely in Refill. A Capacity of 0 means no limit. The
+// methods of sys are exempt, so that an operator can inspect a busy server.
 type RateLimit struct {
 	Capacity  int
 	Refill    time.Duration
@@ -19,7 +19,7 @@ type RateLimit struct {
 // bucket is a token bucket. It is stored as the time at which it will be full again, so that taking a token is one compare-and-swap.
 type bucket struct{ full atomic.Int64 }
 
-// take removes a token, or returns how long it takes until there is one.
+// take removes a token, or returns how long it takes until one is available.
 func (b *bucket) take(now time.Time, limit RateLimit) (wait time.Duration) {
 	interval := max(int64(limit.Refill)/int64(limit.Capacity), 1)
 	at := now.UnixNano()
@@ -35,7 +35,7 @@ func (b *bucket) take(now time.Time, limit RateLimit) (wait time.Duration) {
 	}
 }
 
-// checkRate returns the error of a call that comes too early, nil for one that may run.
+// checkRate returns the rate limit error of a call, nil if it may run.
 func (s *Server) checkRate(m *method) *candor.Error {
 	limit := s.o.RateLimit
 	if limit.Capacity <= 0 || m.exempt {

@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	flushSize  = 32 << 10 // bytes of lines that are written without waiting for more
-	maxPending = 1 << 20  // bytes of lines that wait for the client; more and those who add lines wait too
-	keepBuffer = 1 << 18  // bytes of an empty buffer that is kept
+	flushSize  = 32 << 10 // bytes of queued lines that are written without waiting for more
+	maxPending = 1 << 20  // bytes of queued lines for the client; beyond that, add blocks
+	keepBuffer = 1 << 18  // capacity of an empty buffer that is kept
 )
 
-// output collects lines and writes many of them with one call of Write. It has no goroutine: the caller of flush writes, and also
-// writes the lines that others add in the meantime.
+// output collects lines and writes many of them with one call of Write. It has no goroutine: the caller of flush
+// writes, including the lines that others add meanwhile.
 type output struct {
 	w      io.Writer
-	failed chan struct{} // closed when the stream does not take any more
+	failed chan struct{} // closed when a write has failed
 
 	mu      sync.Mutex
-	written sync.Cond // a write has ended
+	written sync.Cond // signals that a write has ended
 	pending []byte
 	spare   []byte
 	writing bool
@@ -32,8 +32,8 @@ func newOutput(w io.Writer) *output {
 	return o
 }
 
-// add queues one line, which must end in LF. The caller must flush before it waits for anything. add waits while there is too much in
-// the queue; a line for a stream that has failed is dropped.
+// add queues one line, which must end in LF. The caller must flush before it waits for anything. add blocks while the
+// queue is full; lines for a failed stream are dropped.
 func (o *output) add(line []byte) {
 	o.mu.Lock()
 	for len(o.pending) > maxPending && o.err == nil {
@@ -49,7 +49,7 @@ func (o *output) add(line []byte) {
 	}
 }
 
-// flush writes what is queued, unless another goroutine is writing, which will write that too.
+// flush writes the queue, unless another goroutine is writing, which then writes it too.
 func (o *output) flush() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -63,7 +63,7 @@ func (o *output) flush() {
 	o.writing = false
 }
 
-// write takes the queue and writes it. It is called with the lock, which it releases meanwhile.
+// write writes the queue. The caller holds the lock, which write releases while it writes.
 func (o *output) write() {
 	lines := o.pending
 	o.pending, o.spare = o.spare, nil
@@ -82,7 +82,7 @@ func (o *output) write() {
 	o.written.Broadcast()
 }
 
-// end drops all lines from now on. It is called with the lock.
+// end makes the output drop all lines from now on. The caller holds the lock.
 func (o *output) end(err error) {
 	if o.err == nil {
 		o.err, o.pending = err, nil
@@ -92,7 +92,8 @@ func (o *output) end(err error) {
 
 var errStuck = errors.New("the client does not read its responses")
 
-// abort ends an output whose client does not read, so that no add or close waits any longer. It returns the error that ended the output.
+// abort ends an output whose client does not read, so that add and close no longer block. It returns the error that
+// ended the output.
 func (o *output) abort() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -101,7 +102,7 @@ func (o *output) abort() error {
 	return o.err
 }
 
-// close writes what is left and returns the error that ended the stream, if any.
+// close writes the queue and returns the error that ended the stream, if any.
 func (o *output) close() error {
 	o.flush()
 	o.mu.Lock()

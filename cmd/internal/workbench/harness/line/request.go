@@ -14,18 +14,18 @@ import (
 
 // request is one message of the client.
 type request struct {
-	id     wire.ID // nil if it could not be read
+	id     wire.ID // nil if it could not be decoded
 	name   string  // of the method
-	method *method // nil if it is not known
+	method *method // nil if unknown
 	params []byte
 	silent bool // the protocol forbids an answer
 
-	// err says why there is nothing to run.
+	// err is set if there is nothing to run.
 	err     *candor.Error
 	verdict contract.Verdict
 }
 
-// clone returns the request with memory of its own.
+// clone returns a copy that shares no memory with the message.
 func (r *request) clone() request {
 	own := *r
 	own.id, own.params = r.id.Clone(), bytes.Clone(r.params)
@@ -62,7 +62,7 @@ func (c *conn) inspect(m *wire.Message) request {
 	return r
 }
 
-// worst returns the flaw to report, which is not that the id is null.
+// worst returns the flaw to report, ignoring a null id.
 func worst(m *wire.Message, flaws wireflaw.Set) wire.Malformation {
 	if found := m.Malformation(); found.Flaw != wireflaw.NullID {
 		return found
@@ -73,12 +73,12 @@ func worst(m *wire.Message, flaws wireflaw.Set) wire.Malformation {
 	return wire.Malformation{}
 }
 
-// unreadable reports flaws that leave nothing of a batch to be answered on its own.
+// unreadable reports whether a batch has flaws because of which its messages cannot be answered separately.
 func unreadable(m *wire.Message) bool {
 	return teach.Flaw(m.Malformation(), candor.PartyServer).Code() == candor.CodeParseError || m.Flaws().Has(wireflaw.TooDeep)
 }
 
-// tooLong is the request of a line that was dropped because of its length.
+// tooLong returns the request for a line that was dropped because of its length.
 func (c *conn) tooLong(size int64) request {
 	return rejected(common.LimitExceeded, fmt.Sprintf("the line has %d bytes, more than the limit of %d", size, c.s.o.MaxLine))
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// outcome is how a method ended.
+// outcome is the outcome of a method.
 type outcome struct {
 	result json.RawMessage
 	err    error
@@ -23,7 +23,7 @@ type outcome struct {
 
 var errGoexit = errors.New("the method ended its goroutine")
 
-// run executes a method and passes its outcome to done, also if it panics or ends its goroutine.
+// run executes a method and passes its outcome to done, even if the method panics or ends its goroutine.
 func (s *Server) run(ctx context.Context, m *method, params []byte, done func(outcome)) {
 	o := outcome{err: errGoexit}
 	defer func() {
@@ -41,7 +41,7 @@ func (s *Server) run(ctx context.Context, m *method, params []byte, done func(ou
 	o = outcome{result: result, err: err}
 }
 
-// encode writes a result as JSON without line ends.
+// encode encodes a result as JSON without line breaks.
 func (s *Server) encode(value any) (text json.RawMessage, err error) {
 	text, raw := value.(json.RawMessage)
 	if !raw {
@@ -62,7 +62,8 @@ func (s *Server) encode(value any) (text json.RawMessage, err error) {
 	return text, nil
 }
 
-// failure makes an error of an outcome. An error without a code is INTERNAL_ERROR, and its text is for the operator only.
+// failure returns the error for an outcome. An error without a code becomes INTERNAL_ERROR, and only the operator sees
+// its text.
 func (s *Server) failure(ctx context.Context, o outcome) *candor.Error {
 	if e, ok := errors.AsType[*candor.Error](o.err); ok && e != nil && e.Code().Valid() {
 		return e
@@ -80,7 +81,8 @@ func (s *Server) failure(ctx context.Context, o outcome) *candor.Error {
 
 const maxFrames = 64
 
-// panicStack returns the stack of a panic without the frames of the harness. It must be called by the function that has recovered.
+// panicStack returns the stack of a panic without the frames of the harness. It must be called by the function that has
+// recovered.
 func panicStack() string {
 	var pcs [maxFrames]uintptr
 	return candor.StackPolicy{Debug: true}.Frames(pcs[:runtime.Callers(3, pcs[:])])

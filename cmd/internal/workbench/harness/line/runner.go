@@ -21,9 +21,9 @@ type runner struct {
 	state   atomic.Int32 // of the call
 	reading bool         // it was the reader when its last call ended
 
-	// These are set with the lock of conn.
+	// The fields below are guarded by the lock of conn.
 	busy    bool   // with a call, or with writing
-	turn    uint64 // how often it was busy
+	turn    uint64 // number of times it was busy
 	request request
 	ctx     *deadlineContext // of the call; nil if no method runs
 }
@@ -74,11 +74,12 @@ func (r *runner) step() bool {
 	return r.serve(line)
 }
 
-// byteOrderMark is put by some shells in front of everything that they pipe.
+// byteOrderMark is prepended by some shells to piped text.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// flush writes the responses before the runner waits for the next line. The watchdog sees it as a call, because it may take as long. It
-// reports false if the runner must end. After the stop it writes nothing: closing the output does.
+// flush writes the responses before the runner waits for the next line. The watchdog treats it like a call, because it
+// may take as long. It reports false if the runner must end. After the stop it writes nothing, because closing the
+// output does.
 func (r *runner) flush() bool {
 	r.c.mu.Lock()
 	if r.c.stopped {
@@ -92,7 +93,7 @@ func (r *runner) flush() bool {
 	return r.end()
 }
 
-// serve starts what a line asks for.
+// serve handles one line.
 func (r *runner) serve(line framing.Line) bool {
 	if line.Flaw == wireflaw.TooLarge {
 		return r.run(r.c.tooLong(line.Size))
@@ -146,7 +147,7 @@ func (r *runner) begin(next request, ctx *deadlineContext) bool {
 	return true
 }
 
-// occupy shows the watchdog what the runner does. It is called with the lock.
+// occupy records the work of the runner for the watchdog. The caller holds the lock.
 func (r *runner) occupy(next request, ctx *deadlineContext) {
 	r.busy, r.request, r.ctx = true, next, ctx
 	r.turn++
@@ -157,7 +158,7 @@ func (r *runner) occupy(next request, ctx *deadlineContext) {
 	}
 }
 
-// end counts the end of what the runner did. It reports whether the runner is still the reader.
+// end records that the runner is idle. It reports whether the runner is still the reader.
 func (r *runner) end() bool {
 	r.c.mu.Lock()
 	defer r.c.mu.Unlock()
@@ -190,7 +191,7 @@ func (r *runner) finish(o outcome) {
 	}
 }
 
-// fail answers a call that failed. A recorder takes long, so the reader does not wait for it.
+// fail answers a failed call. Recording takes long, so the reader does not wait for it.
 func (r *runner) fail(o outcome) {
 	e, verdict := r.request.err, r.request.verdict
 	if e == nil {
@@ -215,7 +216,7 @@ func appendResult(dst []byte, id wire.ID, result []byte) []byte {
 	return append(dst, '}')
 }
 
-// answerSlow answers a request on a goroutine of its own.
+// answerSlow answers a request on its own goroutine.
 func (c *conn) answerSlow(next request) []byte {
 	begin := time.Now()
 	response := c.answer(next)
@@ -225,7 +226,7 @@ func (c *conn) answerSlow(next request) []byte {
 	return response
 }
 
-// answer serves a request and returns the response, nil if there must be none.
+// answer serves a request and returns the response, nil for a notification.
 func (c *conn) answer(next request) []byte {
 	if next.err != nil {
 		return c.fail(nil, &next, next.verdict, next.err)

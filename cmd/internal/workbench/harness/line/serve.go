@@ -11,11 +11,12 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Serve writes the ready line, then serves the requests that it reads until the input ends. Then, or when ctx ends, it lets the running
-// calls finish, writes their responses and returns. A client that closes the output ends it as well. None of the three is an error.
+// Serve writes the ready line, then serves requests until the input ends. Then, or when ctx ends, it lets the running
+// calls finish, writes their responses and returns. It also ends when the client closes the output. None of the three
+// is an error.
 //
-// In a program whose output is standard output SIGPIPE must be ignored, or Go ends the process when the client closes the pipe. A
-// goroutine that is blocked in a read when ctx ends stays until in returns.
+// In a program whose output is standard output SIGPIPE must be ignored, or Go ends the process when the client closes
+// the pipe. A goroutine that is blocked in a read when ctx ends stays until in returns.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	calls, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -39,8 +40,8 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return err
 }
 
-// closeOutput writes what is left and returns the error that ended the output, if any. When ctx has ended, a client that does not read is
-// given as long as a call. A write that is stuck then keeps its goroutine until the output is closed.
+// closeOutput writes the queue and returns the error that ended the output, if any. When ctx has ended, a client that
+// does not read gets as much time as a call. A blocked write then keeps its goroutine until the output is closed.
 func (c *conn) closeOutput(ctx context.Context) error {
 	closed := make(chan error, 1)
 	go func() { closed <- c.out.close() }()
@@ -61,8 +62,9 @@ func isClosedPipe(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
 }
 
-// drain waits until no call runs. When ctx has ended it waits no longer than Options.Drain, then cancels what still runs; it cancels at
-// once if the client has left. It reports false if a call does not return even then, because the client does not read.
+// drain waits until no call runs. When ctx has ended it waits up to Options.Drain, then cancels the running calls; it
+// cancels at once if the client has closed the output. It reports false if a call does not return even then, because
+// the client does not read.
 func (c *conn) drain(ctx context.Context, cancel func()) bool {
 	ended, failed := ctx.Done(), c.out.failed
 	var late, tooLate <-chan time.Time

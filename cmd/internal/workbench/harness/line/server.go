@@ -1,14 +1,17 @@
-// Package line is the engine of the harness: it runs the methods of domains, and serves them as line-delimited JSON-RPC 2.0.
+// Package line is the engine of the harness: it runs the methods of domains, and serves them as line-delimited JSON-RPC
+// 2.0.
 //
-// A [Server] is made from domains and [Options]. [Server.Call] runs one method, whatever the transport: it checks the parameters,
-// applies the rate limit and the deadline, and turns panics into errors. [Server.Serve] reads requests from a stream, one a line, runs
-// them in parallel and writes one line for each response, in the order in which they finish. Before that it writes a ready line.
+// A [Server] is created from domains and [Options]. [Server.Call] runs one method for any transport: it validates the
+// parameters, applies the rate limit and the deadline, and converts panics to errors. [Server.Serve] writes a ready
+// line, reads requests from a stream, one per line, runs them in parallel and writes one line for each response, in the
+// order in which they finish.
 //
-// Every failure is recorded, then counted, then sent. Those of notifications, which JSON-RPC forbids to answer, are recorded and
-// counted as suppressed.
+// Every failure is recorded, then counted, then sent. Failures of notifications, which JSON-RPC forbids to answer, are
+// recorded and counted as suppressed.
 //
-// All memory is bounded: the length of a line, the number of calls that run, the bytes that wait for a client that does not read. When
-// a bound is reached the server stops reading, except that a line that is too long is dropped and answered with E_LIMIT_EXCEEDED.
+// All memory is limited: the length of a line, the number of running calls, the bytes queued for a client that does not
+// read. When a limit is reached the server stops reading, except that an overlong line is dropped and answered with
+// E_LIMIT_EXCEEDED.
 package line
 
 import (
@@ -26,7 +29,7 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// The values that zero [Options] stand for.
+// The defaults of [Options].
 const (
 	DefaultMaxLine   = 200_000
 	DefaultMaxBatch  = 100
@@ -38,15 +41,15 @@ const (
 
 // Options configures a [Server]. The zero value is safe.
 type Options struct {
-	Name   string         // in the ready line; empty leaves it out
+	Name   string         // in the ready line; omitted if empty
 	Logger *slog.Logger   // nil is [slog.Default]
-	Level  *slog.LevelVar // set by sys/setLogLevel; nil leaves that method out
+	Level  *slog.LevelVar // set by sys/setLogLevel; nil omits that method
 
 	// Recorder gets every failure before it is sent by [Server.Serve]; nil records nothing.
 	Recorder candor.Ledger
-	// Meter counts the failures that Serve sends; nil counts nothing and leaves sys/promMetrics out.
+	// Meter counts the failures that Serve sends; nil counts nothing and omits sys/promMetrics.
 	Meter *meter.Meter
-	// ErrorStats offers sys/errorStats, which needs a Meter.
+	// ErrorStats enables sys/errorStats, which needs a Meter.
 	ErrorStats bool
 
 	RateLimit RateLimit
@@ -54,22 +57,22 @@ type Options struct {
 	MaxBatch  int           // requests in a batch
 	MaxResult int           // bytes of an encoded result
 	Timeout   time.Duration // of one call
-	Drain     time.Duration // how long running calls may go on after the context of Serve has ended
-	Parallel  int           // calls that run at the same time
+	Drain     time.Duration // how long running calls may continue after the context of Serve has ended
+	Parallel  int           // maximum number of concurrent calls
 
 	Stack       candor.StackPolicy // MCP_ERRORS_VERBOSE
 	Development bool               // clients see the text of causes
 
-	// Disabled lists domains that exist and are switched off, so that a call gets E_UNSUPPORTED with a hint.
+	// Disabled lists the domains that are disabled, so that a call gets E_UNSUPPORTED with a hint.
 	Disabled []Disabled
 
 	Now func() time.Time // nil is [time.Now]
 }
 
-// Disabled is a domain that is switched off.
+// Disabled is a domain that is disabled.
 type Disabled struct {
 	Prefix string // of its methods, such as "kg"
-	Hint   string // how to switch it on
+	Hint   string // how to enable it
 }
 
 // Server runs the methods of domains. It may serve several streams at the same time.
@@ -82,7 +85,7 @@ type Server struct {
 	ref     func() string
 
 	global    bucket
-	rejected  method       // for messages that name no known method
+	rejected  method       // for messages without a known method
 	abandoned atomic.Int64 // calls that still run although they were answered at their deadline
 }
 
@@ -95,11 +98,11 @@ type method struct {
 	bucket bucket
 
 	calls, errors atomic.Uint64
-	slow          atomic.Bool // the last call took long
+	slow          atomic.Bool // the last call was slow
 }
 
-// New returns a server of the methods of all domains and of the sys methods that the options allow. It fails if two methods share a
-// name or the parameters of one are not a valid schema.
+// New returns a server for the methods of all domains and the sys methods that the options enable. It fails if two
+// methods share a name or the parameters of one are not a valid schema.
 func New(domains []domain.Domain, o Options) (*Server, error) {
 	o.fill()
 	if o.Stack.Wanted() {
@@ -161,5 +164,5 @@ func (s *Server) add(domainName string, m domain.Method) error {
 	return nil
 }
 
-// Methods returns all methods that the server runs, those of sys included, sorted by name.
+// Methods returns all methods of the server, including sys, sorted by name.
 func (s *Server) Methods() []domain.Method { return slices.Clone(s.list) }

@@ -15,7 +15,7 @@ import (
 
 const sysPrefix = "sys/"
 
-// sys returns the methods about the server itself, as far as the options allow them.
+// sys returns the enabled methods about the server itself.
 func (s *Server) sys() domain.Domain {
 	d := domain.Domain{Name: "sys", About: "The server itself."}
 	add := func(name, about string, run func(context.Context, json.RawMessage) (any, error)) *domain.Method {
@@ -70,7 +70,8 @@ func (s *Server) sysPromMetrics(context.Context, json.RawMessage) (any, error) {
 
 var logLevels = []string{"debug", "info", "warn", "error"}
 
-// sysSetLogLevel checks its parameter itself because the taxonomy gives its refusal the number -32602 and the allowed values.
+// sysSetLogLevel validates its parameter itself because the taxonomy requires the number -32602 and the allowed values
+// in the error.
 func (s *Server) sysSetLogLevel(_ context.Context, params json.RawMessage) (any, error) {
 	var in struct {
 		Level string `json:"level"`

@@ -21,7 +21,7 @@ type listOut struct {
 	Files      []entry `json:"files"`
 	Truncated  bool    `json:"truncated"`
 	NextCursor string  `json:"nextCursor,omitempty"`
-	// Incomplete says that the bank has more files or deeper folders than one call looks at.
+	// Incomplete is set if the bank has more files or deeper directories than one call examines.
 	Incomplete bool `json:"incomplete,omitempty"`
 }
 
@@ -57,8 +57,8 @@ func orDefault(limit int) int {
 	return min(limit, maxResults)
 }
 
-// files returns the regular files of the bank, sorted by name. Hidden files and folders and symbolic links are left out. incomplete
-// says that a limit was reached or a folder could not be read.
+// files returns the regular files of the bank, sorted by name. It omits hidden files and directories, and symbolic
+// links. incomplete is true if a limit was reached or a directory could not be read.
 func (b *bank) files(ctx context.Context) (all []entry, incomplete bool, err error) {
 	f, err := b.open()
 	if err != nil {
@@ -75,15 +75,15 @@ func (b *bank) files(ctx context.Context) (all []entry, incomplete bool, err err
 	return w.all, w.incomplete, nil
 }
 
-// walk collects the files of a folder.
+// walk collects the files of a directory.
 type walk struct {
 	folder     *folder.Folder
-	left       int // entries that may still be looked at
+	left       int // entries that may still be examined
 	all        []entry
 	incomplete bool
 }
 
-// add collects the files of one folder and those below. Only the failure of the first folder is an error.
+// add collects the files of a directory and its subdirectories. It returns an error only if the first directory fails.
 func (w *walk) add(ctx context.Context, name string, depth int) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (w *walk) add(ctx context.Context, name string, depth int) error {
 	return nil
 }
 
-// entries reads the names in a folder, as many as may still be looked at.
+// entries reads the names in a directory, as many as may still be examined.
 func (w *walk) entries(name string) ([]fs.DirEntry, error) {
 	if w.left <= 0 {
 		w.incomplete = true

@@ -1,7 +1,8 @@
-// Package memorybank is the memory-bank domain of the harness: it lists, reads and searches a folder of notes. It changes nothing.
+// Package memorybank is the memory-bank domain of the harness: it lists, reads and searches a directory of notes. It
+// changes nothing.
 //
-// Symbolic links are neither listed nor followed. A name that leads outside of the folder gets the same answer as a name that does not
-// exist, so that a client cannot find out what is there.
+// Symbolic links are neither listed nor followed. A name outside of the directory gets the same answer as a name that
+// does not exist, so that a client cannot probe for files there.
 package memorybank
 
 import (
@@ -26,7 +27,7 @@ const (
 	MaxFile     = 1 << 20 // bytes of a file that is read or searched
 	maxQuery    = 200     // characters of a search text
 	maxResults  = 500
-	maxFiles    = 20_000   // entries that one call looks at
+	maxFiles    = 20_000   // entries that one call examines
 	maxSearched = 64 << 20 // bytes that one call searches
 	maxDepth    = 32
 	maxText     = 300 // characters of a line in a search result
@@ -34,11 +35,11 @@ const (
 
 // Config configures the domain.
 type Config struct {
-	Root   string // absolute path of the folder
-	Create bool   // create the folder when it is first used
+	Root   string // absolute path of the directory
+	Create bool   // create the directory when it is first used
 }
 
-// ConfigFromEnv reads MCP_MB_ROOT, the absolute path of an existing folder. An unset variable leaves Root empty.
+// ConfigFromEnv reads MCP_MB_ROOT, the absolute path of an existing directory. Root is empty if the variable is unset.
 func ConfigFromEnv(getenv func(string) string) (Config, error) {
 	root := getenv("MCP_MB_ROOT")
 	if root == "" {
@@ -56,7 +57,7 @@ type bank struct {
 	maxFiles int
 }
 
-// New returns the domain. The folder is opened by the first call.
+// New returns the domain. The first call opens the directory.
 func New(c Config) (*domain.Domain, error) {
 	if !filepath.IsAbs(c.Root) {
 		return nil, fmt.Errorf("memory bank: root %q: not an absolute path", c.Root)
@@ -104,7 +105,7 @@ func (b *bank) methods() []domain.Method {
 	}
 }
 
-// open returns the folder of the bank.
+// open returns the directory of the bank.
 func (b *bank) open() (*folder.Folder, error) {
 	f, err := b.folder.Get()
 	if err != nil {

@@ -47,7 +47,7 @@ var (
 	errNotText  = errors.New("the file is not valid UTF-8")
 )
 
-// readText reads a file that is not too large and is text. It follows no links.
+// readText reads a text file of limited size. It follows no links.
 func readText(f *folder.Folder, name string) ([]byte, fs.FileInfo, error) {
 	file, info, err := f.OpenLiteral(name)
 	if err != nil {
@@ -74,7 +74,7 @@ func notFound(cause error) error {
 	return domain.Fail(memorybankcode.FileNotFound, "", cause)
 }
 
-// explain turns an error of reading into one with a code. Everything about links and escapes is "not found".
+// explain converts an error of reading to one with a code. Links and escapes are reported as "not found".
 func explain(err error) error {
 	fail := func(details string) error { return domain.Fail(memorybankcode.Read, details, err) }
 	switch {

@@ -25,7 +25,7 @@ type searchOut struct {
 	Truncated  bool    `json:"truncated"`
 	NextCursor string  `json:"nextCursor,omitempty"`
 	Skipped    int     `json:"skipped,omitempty"`    // files that could not be searched: too large, not text, unreadable
-	Incomplete bool    `json:"incomplete,omitempty"` // the bank has more files or deeper folders than one call looks at
+	Incomplete bool    `json:"incomplete,omitempty"` // the bank has more files or deeper directories than one call examines
 }
 
 type match struct {
@@ -68,7 +68,7 @@ func (b *bank) search(ctx context.Context, in searchIn) (searchOut, error) {
 	return s.out, nil
 }
 
-// position is a line of a file; a search goes on after it.
+// position is a line of a file, after which a search continues.
 type position struct {
 	file string
 	line int
@@ -98,7 +98,7 @@ type searching struct {
 	out    searchOut
 }
 
-// search adds the matches of one file and reports whether to go on.
+// search adds the matches of one file and reports whether to continue.
 func (s *searching) search(e entry) bool {
 	if e.Bytes > MaxFile {
 		s.out.Skipped++
@@ -130,7 +130,7 @@ func (s *searching) search(e entry) bool {
 	return true
 }
 
-// stop ends the search; the next one goes on after p.
+// stop ends the search; the next one continues after p.
 func (s *searching) stop(p position) bool {
 	s.out.Truncated, s.out.NextCursor = true, p.String()
 	return false

@@ -28,7 +28,8 @@ var service = httpapi.Service{Default: "https://api.notion.com", BaseName: "MCP_
 // ConfigFromEnv reads NOTION_TOKEN, MCP_NOTION_BASE_URL and MCP_HTTP_TIMEOUT_MS.
 func ConfigFromEnv(getenv func(string) string) (Config, error) { return service.FromEnv(getenv) }
 
-// apiVersion is the version of the interface that requests ask for. Since it a database has one or more data sources, which hold the rows.
+// apiVersion is the version of the API. Since this version a database has one or more data sources, which have the
+// rows.
 const apiVersion = "2025-09-03"
 
 const maxQuery = 200 // characters
@@ -134,13 +135,13 @@ func checkID(name, id string) error {
 	return nil
 }
 
-// paging are the parameters of lists.
+// paging holds the paging parameters of lists.
 type paging struct {
 	Cursor   string `json:"cursor"`
 	PageSize int    `json:"pageSize"`
 }
 
-// list is an answer of Notion with a list.
+// list is a list in Notion's format.
 type list struct {
 	Results    *[]json.RawMessage `json:"results"`
 	HasMore    bool               `json:"has_more"`
@@ -177,7 +178,7 @@ func plain(texts []richText) string {
 	return b.String()
 }
 
-// name returns the title: that of a page is one of its properties.
+// name returns the title. The title of a page is one of its properties.
 func (o *object) name() string {
 	if len(o.Title) > 0 {
 		return plain(o.Title)
@@ -204,7 +205,7 @@ type entry struct {
 	Properties map[string]json.RawMessage `json:"properties,omitempty"`
 }
 
-// entries reads the objects of a list.
+// entries decodes the objects of a list.
 func entries(l list, properties bool) ([]entry, error) {
 	if l.Results == nil {
 		return nil, malformed("results")

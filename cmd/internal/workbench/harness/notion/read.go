@@ -59,7 +59,8 @@ func (n *notion) page(ctx context.Context, in pageParams) (json.RawMessage, erro
 	return n.client.Clean(result)
 }
 
-// blockText returns the text of a block, "" if it has none. The content of a block is in the member that its type names.
+// blockText returns the text of a block, "" if it has none. The content of a block is in the member named after its
+// type.
 func blockText(raw json.RawMessage) string {
 	var members map[string]json.RawMessage
 	var kind string

@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// tailBytes is how much of the end of an output is kept besides its beginning: the last lines say why a program failed.
+// tailBytes is the number of bytes at the end of an output that are kept besides its beginning, because the last lines
+// show why a program failed.
 const tailBytes = 4 << 10
 
 // capture keeps the beginning and the end of an output.
@@ -32,12 +33,12 @@ func (c *capture) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// truncated reports whether bytes were left out.
+// truncated reports whether bytes were omitted.
 func (c *capture) truncated() bool {
 	return c.all > int64(len(c.head)+min(len(c.tail), tailBytes))
 }
 
-// text returns what was kept, with a mark where bytes were left out.
+// text returns the kept bytes, with a mark at the gap.
 func (c *capture) text() string {
 	tail := c.tail[max(0, len(c.tail)-tailBytes):]
 	if !c.truncated() {
@@ -53,7 +54,7 @@ func (c *capture) text() string {
 	return strings.ToValidUTF8(string(head)+"\n…\n"+string(tail), "\ufffd")
 }
 
-// ending returns the end of what was written.
+// ending returns the end of the output.
 func (c *capture) ending() string {
 	all := append(append([]byte{}, c.head[max(0, len(c.head)-tailBytes):]...), c.tail...)
 	return strings.ToValidUTF8(string(all[max(0, len(all)-tailBytes):]), "\ufffd")

@@ -11,34 +11,34 @@ import (
 	"time"
 )
 
-// Confine says what happens where the system cannot confine a process.
+// Confine selects the behaviour on systems that cannot confine a process.
 type Confine string
 
 // The values of [Config.Confine].
 const (
 	ConfineRequire Confine = "require" // calls fail
-	ConfineAuto    Confine = "auto"    // code runs with what the system can do, which may be nothing but the policy
+	ConfineAuto    Confine = "auto"    // code runs with the confinement that the system supports, possibly only the policy
 )
 
 // Config configures the domain. Zero fields have defaults.
 type Config struct {
-	Path       string        // the interpreter; by default python3 is looked for in PATH
-	Scripts    string        // absolute path of the folder with scripts; none by default
+	Path       string        // the interpreter; by default python3 from PATH
+	Scripts    string        // absolute path of the directory with scripts; none by default
 	Allow      []string      // modules and built-in functions that the policy allows besides its own list
 	Confine    Confine       // ConfineRequire by default
-	Timeout    time.Duration // of a call that names none; 10 s by default
-	MaxTimeout time.Duration // that a call can ask for; 60 s by default
+	Timeout    time.Duration // of a call without a timeout; 10 s by default
+	MaxTimeout time.Duration // maximum timeout of a call; 60 s by default
 	// CheckTimeout limits the check that precedes a run; 30 s by default. It is much longer than a check takes, for machines under load.
 	CheckTimeout time.Duration
 	Memory       int64 // bytes of memory of a run; 256 MiB by default
 	Output       int   // bytes of each output stream that a result keeps; 64 KiB by default
 	Parallel     int   // runs at the same time; 4 by default
-	Queue        int   // calls that can wait for a run to end; 64 by default
+	Queue        int   // calls that may wait for a slot; 64 by default
 
 	// Guard is the command line that runs [guard.Main]. Without it there are no limits and no confinement, and New fails unless
 	// Confine is ConfineAuto.
 	Guard []string
-	// Environ is the environment in which the interpreter is looked for; that of this process by default. Code never sees it.
+	// Environ is the environment for finding the interpreter; by default that of this process. Code never sees it.
 	Environ []string
 }
 
@@ -178,7 +178,7 @@ func (r *reader) oneOf(name string, values ...string) string {
 	return ""
 }
 
-// number returns 0 for a variable that is not set.
+// number returns 0 for an unset variable.
 func (r *reader) number(name string, least, most int64) int64 {
 	value := r.getenv(name)
 	if value == "" {

@@ -17,10 +17,10 @@ type source struct {
 	text string
 }
 
-// folderPrefix begins the names of the folders of runs.
+// folderPrefix is the prefix of the names of the directories of runs.
 const folderPrefix = "candor-python-"
 
-// folder is the private folder of a run: the source, which it can only read, and an empty folder to work in.
+// folder is the private directory of a run: the read-only source, and an empty working directory.
 type folder struct{ dir *scratch.Dir }
 
 func newFolder(text string) (folder, error) {
@@ -39,7 +39,8 @@ func newFolder(text string) (folder, error) {
 func (f folder) source() string { return filepath.Join(f.dir.Path, "source.py") }
 func (f folder) work() string   { return filepath.Join(f.dir.Path, "work") }
 
-// held are the files that the guard of a run holds, so that the folder counts as used until the run has ended.
+// held returns the files that the guard of a run keeps open, so that the directory counts as used until the run has
+// ended.
 func (f folder) held() []*os.File {
 	if f.dir.Lock == nil {
 		return nil
@@ -52,8 +53,8 @@ func (f folder) remove() {
 	f.dir.Release()
 }
 
-// size is how many bytes the files of the working folder have, with an allowance for each entry. It stops counting above most, and when ctx
-// ends. Folders that are too deep for a path cannot be counted: they are more than most.
+// size returns the total size of the files in the working directory, plus an allowance for each entry. It stops
+// counting above most, and when ctx ends. Directories that are too deep for a path count as more than most.
 func (f folder) size(ctx context.Context, most int64) (bytes int64) {
 	_ = filepath.WalkDir(f.work(), func(_ string, entry fs.DirEntry, err error) error {
 		bytes += 4 << 10

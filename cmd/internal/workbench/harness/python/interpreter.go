@@ -17,26 +17,27 @@ import (
 	"github.com/candor-mcp/candor/codes/common"
 )
 
-// interpreter is a Python that was found.
+// interpreter is a Python interpreter that was found.
 type interpreter struct {
-	Executable string `json:"executable"` // the binary itself, not a shim before it
-	Prefix     string `json:"prefix"`     // the folder of its installation
-	Library    string `json:"library"`    // the folder of its standard library
+	Executable string `json:"executable"` // the binary itself, not a shim
+	Prefix     string `json:"prefix"`     // directory of its installation
+	Library    string `json:"library"`    // directory of its standard library
 	Version    string `json:"version"`
-	Recent     bool   `json:"recent"` // it has all that the policy needs
+	Recent     bool   `json:"recent"` // it has all features that the policy needs
 }
 
-// describe prints an interpreter as JSON.
+// describe is a program that prints the interpreter as JSON.
 const describe = `import json, os, sys
 print(json.dumps({"executable": os.path.realpath(sys.executable), "prefix": sys.base_prefix, "library": os.path.dirname(os.__file__),
 "version": "%d.%d.%d" % sys.version_info[:3], "recent": sys.version_info >= (3, 8)}))`
 
-// findTimeout is how long the interpreter has to describe itself.
+// findTimeout is the maximum time for running describe.
 const findTimeout = 20 * time.Second
 
 const installAdvice = "install Python 3.8 or later (package python3), or set MCP_PYTHON_PATH"
 
-// isolated are the options of every run: no environment variables, no user or site packages, no bytecode files, UTF-8 everywhere.
+// isolated lists the options of every run: no environment variables, no user or site packages, no bytecode files, UTF-8
+// everywhere.
 var isolated = []string{"-I", "-S", "-B", "-X", "utf8"}
 
 // interpreterCache remembers the interpreter once it has been found.
@@ -45,7 +46,7 @@ type interpreterCache struct {
 	found *interpreter
 }
 
-// find returns the interpreter. A failure is not remembered: Python may be installed while the server runs.
+// find returns the interpreter. A failure is not cached, because Python may be installed while the server runs.
 func (i *interpreterCache) find(ctx context.Context, c Config) (*interpreter, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -73,7 +74,7 @@ func (i *interpreterCache) find(ctx context.Context, c Config) (*interpreter, er
 	return found, nil
 }
 
-// locate returns the path of a file that should be the interpreter.
+// locate returns the path of the presumed interpreter.
 func locate(c Config) (string, error) {
 	if c.Path != "" {
 		info, err := os.Stat(c.Path)
@@ -84,7 +85,7 @@ func locate(c Config) (string, error) {
 	}
 	for _, dir := range filepath.SplitList(variable(c.Environ, "PATH")) {
 		if !filepath.IsAbs(dir) {
-			continue // a program in the working folder is not trusted
+			continue // a program in the working directory is not trusted
 		}
 		path := filepath.Join(dir, "python3")
 		if info, err := os.Stat(path); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
@@ -103,7 +104,8 @@ func variable(environ []string, name string) string {
 	return ""
 }
 
-// ask has the program at path describe itself. It gets our environment, because it may be a shim that looks for the real interpreter.
+// ask runs describe with the program at path. The program gets this process's environment, because it may be a shim
+// that looks for the real interpreter.
 func ask(ctx context.Context, path string, c Config) (*interpreter, error) {
 	ctx, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()
@@ -128,7 +130,7 @@ func ask(ctx context.Context, path string, c Config) (*interpreter, error) {
 	return &found, nil
 }
 
-// readable are the files that a run needs besides its own.
+// readable returns the files that a run needs besides its own.
 func (i *interpreter) readable() []string {
 	return []string{
 		i.Executable, i.Prefix, i.Library, "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share/zoneinfo", "/etc/ld.so.cache",
@@ -177,10 +179,10 @@ type limits struct {
 	Parallel     int   `json:"parallel"`
 }
 
-// confinement says what the system enforces, apart from the policy.
+// confinement lists the restrictions that the system enforces, besides the policy.
 type confinement struct {
-	Files   bool `json:"files"`   // only the interpreter's own and those of the call
-	Network bool `json:"network"` // none
+	Files   bool `json:"files"`   // only files of the interpreter and of the call
+	Network bool `json:"network"` // no network
 	Process bool `json:"process"` // no other processes
 	Limits  bool `json:"limits"`  // memory and file size
 }

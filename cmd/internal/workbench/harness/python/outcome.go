@@ -37,7 +37,7 @@ func (r *runner) runSource(ctx context.Context, python *interpreter, f folder, n
 	switch {
 	case done.stopped == stopCancel:
 		return nil, context.Canceled
-	case done.stopped == stopTime && ctx.Err() != nil: // the call's own deadline was earlier
+	case done.stopped == stopTime && ctx.Err() != nil: // the deadline of the call was earlier
 		return nil, domain.Fail(pythoncode.Timeout, "stopped at the deadline of the call", ctx.Err())
 	case done.stopped == stopTime:
 		return nil, domain.Fail(pythoncode.Timeout, fmt.Sprintf("stopped after %d ms", limit.Milliseconds()), nil)
@@ -56,12 +56,12 @@ func (r *runner) runSource(ctx context.Context, python *interpreter, f folder, n
 	}, nil
 }
 
-// cleaner removes the paths of this machine from output.
+// cleaner returns a replacer that removes the paths of this machine from output.
 func (i *interpreter) cleaner(f folder) *strings.Replacer {
 	return strings.NewReplacer(f.work()+"/", "", f.work(), ".", f.dir.Path+"/", "", i.Library+"/", "", i.Prefix+"/lib/", "", i.Executable, "python3")
 }
 
-// failure explains the end of a run that was not a success.
+// failure returns the error for a run that did not succeed.
 func (r *runner) failure(done *finished, name string, clean *strings.Replacer) error {
 	text := clean.Replace(done.stderr.ending())
 	details, line := lastException(text, name)
@@ -88,7 +88,7 @@ const tracebackMark = "Traceback (most recent call last):"
 
 var exceptionLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][\w.]*(: .*)?$`) })
 
-// lastException finds the last exception of an output and the last line of the caller's own code that it came through.
+// lastException finds the last exception of an output and the last line of the caller's code in its traceback.
 func lastException(text, name string) (exception string, line int) {
 	start := strings.LastIndex(text, tracebackMark)
 	if start < 0 {
@@ -100,7 +100,7 @@ func lastException(text, name string) (exception string, line int) {
 	for l := range strings.Lines(text[start:]) {
 		l = strings.TrimRight(l, "\r\n")
 		if m := own.FindStringSubmatch(l); m != nil {
-			line, _ = strconv.Atoi(m[1]) // the pattern takes digits only
+			line, _ = strconv.Atoi(m[1]) // the pattern matches digits only
 		}
 		if exception == "" && l != tracebackMark && exceptionLine().MatchString(l) {
 			exception = shorten(l)

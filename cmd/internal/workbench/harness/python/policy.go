@@ -15,7 +15,7 @@ import (
 	pythoncode "github.com/candor-mcp/candor/codes/python"
 )
 
-// judgement is what check.py prints.
+// judgement is the output of check.py.
 type judgement struct {
 	Refused []struct {
 		Line int    `json:"line"`
@@ -29,7 +29,7 @@ type judgement struct {
 	} `json:"error"`
 }
 
-// checkMemory is the least memory that the check has. What it needs depends on the source and not on what the source does.
+// checkMemory is the minimum memory of the check, which depends on the size of the source and not on its effects.
 const checkMemory = 256 << 20
 
 // applyPolicy checks the source with a separate interpreter, so that the source cannot interfere.
@@ -66,8 +66,8 @@ func (r *runner) applyPolicy(ctx context.Context, python *interpreter, f folder)
 	return domain.Fail(pythoncode.Security, "not allowed: "+strings.Join(reasons, ", "), nil)
 }
 
-// checkFailure returns why a check has no result, or nil. Code that Python cannot read is the caller's fault; a check that was slow or
-// killed is not, and may succeed next time.
+// checkFailure returns why a check has no result, or nil. Code that Python cannot parse is the caller's fault; a check
+// that was slow or killed is not, and may succeed next time.
 func (r *runner) checkFailure(ctx context.Context, done *finished) error {
 	cause := errors.New(done.end.String() + ": " + done.stderr.ending())
 	switch {
@@ -93,7 +93,7 @@ func (r *runner) checkFailure(ctx context.Context, done *finished) error {
 	return fmt.Errorf("checking the code: %w", cause)
 }
 
-// at appends the line to a text.
+// at appends the line number to a text.
 func at(text string, line int) string {
 	if line <= 0 {
 		return text
@@ -101,7 +101,7 @@ func at(text string, line int) string {
 	return fmt.Sprintf("%s (line %d)", text, line)
 }
 
-// process returns a process that runs one of our own programs with arguments.
+// process returns a process that runs one of this package's programs with arguments.
 func (r *runner) process(python *interpreter, f folder, program string, args ...string) *process {
 	line := append([]string{python.Executable}, isolated...)
 	line = append(append(line, "-c", program), args...)

@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/guard"
 )
 
-// stop is why a process was stopped, empty if it ended by itself.
+// stop is the reason why a process was stopped, empty if it ended by itself.
 type stop string
 
 const (
@@ -29,10 +29,10 @@ type process struct {
 	env   []string
 	guard guard.Options
 	keep  int                               // bytes to keep of each output
-	full  func(context.Context) (over bool) // is called now and then; the process is stopped when it returns true
+	full  func(context.Context) (over bool) // called periodically; the process is stopped when it returns true
 }
 
-// finished is a process that has ended, and all that it had started.
+// finished is a process that has ended, with all processes that it started.
 type finished struct {
 	end            guard.End
 	stopped        stop
@@ -40,12 +40,12 @@ type finished struct {
 }
 
 const (
-	lookEvery = 100 * time.Millisecond // between two looks at the folder
-	// drainTimeout is how long output can be held open after the end by a process that was not found.
+	lookEvery = 100 * time.Millisecond // interval of checking the directory
+	// drainTimeout is how long after the end an unknown process may keep the output open.
 	drainTimeout = 250 * time.Millisecond
 )
 
-// run runs the process to its end or stops it: when ctx ends, when it writes too much, or when full says so.
+// run runs the process to its end or stops it: when ctx ends, when it writes too much, or when full returns true.
 func (p *process) run(ctx context.Context) (*finished, error) {
 	cmd := exec.Command(p.line[0], p.line[1:]...) //nolint:noctx // the guard ends all that it starts
 	cmd.Dir, cmd.Env = p.dir, p.env
@@ -74,7 +74,7 @@ func (p *process) run(ctx context.Context) (*finished, error) {
 	return done, err
 }
 
-// pipe returns a file that copies to c what is written to it. drain waits until everything has been copied.
+// pipe returns a file whose input is copied to c. drain waits until everything was copied.
 func pipe(c *capture, written *atomic.Int64, flood chan<- struct{}) (file *os.File, drain func(), err error) {
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -83,7 +83,7 @@ func pipe(c *capture, written *atomic.Int64, flood chan<- struct{}) (file *os.Fi
 	copied := make(chan struct{})
 	go func() {
 		defer close(copied)
-		_, _ = io.Copy(&counter{c, written, flood}, read) // ends when all writers have, or at the deadline below
+		_, _ = io.Copy(&counter{c, written, flood}, read) // ends when all writers have closed it, or at the deadline below
 	}()
 	return write, func() {
 		_ = read.SetReadDeadline(time.Now().Add(drainTimeout))
@@ -92,7 +92,7 @@ func pipe(c *capture, written *atomic.Int64, flood chan<- struct{}) (file *os.Fi
 	}, nil
 }
 
-// counter captures output and reports when it becomes too much.
+// counter captures output and reports when it is too large.
 type counter struct {
 	*capture
 	written *atomic.Int64
@@ -109,7 +109,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return c.capture.Write(p)
 }
 
-// watch waits for the end of the process and brings it about if there is a reason.
+// watch waits for the end of the process and stops it if there is a reason.
 func (p *process) watch(ctx context.Context, running *guard.Process, flood <-chan struct{}) (why stop) {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()

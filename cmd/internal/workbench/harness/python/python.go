@@ -1,9 +1,10 @@
 // Package python is the harness domain that runs Python code with the interpreter of the system.
 //
-// Code passes three lines of defence. A policy reads its syntax tree before anything runs and refuses imports and names outside of a list;
-// it is a help for honest callers and not a sandbox, because Python offers too many ways around it. Then the process itself is confined,
-// see [guard.Confinement]: it cannot open sockets, start or signal processes, or use files other than those of the interpreter and its own
-// private folder. Last, time, memory, file size, folder size and output are limited, and no process outlives the call or the server.
+// Code passes three lines of defence. First, a policy checks its syntax tree before anything runs and refuses imports
+// and names outside of a list; it helps honest callers and is not a sandbox, because Python offers too many ways around
+// it. Second, the process is confined, see [guard.Confinement]: it cannot open sockets, start or signal processes, or
+// use files other than those of the interpreter and its private directory. Third, time, memory, file size, directory
+// size and output are limited, and no process outlives the call or the server.
 package python
 
 import (
@@ -25,7 +26,7 @@ import (
 // Name is the name of the domain.
 const Name = "python"
 
-// MaxCode is how many characters the code of one call can have.
+// MaxCode is the maximum number of characters in the code of one call.
 const MaxCode = 2000
 
 const (
@@ -39,17 +40,17 @@ var checkProgram string
 //go:embed run.py
 var runProgram string
 
-// runner runs the methods of the domain.
+// runner implements the methods of the domain.
 type runner struct {
 	config      Config
 	interpreter interpreterCache
-	slots       chan struct{} // one for each call that runs
-	waiting     chan struct{} // one for each call that runs or waits
-	sweep       sync.Once     // of the folders that killed processes have left
+	slots       chan struct{} // one element for each running call
+	waiting     chan struct{} // one element for each running or waiting call
+	sweep       sync.Once     // removes directories left by killed processes
 	removals    sync.WaitGroup
 }
 
-// New returns the domain. It starts nothing: the interpreter is looked for when it is first needed.
+// New returns the domain. It starts nothing: the interpreter is found when it is first needed.
 func New(c Config) (*domain.Domain, error) {
 	c = c.withDefaults()
 	if err := c.check(); err != nil {
@@ -74,7 +75,7 @@ func (r *runner) methods() []domain.Method {
 		commoncode.NotInstalled, commoncode.Unsupported, commoncode.LimitExceeded, commoncode.InputTooLarge,
 		candor.CodeUnavailable,
 	}
-	harmless := r.confined() // confined code leaves nothing behind
+	harmless := r.confined() // confined code has no lasting effects
 	const common = `"args": {"type": "array", "items": {"type": "string"}, "description": "Arguments, in sys.argv[1:]."},
 		"timeoutMs": {"type": "integer", "minimum": 1, "description": "Time limit in milliseconds."}`
 	return []domain.Method{
@@ -111,7 +112,7 @@ type runParams struct {
 type Result struct {
 	Stdout     string `json:"stdout"`
 	Stderr     string `json:"stderr,omitempty"`
-	Truncated  bool   `json:"truncated,omitempty"` // the middle of an output was left out
+	Truncated  bool   `json:"truncated,omitempty"` // the middle of an output was omitted
 	DurationMs int64  `json:"durationMs"`
 }
 
@@ -162,11 +163,11 @@ func (r *runner) execute(ctx context.Context, s source, args []string, timeoutMs
 	return r.runSource(ctx, python, f, s.name, args, limit)
 }
 
-// removalGrace is how long an answer waits for the removal of the folder. Nearly all folders are removed in less.
+// removalGrace is how long an answer waits for the removal of the directory. Nearly all directories are removed sooner.
 const removalGrace = 200 * time.Millisecond
 
-// discard removes the folder of a run and releases its slot. The code decides how long that takes, so it goes on after the answer; the slot
-// is held until then, and closing the domain waits for it.
+// discard removes the directory of a run and releases its slot. The run's code determines how long that takes, so it
+// may continue after the answer; the slot is held until then, and closing the domain waits for it.
 func (r *runner) discard(remove, release func()) {
 	done := make(chan struct{})
 	r.removals.Go(func() {

@@ -28,7 +28,8 @@ type scriptParams struct {
 	TimeoutMs int64    `json:"timeoutMs"`
 }
 
-// script runs a script of the folder. The policy holds for scripts too: another domain may be able to write in that folder.
+// script runs a script of the directory. The policy also applies to scripts, because another domain may be able to
+// write to that directory.
 func (r *runner) script(ctx context.Context, in scriptParams) (*Result, error) {
 	s, err := r.readScript(in.Name)
 	if err != nil {
@@ -55,7 +56,7 @@ func (r *runner) readScript(name string) (source, error) {
 		return source{}, missing(err)
 	}
 	defer func() { _ = root.Close() }()
-	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() { // opening a pipe would wait
+	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() { // opening a pipe would block
 		return source{}, missing(err)
 	}
 	file, err := root.Open(name)

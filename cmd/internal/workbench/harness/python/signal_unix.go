@@ -4,5 +4,5 @@ package python
 
 import "syscall"
 
-// isFileSizeSignal reports whether a process was ended because it wrote too large a file.
+// isFileSizeSignal reports whether a process was ended because it wrote a file that was too large.
 func isFileSizeSignal(s syscall.Signal) bool { return s == syscall.SIGXFSZ }

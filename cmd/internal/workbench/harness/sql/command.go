@@ -2,9 +2,10 @@ package sql
 
 import "strings"
 
-// checkCommand refuses PostgreSQL statements that end the transaction of the call, or that move data outside of its result. COPY FROM
-// STDIN would wait for data until the time limit, and COPY TO STDOUT would succeed without rows. The first words decide: PostgreSQL runs
-// neither kind inside of another statement, and refuses both in functions.
+// checkCommand refuses PostgreSQL statements that end the transaction of the call, or that move data outside of its
+// result. COPY FROM STDIN would wait for data until the time limit, and COPY TO STDOUT would succeed without rows.
+// Checking the first words is enough: PostgreSQL runs neither kind inside another statement, and refuses both in
+// functions.
 func checkCommand(text string) error {
 	first, rest := nextWord(text)
 	switch first {
@@ -21,8 +22,8 @@ func checkCommand(text string) error {
 	return rejected(rejection{Message: "transaction control is not allowed here", Hint: "every call has a transaction of its own"}, nil)
 }
 
-// nextWord returns the first word of a text in upper case and what follows it, without the spaces, comments and empty statements before
-// it. The word is empty if the text begins with anything else.
+// nextWord returns the first word of a text in upper case and the text after it. It skips spaces, comments and empty
+// statements. The word is empty if the text begins with anything else.
 func nextWord(text string) (word, rest string) {
 	text = skipBlank(text)
 	end := strings.IndexFunc(text, func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') })
@@ -55,7 +56,7 @@ func skipBlank(text string) string {
 	}
 }
 
-// skipComment removes one comment, which may contain others. One that does not end takes the whole text.
+// skipComment removes one comment, which may contain others. An unterminated comment extends to the end of the text.
 func skipComment(text string) string {
 	depth := 0
 	for i := 0; i+1 < len(text); i++ {

@@ -31,10 +31,10 @@ func (p *postgres) tables() string {
 		FROM information_schema.columns WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1, 2, ordinal_position`
 }
 
-// health does not connect: it must return quickly.
+// health does not connect, because it must return quickly.
 func (p *postgres) health() domain.Health { return domain.Health{OK: true} }
 
-// closeTimeout bounds the farewell to the server and the cancelling of a statement.
+// closeTimeout is the maximum time for closing a connection and for cancelling a statement.
 const closeTimeout = 2 * time.Second
 
 func (p *postgres) run(ctx context.Context, st statement, write bool) (*Result, error) {
@@ -54,7 +54,7 @@ func (p *postgres) run(ctx context.Context, st statement, write bool) (*Result, 
 		return nil, explainPostgres(ctx, err)
 	}
 	if !write {
-		return out, nil // hanging up rolls back
+		return out, nil // closing the connection rolls back
 	}
 	if err := simple(ctx, c, "COMMIT"); err != nil {
 		if s := state(err); s != "" && !connectionLost(s) {
@@ -95,13 +95,13 @@ func (p *postgres) connect(ctx context.Context, write bool) (*pgconn.PgConn, err
 	}
 	limit := strconv.FormatInt(p.timeout.Milliseconds(), 10)
 	config.RuntimeParams["application_name"] = "candor"
-	config.RuntimeParams["statement_timeout"] = limit // the server ends the statement even if this process is gone
+	config.RuntimeParams["statement_timeout"] = limit // the server stops the statement even if this process has ended
 	config.RuntimeParams["idle_in_transaction_session_timeout"] = limit
 	if !write {
 		config.RuntimeParams["default_transaction_read_only"] = "on"
 	}
-	// When ctx ends the server is asked to cancel the statement. By default pgconn would only close the connection, and the server would
-	// not notice before the end of the statement.
+	// When ctx ends the server is asked to cancel the statement. By default pgconn would only close the connection, and
+	// the server would not notice before the end of the statement.
 	config.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: closeTimeout}
 	}
@@ -112,7 +112,7 @@ func (p *postgres) connect(ctx context.Context, write bool) (*pgconn.PgConn, err
 func hangUp(c *pgconn.PgConn) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	_ = c.Close(ctx) // the server notices either way
+	_ = c.Close(ctx) // the server notices in any case
 }
 
 func simple(ctx context.Context, c *pgconn.PgConn, text string) error {
@@ -120,8 +120,8 @@ func simple(ctx context.Context, c *pgconn.PgConn, text string) error {
 	return err
 }
 
-// checkRole refuses roles that can reach files and programs of the server. A READ ONLY transaction does not stop them: it allows
-// COPY … TO PROGRAM and pg_read_file.
+// checkRole refuses roles that can access files and programs of the server. A READ ONLY transaction does not prevent
+// that: it allows COPY … TO PROGRAM and pg_read_file.
 func (p *postgres) checkRole(ctx context.Context, c *pgconn.PgConn) error {
 	if p.allowSuperuser {
 		return nil
@@ -139,8 +139,8 @@ func (p *postgres) checkRole(ctx context.Context, c *pgconn.PgConn) error {
 		candor.WithRetry(candor.NoRetry()))
 }
 
-// execute runs one statement by the extended protocol, which refuses more than one. Values travel as text in both directions; the
-// server knows the types.
+// execute runs one statement with the extended protocol, which refuses more than one. Values are sent as text in both
+// directions; the server knows the types.
 func execute(ctx context.Context, c *pgconn.PgConn, st statement, write bool) (*Result, error) {
 	prepared, err := c.Prepare(ctx, "", st.text, nil)
 	if err != nil {
@@ -187,7 +187,8 @@ func encode(params []param) [][]byte {
 	return values
 }
 
-// collect reads rows until a limit is reached. Then it cancels a statement that only reads; one that writes must run to its end.
+// collect reads rows until a limit is reached. It then cancels a statement that only reads; one that writes must run to
+// its end.
 func collect(c *pgconn.PgConn, rows *pgconn.ResultReader, out *collector, write bool) (cancelled bool, err error) {
 	for rows.NextRow() {
 		if err == nil && !out.full() {
@@ -201,7 +202,7 @@ func collect(c *pgconn.PgConn, rows *pgconn.ResultReader, out *collector, write 
 		if (err != nil || out.result.Truncated) && !write && !cancelled {
 			cancelled = true
 			ctx, done := context.WithTimeout(context.Background(), closeTimeout)
-			_ = c.CancelRequest(ctx) // the deadline of the call is the second way out
+			_ = c.CancelRequest(ctx) // otherwise the deadline of the call ends it
 			done()
 		}
 	}
@@ -219,7 +220,7 @@ var typeNames = map[uint32]string{
 	1184: "timestamp with time zone", 1700: "numeric", 2950: "uuid",
 }
 
-// decode turns the text of a value into JSON.
+// decode converts the text of a value to JSON.
 func decode(oid uint32, text []byte) any {
 	if text == nil {
 		return nil
@@ -251,7 +252,7 @@ func decode(oid uint32, text []byte) any {
 	return s
 }
 
-// float returns a number, or a text for what JSON has no number for.
+// float returns a number, or a string for values that JSON numbers cannot represent.
 func float(f float64) any {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return strconv.FormatFloat(f, 'g', -1, 64)
@@ -269,7 +270,7 @@ func state(err error) string {
 	return ""
 }
 
-// explainConnect sorts the reasons for which there is no connection. The text of the server stays in the cause.
+// explainConnect classifies a connection error. The text of the server stays in the cause.
 func explainConnect(err error) error {
 	details, retry := "the server cannot be reached", candor.RetryIn(time.Second)
 	switch s := state(err); {
@@ -283,7 +284,7 @@ func explainConnect(err error) error {
 	return domain.Fail(sqlcode.Conn, details, err, candor.WithRetry(retry))
 }
 
-// explainPostgres turns an error of a statement into one with a code.
+// explainPostgres converts an error of a statement to one with a code.
 func explainPostgres(ctx context.Context, err error) error {
 	if _, ok := errors.AsType[*candor.Error](err); ok {
 		return err
@@ -293,7 +294,7 @@ func explainPostgres(ctx context.Context, err error) error {
 	case !ok && ctx.Err() != nil:
 		return timeout(err)
 	case !ok:
-		// The transaction of a connection that broke is rolled back.
+		// The transaction of a broken connection is rolled back.
 		return domain.Fail(sqlcode.Conn, "the connection broke", err)
 	case e.Code == stateCancelled:
 		return timeout(err)
@@ -305,7 +306,8 @@ func explainPostgres(ctx context.Context, err error) error {
 	return rejected(rejection{Message: e.Message, Position: int(e.Position), State: e.Code, Hint: e.Hint}, err)
 }
 
-// connectionLost reports whether a SQLSTATE says that the connection is gone. The server may send it after it has committed.
+// connectionLost reports whether a SQLSTATE means that the connection is lost. The server may send it after it has
+// committed.
 func connectionLost(state string) bool {
 	return strings.HasPrefix(state, "57P") || strings.HasPrefix(state, "08")
 }

@@ -1,10 +1,11 @@
-// Package sql is the sql domain of the harness: it queries a relational database, SQLite in a file or a PostgreSQL server.
+// Package sql is the sql domain of the harness: it queries a relational database, SQLite in a file or a PostgreSQL
+// server.
 //
-// The database is read-only unless the configuration allows writing, and that is enforced by the database itself: SQLite opens the file
-// read-only and its authorizer refuses everything but reading, PostgreSQL runs the statement in a READ ONLY transaction that is rolled
-// back. No SQL is inspected here, except that PostgreSQL gets no COPY and no transaction control. A call has its own connection, so that
-// no setting, lock or temporary table outlives it, and runs exactly one statement, whose parameters are bound and never inserted into the
-// text.
+// The database is read-only unless the configuration allows writing, and the database itself enforces that: SQLite
+// opens the file read-only and its authorizer refuses everything but reading, PostgreSQL runs the statement in a READ
+// ONLY transaction that is rolled back. The package does not inspect SQL, except that it refuses COPY and transaction
+// control for PostgreSQL. Each call has a separate connection, so that no setting, lock or temporary table outlives it,
+// and runs exactly one statement, whose parameters are bound and never inserted into the text.
 package sql
 
 import (
@@ -42,18 +43,19 @@ const (
 
 // Config configures the domain.
 type Config struct {
-	URL            string        // sqlite:/absolute/path or postgres://…; it may hold a password and is never shown
+	URL            string        // sqlite:/absolute/path or postgres://…; it may contain a password and is never shown
 	Write          bool          // allows sql/execute
-	AllowSuperuser bool          // accepts PostgreSQL roles that can reach files and programs of the server
+	AllowSuperuser bool          // accepts PostgreSQL roles that can access files and programs of the server
 	Timeout        time.Duration // of a statement; 0 is DefaultTimeout
 }
 
-// ConfigFromEnv reads MCP_SQL_URL, MCP_SQL_WRITE, MCP_SQL_ALLOW_SUPERUSER and MCP_SQL_TIMEOUT_MS. Unset variables leave the fields zero.
+// ConfigFromEnv reads MCP_SQL_URL, MCP_SQL_WRITE, MCP_SQL_ALLOW_SUPERUSER and MCP_SQL_TIMEOUT_MS. Fields of unset
+// variables are zero.
 func ConfigFromEnv(getenv func(string) string) (Config, error) {
 	c := Config{URL: getenv("MCP_SQL_URL")}
 	if c.URL != "" {
 		if err := checkURL(c.URL); err != nil {
-			return Config{}, fmt.Errorf("MCP_SQL_URL: %w", err) // without the value: it may hold a password
+			return Config{}, fmt.Errorf("MCP_SQL_URL: %w", err) // without the value, which may contain a password
 		}
 	}
 	for name, to := range map[string]*bool{"MCP_SQL_WRITE": &c.Write, "MCP_SQL_ALLOW_SUPERUSER": &c.AllowSuperuser} {
@@ -99,7 +101,8 @@ func isPostgres(url string) bool {
 
 // engine runs statements in one kind of database. Its errors have codes.
 type engine interface {
-	// run executes one statement. Only if write is true may it change anything, and then it is durable when run returns nil.
+	// run executes one statement. It may change the database only if write is true; the change is durable when run
+	// returns nil.
 	run(ctx context.Context, s statement, write bool) (*Result, error)
 	// tables returns a statement that lists tables and columns.
 	tables() string
@@ -113,15 +116,15 @@ type statement struct {
 	rows   int
 }
 
-// database is the domain.
+// database implements the domain.
 type database struct {
 	engine  engine
 	write   bool
 	timeout time.Duration
-	slots   chan struct{} // bounds the connections
+	slots   chan struct{} // limits the number of connections
 }
 
-// New returns the domain. Every call opens its own connection, so New connects to nothing.
+// New returns the domain. It does not connect, because every call opens a separate connection.
 func New(c Config) (*domain.Domain, error) {
 	if err := checkURL(c.URL); err != nil {
 		return nil, fmt.Errorf("sql: %w", err)
@@ -151,7 +154,7 @@ func (d *database) methods() []domain.Method {
 		`"limit":{"type":"integer","minimum":1,"maximum":%d,"description":"most rows, %d by default"}}`, maxParams, maxRows, defaultRows)
 	codes := []candor.Code{
 		sqlcode.Conn, sqlcode.Query, common.Timeout, common.LimitExceeded, common.InputTooLarge,
-		candor.CodeDiskFull, // reading a database in a file needs a little space, too
+		candor.CodeDiskFull, // reading a database file needs a little disk space, too
 	}
 	return []domain.Method{
 		{
@@ -212,12 +215,12 @@ func (d *database) run(ctx context.Context, in queryIn, write bool) (*Result, er
 	return d.engine.run(ctx, statement{text: in.SQL, params: in.Params, rows: in.Limit}, write)
 }
 
-// notStarted is the error of a call whose time was up before its statement began.
+// notStarted returns the error for a call that timed out before its statement began.
 func notStarted(why string, cause error) error {
 	return domain.Fail(common.Timeout, why+"; the statement was not run", cause)
 }
 
-// timeout is the error of a statement that was cancelled. Its effects were undone.
+// timeout returns the error for a statement that was cancelled. Its effects were undone.
 func timeout(cause error) error {
 	return domain.Fail(common.Timeout, "the statement was cancelled and undone", cause)
 }

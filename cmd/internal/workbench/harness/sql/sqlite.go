@@ -22,7 +22,7 @@ import (
 // sqlite is a database in a file.
 type sqlite struct {
 	path   string
-	create bool // the file may be created, by a call that writes
+	create bool // a call that writes may create the file
 }
 
 func (s *sqlite) tables() string {
@@ -40,8 +40,8 @@ func (s *sqlite) health() domain.Health {
 	return domain.Health{Details: "the database file does not exist; set MCP_SQL_URL to an existing one, or MCP_SQL_WRITE=1 to create it"}
 }
 
-// sqliteMemory is the most memory of one connection, in bytes. Sorting and grouping happen in it, and maxSQLite connections exist at the
-// same time.
+// sqliteMemory is the maximum memory of one connection, in bytes. It is used for sorting and grouping, and maxSQLite
+// connections exist at the same time.
 const (
 	sqliteMemory = 128 << 20
 	maxSQLite    = 4
@@ -85,7 +85,7 @@ func (s *sqlite) run(ctx context.Context, st statement, write bool) (_ *Result, 
 			if !write {
 				return &out.result, nil
 			}
-			continue // all rows must be changed, though not all are shown
+			continue // all rows must be changed, though not all are returned
 		}
 		row, size := readRow(prepared)
 		if err := out.add(row, size); err != nil {
@@ -116,7 +116,7 @@ func (s *sqlite) connect(ctx context.Context, write bool) (*sqlite3.Conn, error)
 	})
 }
 
-// restrict limits what a statement can do and use.
+// restrict limits the actions and resources of a statement.
 func restrict(c *sqlite3.Conn, write bool) error {
 	if err := c.Exec("PRAGMA temp_store=MEMORY; PRAGMA mmap_size=0"); err != nil {
 		return err
@@ -133,11 +133,11 @@ func restrict(c *sqlite3.Conn, write bool) error {
 	})
 }
 
-// readable are the pragmas that read the schema. database_list is not one of them: it shows absolute paths.
+// readable lists the pragmas that read the schema. It excludes database_list, which shows absolute paths.
 var readable = []string{"table_info", "table_xinfo", "table_list", "index_list", "index_info", "index_xinfo", "foreign_key_list"}
 
-// allowed decides about one action of a statement while SQLite prepares it. Everything that is not listed is refused: ATTACH, pragmas,
-// transactions, virtual tables.
+// allowed decides about one action of a statement while SQLite prepares it. It refuses everything that is not listed:
+// ATTACH, pragmas, transactions, virtual tables.
 func allowed(action sqlite3.AuthorizerActionCode, name, argument string, write bool) bool {
 	switch action { //nolint:exhaustive // the rest is refused
 	case sqlite3.AUTH_SELECT, sqlite3.AUTH_READ, sqlite3.AUTH_RECURSIVE:
@@ -171,7 +171,7 @@ func bind(s *sqlite3.Stmt, params []param) error {
 			if n, parseErr := v.Int64(); parseErr == nil {
 				err = s.BindInt64(i+1, n)
 			} else {
-				f, _ := v.Float64() // beyond the range it is infinite
+				f, _ := v.Float64() // infinite if out of range
 				err = s.BindFloat(i+1, f)
 			}
 		}
@@ -231,7 +231,7 @@ func noMemory(cause error) error {
 	return domain.Fail(common.LimitExceeded, details, cause)
 }
 
-// explain turns an error of a statement into one with a code.
+// explain converts an error of a statement to one with a code.
 func (s *sqlite) explain(text string, err error) error {
 	switch sqlitedb.KindAt(err, s.path) { //nolint:exhaustive // the rest is the statement's fault
 	case sqlitedb.Busy:

@@ -25,7 +25,7 @@ func (p *param) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// checkParams refuses a call with another number of values than its statement has parameters.
+// checkParams returns an error if the number of values differs from the number of parameters of the statement.
 func checkParams(want, got int) error {
 	if want == got {
 		return nil
@@ -33,14 +33,14 @@ func checkParams(want, got int) error {
 	return domain.Fail(common.InvalidParams, fmt.Sprintf("params: the statement has %d parameters, the call %d values", want, got), nil)
 }
 
-// Result is the answer of a statement.
+// Result is the result of a statement.
 type Result struct {
 	Columns []Column `json:"columns"`
-	// Rows holds the values in the order of the columns. Integers beyond ±2⁵³ and exact decimals are texts, binary values are
-	// objects with the member base64.
+	// Rows holds the values in the order of the columns. Integers beyond ±2⁵³ and exact decimals are strings, binary
+	// values are objects with the member base64.
 	Rows      [][]any `json:"rows"`
 	Truncated bool    `json:"truncated"`              // there are more rows
-	Affected  *int64  `json:"rowsAffected,omitempty"` // by sql/execute
+	Affected  *int64  `json:"rowsAffected,omitempty"` // for sql/execute
 }
 
 // Column is a column of a [Result].
@@ -56,7 +56,7 @@ type Binary struct {
 
 const maxExact = 1 << 53 // beyond it a JSON number may lose digits
 
-// integer returns a number, or a text where a JSON number would lose digits.
+// integer returns a number, or a string if a JSON number would lose digits.
 func integer(n int64) any {
 	if n > maxExact || n < -maxExact {
 		return fmt.Sprint(n)
@@ -71,7 +71,7 @@ type collector struct {
 	bytes  int
 }
 
-// full reports whether the result can take no more rows.
+// full reports whether a limit of the result is reached.
 func (c *collector) full() bool {
 	if len(c.result.Rows) >= c.limit || c.bytes >= maxBytes {
 		c.result.Truncated = true
@@ -79,7 +79,8 @@ func (c *collector) full() bool {
 	return c.result.Truncated
 }
 
-// add adds a row whose values have size bytes. A single row that is too large is an error, because no smaller limit would help.
+// add adds a row whose values have size bytes. It returns an error for a single row that is too large, because no
+// smaller limit would help.
 func (c *collector) add(row []any, size int) error {
 	if c.bytes += size; c.bytes > maxBytes && len(c.result.Rows) == 0 {
 		return tooLarge(nil)
@@ -96,7 +97,7 @@ func tooLarge(cause error) error {
 	return domain.Fail(common.LimitExceeded, fmt.Sprintf("a row or a value is larger than %d bytes; select less of it", maxBytes), cause)
 }
 
-// rejection is the details of E_SQL_QUERY.
+// rejection holds the details of E_SQL_QUERY.
 type rejection struct {
 	Message  string `json:"message"`
 	Position int    `json:"position,omitempty"` // of the error in the statement, in characters from 1

@@ -29,7 +29,7 @@ var service = httpapi.Service{Default: "https://api.tavily.com", BaseName: "MCP_
 func ConfigFromEnv(getenv func(string) string) (Config, error) { return service.FromEnv(getenv) }
 
 const (
-	maxQuery = 400 // characters; the service takes no more
+	maxQuery = 400 // characters; the limit of the service
 	maxURLs  = 20
 )
 
@@ -106,7 +106,7 @@ func (t *tavily) post(ctx context.Context, path string, body, answer any) error 
 	return fail(err)
 }
 
-// Statuses of Tavily for a plan, or a budget for more, that is used up. Waiting for some seconds does not help.
+// Statuses of Tavily for an exhausted plan or budget. Waiting for some seconds does not help.
 const (
 	statusPlanLimit   = 432
 	statusBudgetLimit = 433
@@ -256,7 +256,7 @@ func (t *tavily) extract(ctx context.Context, in extractParams) (json.RawMessage
 	if answer.Results == nil {
 		return nil, domain.Fail(tavilycode.Parse, "the answer has no results", nil)
 	}
-	if len(*answer.Results) == 0 && len(answer.FailedResults) > 0 { // a success of the service, but not of the call
+	if len(*answer.Results) == 0 && len(answer.FailedResults) > 0 { // the service reports success, but the call has failed
 		return nil, domain.Fail(tavilycode.HTTP, "no page could be extracted: "+answer.FailedResults[0].Error, nil,
 			candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Check the addresses, or extract other pages."))
 	}

@@ -1,7 +1,8 @@
-// Package folder opens files below one folder for domains that take paths from clients.
+// Package folder opens files below one directory for domains that get paths from clients.
 //
-// All access goes through [os.Root], so a path cannot leave the folder even if a part of it is replaced by a symbolic link between a
-// check and its use. Files are opened without waiting for the other end of a FIFO, and only regular files are opened.
+// All access uses [os.Root], so a path cannot leave the directory even if a part of it is replaced by a symbolic link
+// between a check and its use. Opening a file does not wait for the other end of a FIFO, and only regular files are
+// opened.
 package folder
 
 import (
@@ -15,14 +16,14 @@ import (
 	"unicode/utf8"
 )
 
-// The longest path and the longest part of one, in bytes, and the most parts of one.
+// The limits of a path: its bytes, the bytes of one element, and the number of elements.
 const (
 	MaxPath = 4096
 	maxPart = 255
 	maxDeep = 128
 )
 
-// Errors of this package. Those of the file system are passed on; the ones to expect are [fs.ErrNotExist] and [fs.ErrPermission].
+// Errors of this package. File system errors are passed on; expect [fs.ErrNotExist] and [fs.ErrPermission].
 var (
 	ErrEscape     = errors.New("the path leads outside of the folder")
 	ErrMalformed  = errors.New("the path is malformed")
@@ -32,13 +33,14 @@ var (
 	ErrChanged    = errors.New("the path was changed during the call")
 )
 
-// Folder is an open folder. Its methods may be called concurrently.
+// Folder is an open directory. Its methods may be called concurrently.
 type Folder struct {
 	root    *os.Root
-	escapes error // the error of os.Root for a path that leaves the root; the package os does not export it
+	escapes error // the error of os.Root for a path that leaves the root, which package os does not export
 }
 
-// Open opens an existing folder. The path must be absolute, so that a server does not depend on where it was started.
+// Open opens an existing directory. The path must be absolute, so that a server does not depend on its working
+// directory.
 func Open(name string) (*Folder, error) {
 	if !filepath.IsAbs(name) {
 		return nil, fmt.Errorf("%q: not an absolute path", name)
@@ -51,12 +53,12 @@ func Open(name string) (*Folder, error) {
 	return &Folder{root: root, escapes: errors.Unwrap(err)}, nil
 }
 
-// Close closes the folder.
+// Close closes the directory.
 func (f *Folder) Close() error { return f.root.Close() }
 
-// Parse returns a relative path in its shortest form, with slashes; "." is the folder itself. The path must be relative and use slashes.
-// It returns [ErrEscape] for absolute paths, for "..", for paths with a drive letter or a backslash and for a NUL byte, and
-// [ErrMalformed] for an empty or overlong path, invalid UTF-8 and control characters. It does not touch the disk.
+// Parse returns a relative path in its shortest form; "." is the directory itself. The path must be relative and use
+// slashes. Parse returns [ErrEscape] for absolute paths, "..", drive letters, backslashes and NUL bytes, and
+// [ErrMalformed] for an empty or overlong path, invalid UTF-8 and control characters. It does not access the disk.
 func Parse(name string) (string, error) {
 	switch {
 	case name == "" || len(name) > MaxPath || !utf8.ValidString(name):
@@ -83,13 +85,13 @@ func Parse(name string) (string, error) {
 	return clean, nil
 }
 
-// hasDrive reports whether a path begins like one of Windows, such as C:\ or C:file.
+// hasDrive reports whether a path begins with a Windows drive, such as C:\ or C:file.
 func hasDrive(name string) bool {
 	letter := name[0] | 0x20
 	return len(name) >= 2 && name[1] == ':' && letter >= 'a' && letter <= 'z'
 }
 
-// Stat returns what a path of [Parse] leads to, following symbolic links inside the folder.
+// Stat returns the file at a path of [Parse]. It follows symbolic links inside the directory.
 func (f *Folder) Stat(name string) (fs.FileInfo, error) {
 	info, err := f.root.Stat(name)
 	return info, f.explain(err)
@@ -101,13 +103,13 @@ func (f *Folder) Lstat(name string) (fs.FileInfo, error) {
 	return info, f.explain(err)
 }
 
-// OpenFile opens a regular file for reading, following symbolic links inside the folder.
+// OpenFile opens a regular file for reading. It follows symbolic links inside the directory.
 func (f *Folder) OpenFile(name string) (*os.File, fs.FileInfo, error) {
 	file, info, err := OpenRegular(f.root, name)
 	return file, info, f.explain(err)
 }
 
-// OpenDir opens a folder for listing, following symbolic links inside the folder.
+// OpenDir opens a directory for listing. It follows symbolic links inside the directory.
 func (f *Folder) OpenDir(name string) (*os.File, error) {
 	info, err := f.root.Stat(name)
 	if err == nil && !info.IsDir() {
@@ -120,8 +122,8 @@ func (f *Folder) OpenDir(name string) (*os.File, error) {
 	return dir, f.explain(err)
 }
 
-// Parent opens the folder that holds the last part of a path, and returns that part. It follows no symbolic links: the folder that is
-// returned is the one that the path names literally, which is what a policy for paths must rely on. The caller closes it.
+// Parent opens the parent directory of a path, and returns the last element. It follows no symbolic links: the returned
+// directory is the one that the path names literally, on which a policy for paths can rely. The caller closes it.
 func (f *Folder) Parent(name string) (*os.Root, string, error) {
 	dir, err := f.root.OpenRoot(".")
 	if err != nil {
@@ -159,7 +161,8 @@ func (f *Folder) OpenLiteral(name string) (*os.File, fs.FileInfo, error) {
 	return file, info, f.explain(err)
 }
 
-// CheckLink returns [ErrEscape] or [ErrLink] if base in dir, which is the path name, is a symbolic link. A missing file is fine.
+// CheckLink returns [ErrEscape] or [ErrLink] if base in dir, which is the path name, is a symbolic link. A missing file
+// is not an error.
 func (f *Folder) CheckLink(dir *os.Root, base, name string) error {
 	if info, err := dir.Lstat(base); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return f.explainLink(name, ErrLink)
@@ -167,7 +170,7 @@ func (f *Folder) CheckLink(dir *os.Root, base, name string) error {
 	return nil
 }
 
-// explainLink turns the error about a link into ErrEscape if it leads outside.
+// explainLink converts the error about a link to ErrEscape if the link leads outside.
 func (f *Folder) explainLink(name string, err error) error {
 	if !errors.Is(err, ErrLink) {
 		return f.explain(err)
@@ -178,7 +181,7 @@ func (f *Folder) explainLink(name string, err error) error {
 	return err
 }
 
-// explain replaces the error of os.Root for a path that leaves it.
+// explain replaces the error of os.Root for a path that leaves the root.
 func (f *Folder) explain(err error) error {
 	switch {
 	case err == nil:
@@ -191,11 +194,11 @@ func (f *Folder) explain(err error) error {
 	return err
 }
 
-// testHookSeen is called between a look at a name and its opening.
+// testHookSeen is called between checking a name and opening it.
 var testHookSeen = func(string) {}
 
-// enter opens the folder name in dir. The name may be replaced by a link between the look and the opening, so the folder that was
-// opened must be the one that was seen.
+// enter opens the directory name in dir. The name may be replaced by a link between the check and the opening, so enter
+// verifies that it has opened the directory that it checked.
 func enter(dir *os.Root, name string) (*os.Root, error) {
 	seen, err := dir.Lstat(name)
 	switch {
@@ -217,7 +220,8 @@ func enter(dir *os.Root, name string) (*os.Root, error) {
 	return child, nil
 }
 
-// OpenRegular opens a regular file below root for reading. It looks before it opens, because opening a device can have an effect, and again afterwards.
+// OpenRegular opens a regular file below root for reading. It checks the file before opening it, because opening a
+// device can have an effect, and again afterwards.
 func OpenRegular(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	info, err := root.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Lazy is a folder that is opened when it is first needed.
+// Lazy is a directory that is opened when it is first needed.
 type Lazy struct {
 	Path   string // absolute
 	Create bool   // create it, for its owner only, if it does not exist
@@ -34,7 +34,7 @@ func (l *Lazy) Check() error {
 	return nil
 }
 
-// Get returns the folder. It is tried again at the next call if it cannot be opened.
+// Get returns the directory. If opening fails, the next call tries again.
 func (l *Lazy) Get() (*Folder, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,7 +54,7 @@ func (l *Lazy) Get() (*Folder, error) {
 	return folder, err
 }
 
-// Close closes the folder if it was opened.
+// Close closes the directory if it was opened.
 func (l *Lazy) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// nonBlock keeps the opening of a FIFO from waiting for its other end.
+// nonBlock prevents opening a FIFO from waiting for its other end.
 const nonBlock = syscall.O_NONBLOCK
 
-// isNotFolder reports whether a part of a path that must be a folder is something else.
+// isNotFolder reports whether an element of a path is not a directory but has to be.
 func isNotFolder(err error) bool { return errors.Is(err, syscall.ENOTDIR) }

@@ -1,7 +1,8 @@
-// Package scratch makes temporary folders that are found and removed after a kill of the process that used them.
+// Package scratch creates temporary directories that can be found and removed after the process that used them was
+// killed.
 //
-// A folder holds a lock file. Its lock is held by the process that has made the folder, and by the guard of a command that works in it,
-// so that a folder whose lock is free has no user any more.
+// A directory contains a lock file. Its lock is held by the process that created the directory, and by the guard of a
+// command that works in it, so that a directory whose lock is free is unused.
 package scratch
 
 import (
@@ -15,19 +16,20 @@ import (
 	"github.com/candor-mcp/candor/internal/filelock"
 )
 
-// LockName is the name of the lock file in each folder.
+// LockName is the name of the lock file in each directory.
 const LockName = "in-use"
 
-// unlockedAge is how old a folder without a lock file must be to be removed: a process makes the folder before the file.
+// unlockedAge is the age from which a directory without a lock file is removed: a process creates the directory before
+// the file.
 const unlockedAge = time.Hour
 
-// Dir is a temporary folder.
+// Dir is a temporary directory.
 type Dir struct {
 	Path string
 	Lock *os.File // nil where the system has no file locks
 }
 
-// New makes a folder for this user only below root. Its name is prefix with a random number.
+// New creates a directory below root that only this user can access. Its name is prefix with a random number.
 func New(root, prefix string) (*Dir, error) {
 	for attempt := 0; ; attempt++ {
 		path, err := os.MkdirTemp(root, prefix+"*")
@@ -48,11 +50,11 @@ func New(root, prefix string) (*Dir, error) {
 		if attempt == 3 || !errors.Is(err, filelock.ErrLocked) && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
-		// A sweep of another process came between the lock file and its lock.
+		// Another process removed the directory between the creation of the lock file and its locking.
 	}
 }
 
-// acquire takes the lock of a folder, which must not have been removed meanwhile.
+// acquire takes the lock of a directory and checks that the directory was not removed meanwhile.
 func acquire(path string) (*os.File, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -69,14 +71,14 @@ func acquire(path string) (*os.File, error) {
 	return lock, nil
 }
 
-// Release gives up the lock. The folder must have been removed before.
+// Release releases the lock. The directory must have been removed before.
 func (d *Dir) Release() {
 	if d.Lock != nil {
 		_ = d.Lock.Close()
 	}
 }
 
-// Sweep removes the folders below root that [New] has made with prefix and that have no user any more.
+// Sweep removes the unused directories below root that [New] has created with prefix.
 func Sweep(root, prefix string) {
 	all, err := filepath.Glob(filepath.Join(root, prefix+"*"))
 	if err != nil {
@@ -103,7 +105,7 @@ func Sweep(root, prefix string) {
 	}
 }
 
-// RemoveAll removes a folder, also if folders in it were made without permissions.
+// RemoveAll removes a directory, even if directories in it have no permissions.
 func RemoveAll(path string) {
 	if os.RemoveAll(path) == nil {
 		return
