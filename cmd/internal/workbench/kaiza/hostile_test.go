@@ -90,7 +90,7 @@ func (s *swapper) aside(name string, instead func(name string) error) {
 		return
 	}
 	if instead(name) == nil {
-		_, _ = os.Stat(name) // gives other processes time to access it
+		_, _ = os.Stat(name) // access the replacement
 		_ = os.Remove(name)
 	}
 	_ = os.Rename(name+".aside", name)

@@ -19,7 +19,7 @@ func (p *env) checks(shell string) string {
 	return p.policyFile("builtin: []\npreflight:\n  - name: check\n    run: [sh, -c, " + string(quoted) + "]\n")
 }
 
-// atRest checks that there is no journal and that the workspace has this number of files; -1 means any number.
+// atRest checks that no journal exists and that the workspace has this number of files; -1 means any number.
 func (p *env) atRest(files int) {
 	p.t.Helper()
 	journals, err := filepath.Glob(filepath.Join(p.state, "workspaces", "*", "changes", "*"))

@@ -317,7 +317,7 @@ func absent(err error) bool {
 	return code == kaiza.FileNotFound || code == kaiza.PathNotFound || errors.Is(err, fs.ErrNotExist)
 }
 
-// isPlanError reports whether err says that the plan is missing or damaged, rather than unreadable.
+// isPlanError reports whether err means that the plan is missing or damaged, rather than unreadable.
 func isPlanError(err error) bool {
 	code := codeOf(err)
 	return code == kaiza.PlanNotFound || code == kaiza.PlanNotApproved || code == kaiza.PlanEnforcementFailed

@@ -67,7 +67,7 @@ func (m *move) write(f *Folder) error {
 	f.testHook("made a temporary file")
 	_, err = file.Write(m.to.bytes)
 	if m.to.owner.UID >= 0 { // a replaced file keeps its owner; a new file has the default
-		_ = file.Chown(m.to.owner.UID, m.to.owner.GID) // fails unless root, who alone can restore another owner
+		_ = file.Chown(m.to.owner.UID, m.to.owner.GID) // best effort: only root can set another owner
 		err = errors.Join(err, file.Chmod(m.to.mode.Perm()))
 	}
 	return errors.Join(err, file.Sync(), file.Close())
