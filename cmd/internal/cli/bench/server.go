@@ -121,7 +121,7 @@ func (c *Server) options() (o workbench.Options, err error) {
 	return o, err
 }
 
-// Meter returns the counters, with the counts of earlier processes if the environment enables them.
+// Meter returns the counters. If the environment enables counters, they include the counts of earlier processes.
 func (c *Server) Meter(cmd *cobra.Command, trail string, state *workbench.State) (*meter.Meter, error) {
 	if trail == "" {
 		trail = plug.NoLedger

@@ -45,7 +45,7 @@ func (l *lines) next() (line, error) {
 	}
 }
 
-// read returns one line. Of a line that is too long it returns the beginning and skips the rest.
+// read returns one line. If a line is too long, it returns the beginning and skips the remainder.
 func (l *lines) read() (text []byte, tooLong bool, err error) {
 	l.buf = l.buf[:0]
 	for {

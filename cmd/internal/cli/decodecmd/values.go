@@ -101,7 +101,7 @@ func (v *values) try(text []byte, used []line) (got value, done bool) {
 	}
 }
 
-// split returns the value before the offset and makes the rest pending.
+// split returns the value before the offset and makes the remainder pending.
 func (v *values) split(text []byte, used []line, at int) value {
 	json, err := Parse(text[:at])
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 )
 
-// ledgerCommand has what the commands below `candor ledger` share.
+// ledgerCommand has the fields that the commands below `candor ledger` share.
 type ledgerCommand struct {
 	env *term.Env
 	dir string
