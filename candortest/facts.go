@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// facts is what the kit learns about a server before it runs the checks: whether it can connect, and what the server offers.
+// facts holds the information about a server that the kit collects before it runs the checks: whether it can connect, and the tools and capabilities.
 type facts struct {
 	handshake    ruling
 	log          transcript

@@ -69,7 +69,7 @@ func Ledger(dir string, o ledger.Options, log *slog.Logger) (*ledger.Ledger, err
 // openTimeout bounds the wait for processes that open the same ledger. Each holds the lock of the folder only to begin its chain.
 const openTimeout = 30 * time.Second
 
-// cannotOpen returns the error with its cause, which the ledger's own error omits because it may go to a peer.
+// cannotOpen returns the error with its cause, which the error of the ledger omits because it may be sent to a peer.
 func cannotOpen(dir string, err error) error {
 	if cause := errors.Unwrap(err); cause != nil {
 		err = cause

@@ -111,7 +111,7 @@ func unsafeRune(r rune) bool {
 		return true
 	case r < 0xAD:
 		return false
-	case r >= 0xE0000: // tags, selectors, private planes, and the rest of plane 14
+	case r >= 0xE0000: // tags, selectors, private planes, and the remainder of plane 14
 		return true
 	case r == 0x2028, r == 0x2029, r&0xFFFE == 0xFFFE, r >= 0xFDD0 && r <= 0xFDEF:
 		return true

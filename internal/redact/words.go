@@ -16,7 +16,7 @@ const (
 	strong       // holds a secret
 )
 
-// meaning is what a name indicates about its value.
+// meaning is the kind of value that a name indicates, and how strongly it does.
 type meaning struct {
 	kind  string
 	level level

@@ -1,4 +1,4 @@
-// Package everywhere is looked at with -all.
+// Package everywhere is analysed with -all.
 package everywhere
 
 import (
@@ -24,7 +24,7 @@ var literal = func() error {
 	return nil
 }
 
-// main has no better place than the log.
+// main can only log the error.
 func main() {
 	if err := logs(); err != nil {
 		log.Print(err)

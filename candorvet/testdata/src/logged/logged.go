@@ -85,7 +85,7 @@ func fine(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, e
 	return nil, nil
 }
 
-// elsewhere is no handler.
+// elsewhere is not a handler.
 func elsewhere() error {
 	if err := os.Chdir("a"); err != nil {
 		log.Print(err)

@@ -1,4 +1,4 @@
-// Package naked holds failures that leave as successes by return statements without results, and inside encoded JSON.
+// Package naked has failures that are returned as successes by return statements without results, and inside encoded JSON.
 package naked
 
 import (

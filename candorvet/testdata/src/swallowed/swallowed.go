@@ -130,5 +130,5 @@ func fine(ctx context.Context, req *mcp.CallToolRequest, args in) (res *mcp.Call
 	return nil, m + len(text) + len(listed), nil
 }
 
-// elsewhere is no handler.
+// elsewhere is not a handler.
 func elsewhere() { _ = os.Chdir("a") }

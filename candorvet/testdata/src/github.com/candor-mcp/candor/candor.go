@@ -1,4 +1,4 @@
-// Package candor is a stub with the names that the analyser and its fixes speak of.
+// Package candor is a stub with the names that the analyser and its fixes use.
 package candor
 
 type Code struct{ index int }

@@ -1,4 +1,4 @@
-// Package boundary stands in for the real one.
+// Package boundary is a stub of the real package.
 package boundary
 
 // Install does nothing.
