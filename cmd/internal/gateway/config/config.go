@@ -1,9 +1,9 @@
 // Package config reads candor.yaml, which configures a gateway and its upstreams, and profiles, the rules for one
 // server.
 //
-// It is strict, because users would believe in a setting that is silently ignored. It refuses unknown keys and
-// suggests similar ones; it refuses duplicate keys, values without a unit, and secrets written into the file. Every
-// [Problem] has a position, shows the line and says what is valid.
+// The reader is strict, because a setting that is silently ignored misleads users. It refuses unknown keys and suggests similar
+// ones; it refuses duplicate keys, values without a unit, and secrets written into the file. Every [Problem] has a position,
+// shows the line and describes the valid values.
 //
 // The reader, the [Schema] and the reference in docs/gateway.md are generated from one table of keys, so they agree.
 package config
@@ -21,26 +21,26 @@ import (
 	"github.com/candor-mcp/candor/dialect"
 )
 
-// Defaults of a file that does not say otherwise.
+// Defaults for settings that a file omits.
 const (
 	DefaultListen = "127.0.0.1:8765"
 	DefaultDrain  = 10 * time.Second
 )
 
-// None turns a setting off: no ledger, no deadline, no token.
+// None disables a setting, such as the ledger, a deadline or the token.
 const None = "none"
 
-// File is the configuration of a gateway. It is complete: missing settings have their defaults, and settings for all
-// upstreams are copied into each.
+// File is the configuration of a gateway. It is complete: missing settings have their defaults, and settings for all upstreams
+// are copied into each.
 type File struct {
-	Listen    string        // where clients connect
-	Admin     string        // where an operator looks at health and counters; "" is nowhere
+	Listen    string        // address for clients
+	Admin     string        // address for health and metrics; "" means none
 	Hosts     []string      // host names to accept besides those of this machine
-	Token     string        // bearer token that clients need; "" is none
-	TokenEnv  string        // the environment variable that holds it; no server that is started may see it
-	NoToken   bool          // the file says token: none
-	Ledger    string        // a folder, [None], or "" for the usual one
-	Drain     time.Duration // how long open calls may take to finish at the end
+	Token     string        // bearer token that clients need; "" means none
+	TokenEnv  string        // environment variable with the token, which is hidden from started servers
+	NoToken   bool          // the file has token: none
+	Ledger    string        // a directory, [None], or "" for the default one
+	Drain     time.Duration // how long open calls may take to finish during shutdown
 	Upstreams []Upstream    // in the order of the file
 }
 
@@ -51,19 +51,19 @@ type Upstream struct {
 	Command []string
 	Env     []string // variables for Command, as NAME=VALUE, added to the gateway's environment
 	Shared  bool     // all sessions share one server that Command starts
-	Restart int      // how often in a minute such a server is started again
-	// Secrets are the environment variables with a secret that the settings refer to. They are not for the other upstreams.
+	Restart int      // restarts per minute of a server that Command starts
+	// Secrets are the environment variables with secrets that the settings refer to. They are hidden from the other upstreams.
 	Secrets []string
-	Profile string // file of the rules in Options; "" is none
+	Profile string // file of the rules in Options; "" means none
 
-	Options gateway.Options  // without ledger, meter and logger, which are plugged in later
+	Options gateway.Options  // without ledger, meter and logger, which are set later
 	HTTP    httpgate.Options // which clients are served, and how much memory they may use
 }
 
-// Source is where a file gets what it names from.
+// Source provides the environment and the files that a configuration refers to.
 type Source struct {
-	Getenv   func(string) string               // nil is [os.Getenv]
-	ReadFile func(name string) ([]byte, error) // nil is [os.ReadFile]
+	Getenv   func(string) string               // nil means [os.Getenv]
+	ReadFile func(name string) ([]byte, error) // nil means [os.ReadFile]
 }
 
 func (s Source) filled() Source {
@@ -76,7 +76,7 @@ func (s Source) filled() Source {
 	return s
 }
 
-// readFile reads no more of a file than can be used.
+// readFile reads a regular file of at most maxBytes.
 func readFile(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {
@@ -88,8 +88,7 @@ func readFile(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// Read reads a file. Names of other files in it are relative to its folder. The error is an [*Error] if the file is there and
-// cannot be used.
+// Read reads a file. File names in it are relative to its directory. The error is an [*Error] if the file exists but is invalid.
 func Read(name string, s Source) (*File, error) {
 	s = s.filled()
 	data, err := s.ReadFile(name)
@@ -99,7 +98,7 @@ func Read(name string, s Source) (*File, error) {
 	return Parse(name, data, s)
 }
 
-// Parse reads the text of a file that has that name.
+// Parse parses the text of a file with that name.
 func Parse(name string, data []byte, s Source) (*File, error) {
 	r := newReader(name, data, s.filled())
 	d := &draft{dir: filepath.Dir(name), profiles: map[*Upstream]*gateway.Rules{}}
@@ -113,7 +112,7 @@ func Parse(name string, data []byte, s Source) (*File, error) {
 	return d.file(), nil
 }
 
-// draft is a file while it is read.
+// draft is a file while it is being read.
 type draft struct {
 	dir       string // directory of the file
 	f         File
@@ -170,7 +169,7 @@ func (d *draft) limitKeys() []key {
 	}
 }
 
-// version refuses a file that was written for another reader.
+// version returns a value that refuses files of another version.
 func version(into *int) value {
 	return scalar("1", map[string]any{"const": 1}, func(text string) error {
 		if text != "1" {
@@ -181,7 +180,7 @@ func version(into *int) value {
 	})
 }
 
-// path is a folder or file relative to this file.
+// path returns a path relative to the directory of this file.
 func (d *draft) path(text string) (string, error) {
 	switch {
 	case text == "":
@@ -193,7 +192,7 @@ func (d *draft) path(text string) (string, error) {
 	}
 }
 
-// file is the draft with what was said for all upstreams put into each.
+// file returns the complete File, with the settings for all upstreams copied into each.
 func (d *draft) file() *File {
 	f := d.f
 	for _, u := range d.upstreams {
@@ -243,12 +242,12 @@ func Of(token string, hosts []string, upstreams ...Upstream) *File {
 	return f
 }
 
-// At returns the upstream of a name at an address, with everything else as it is by default.
+// At returns an upstream with that name and address, and defaults otherwise.
 func At(name string, target *url.URL) Upstream {
 	return Upstream{Name: name, URL: target, Options: gateway.Options{Name: name}, HTTP: httpgate.Options{Header: http.Header{}}}
 }
 
-// CheckReach refuses a gateway that other machines can reach without a token, or whose token is empty. The error is a
+// CheckReach returns an error if other machines can reach the gateway without a token, or if its token is empty. The error is a
 // [*Mistake].
 func (f *File) CheckReach() error {
 	switch {

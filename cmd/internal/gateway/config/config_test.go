@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write what the reader says, the schema and the reference")
 
-// source is an environment with one secret, and no other file but the profile.
+// source has an environment with one secret, and the profile as its only file.
 var source = config.Source{
 	Getenv: func(name string) string { return map[string]string{"CANDOR_TOKEN": "s3cret", "KEY": "k3y"}[name] },
 	ReadFile: func(name string) ([]byte, error) {
@@ -50,7 +50,7 @@ func parse(t *testing.T, text string) *config.File {
 	return f
 }
 
-// TestProblemsHavePositionLineAndHint holds what the reader says of bad files to the letter.
+// TestProblemsHavePositionLineAndHint compares the messages for invalid files byte for byte.
 func TestProblemsHavePositionLineAndHint(t *testing.T) {
 	const name = "testdata/problems.txtar"
 	archive, err := txtar.ParseFile(name)
@@ -164,7 +164,7 @@ func TestEveryKeyIsUnderstood(t *testing.T) {
 	}
 }
 
-// TestRulesOfTheFileComeBeforeThoseOfTheProfile because they are the more particular.
+// TestRulesOfTheFileComeBeforeThoseOfTheProfile checks the order, because the rules of the file are more specific.
 func TestRulesOfTheFileComeBeforeThoseOfTheProfile(t *testing.T) {
 	rules := parse(t, whole).Upstreams[0].Options.Rules
 	if want := []gateway.ResultRule{{Tool: "list_*"}, {Tool: "export"}}; !slices.Equal(rules.Results, want) {
@@ -213,7 +213,7 @@ upstreams:
 	}
 }
 
-// TestAliasesCannotMakeASmallFileLarge holds the reader against a file whose aliases stand for a hundred thousand rules.
+// TestAliasesCannotMakeASmallFileLarge reads a file whose aliases expand to a hundred thousand rules.
 func TestAliasesCannotMakeASmallFileLarge(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("version: 1\nupstreams:\n  a0:\n    url: http://h/\n    masks: &m\n")

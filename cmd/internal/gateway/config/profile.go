@@ -9,13 +9,13 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 )
 
-// Profile is what is known about one server beforehand: a file that probe has written and a person has read.
+// Profile holds rules for one server, from a file that probe has written and a person has reviewed.
 type Profile struct {
 	Server string // its name, for people; "" if the file has none
 	Rules  *gateway.Rules
 }
 
-// ReadProfile reads the file of a profile. The error is an [*Error] if the file is there and cannot be used.
+// ReadProfile reads the file of a profile. The error is an [*Error] if the file exists but is invalid.
 func ReadProfile(name string, s Source) (*Profile, error) {
 	s = s.filled()
 	data, err := s.ReadFile(name)
@@ -25,7 +25,7 @@ func ReadProfile(name string, s Source) (*Profile, error) {
 	return ParseProfile(name, data)
 }
 
-// ParseProfile reads the text of a profile that has that name.
+// ParseProfile parses the text of a profile with that name.
 func ParseProfile(name string, data []byte) (*Profile, error) {
 	r := newReader(name, data, Source{}.filled())
 	p, o := newProfile()
@@ -52,7 +52,7 @@ func profileKeys(p *Profile, o *gateway.Options) []key {
 	}
 }
 
-// profile reads the file that an upstream names. Its rules come after those in the configuration, which are the more particular.
+// profile reads the file that an upstream names. Its rules come after those in the configuration, which are more specific.
 func (d *draft) profile(u *Upstream) value {
 	return value{words: "a file", schema: map[string]any{"type": "string"}, read: func(r *reader, n ast.Node) {
 		text, ok := word(n)
@@ -80,7 +80,7 @@ func (d *draft) profile(u *Upstream) value {
 	}}
 }
 
-// behind is an error of the file system without the name, which the line shows already.
+// behind returns a file system error without the path, which the reported line already shows.
 func behind(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err

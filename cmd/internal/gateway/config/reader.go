@@ -6,21 +6,21 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/yamlfile"
 )
 
-// The bounds of a file. Its author is an operator, but a slip of an operator's script must not take the gateway down.
+// Bounds on a file. Its author is trusted, but a faulty script must not crash the gateway.
 const (
 	maxBytes = 1 << 20
-	maxNodes = 100_000 // values, those behind an alias counted each time
+	maxNodes = 100_000 // values; those behind an alias count each time
 )
 
 var form = yamlfile.Form{
 	MaxBytes: maxBytes, Large: "split it into several gateways, or move rules into profiles", Quoted: "texts with : # [ or {",
 }
 
-// reader walks the tree of one file and collects what is wrong with it.
+// reader walks the tree of one file and collects problems.
 type reader struct {
 	*yamlfile.Report
 	getenv  func(string) string
-	open    func(name string) ([]byte, error) // for files that this one names
+	open    func(name string) ([]byte, error) // for files that this one refers to
 	anchors map[string]ast.Node
 	nodes   int
 }
@@ -29,7 +29,7 @@ func newReader(file string, data []byte, s Source) *reader {
 	return &reader{Report: yamlfile.NewReport(file, data), getenv: s.Getenv, open: s.ReadFile, anchors: map[string]ast.Node{}}
 }
 
-// document reads the one mapping that a file consists of.
+// document reads the single mapping that a file consists of.
 func (r *reader) document(data []byte, of string, keys []key) {
 	root, ok := r.parse(data)
 	if !ok {
@@ -42,10 +42,10 @@ func (r *reader) document(data []byte, of string, keys []key) {
 	mapping(of, func() []key { return keys }).read(r, root)
 }
 
-// parse returns the root of the tree, nil for an empty file. ok is false, and the problem reported, if it is not YAML.
+// parse returns the root of the tree, or nil for an empty file. If the file is not YAML, it reports the problem and ok is false.
 func (r *reader) parse(data []byte) (root ast.Node, ok bool) {
 	defer func() {
-		if v := recover(); v != nil { // a file that the parser chokes on is a bad file, not the end of a running gateway
+		if v := recover(); v != nil { // a file that makes the parser panic is invalid, and must not crash a running gateway
 			r.Whole(mistake("simplify it, or write it as JSON", "the file cannot be read as YAML"))
 			root, ok = nil, false
 		}
@@ -53,13 +53,13 @@ func (r *reader) parse(data []byte) (root ast.Node, ok bool) {
 	return r.Parse(data, form)
 }
 
-// fail reports a problem of a value.
+// fail reports a problem with a value.
 func (r *reader) fail(n ast.Node, err error) { r.At(n.GetToken(), err) }
 
-// hide reports a problem of a value that may be a secret: the line is not shown.
+// hide reports a problem with a value that may be a secret. The line is not shown.
 func (r *reader) hide(n ast.Node, err error) { r.Hide(n.GetToken(), err) }
 
-// resolve follows anchors and aliases to the value. It returns nil, and reports the problem, if that fails.
+// resolve follows anchors and aliases to the value. If that fails, it reports the problem and returns nil.
 func (r *reader) resolve(n ast.Node) ast.Node {
 	for range yamlfile.MaxFlow {
 		if r.nodes++; r.nodes > maxNodes {
@@ -90,7 +90,7 @@ func (r *reader) resolve(n ast.Node) ast.Node {
 	return nil
 }
 
-// name returns the text of a key. ok is false, and the problem reported, if it is not a plain word.
+// name returns the text of a key. If the key is not a plain word, it reports the problem and ok is false.
 func (r *reader) name(k ast.MapKeyNode) (name string, ok bool) {
 	switch k.(type) {
 	case *ast.StringNode, *ast.IntegerNode, *ast.BoolNode, *ast.FloatNode, *ast.NullNode:
@@ -103,7 +103,7 @@ func (r *reader) name(k ast.MapKeyNode) (name string, ok bool) {
 	return "", false
 }
 
-// describe names the kind of a value as a person would.
+// describe returns a readable name for the kind of a value.
 func describe(n ast.Node) string {
 	switch n.(type) {
 	case *ast.NullNode:

@@ -16,7 +16,7 @@ import (
 
 const page = "../../../../docs/gateway.md"
 
-// held compares a text with what is checked in, or writes it if -update is given.
+// held compares a text with the checked-in file, or writes it if -update is given.
 func held(t *testing.T, name, got string) {
 	t.Helper()
 	if flag.Lookup("update").Value.String() == "true" {
@@ -39,7 +39,7 @@ func TestSchemasAreCurrent(t *testing.T) {
 	held(t, "profile.schema.json", string(ProfileSchema()))
 }
 
-// TestTheReferenceInTheDocumentationIsCurrent holds the part of the page between the marks.
+// TestTheReferenceInTheDocumentationIsCurrent compares the part of the page between the marks.
 func TestTheReferenceInTheDocumentationIsCurrent(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -62,7 +62,7 @@ func profileTable() []key {
 	return profileKeys(p, o)
 }
 
-// reference is a table for each mapping, the outermost first.
+// reference returns a table for each mapping, the outermost first.
 func reference(keys []key) string {
 	var b strings.Builder
 	type section struct {
@@ -94,7 +94,7 @@ func reference(keys []key) string {
 
 var yamlBlock = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
-// TestExamplesPassReaderAndSchema reads every file that the documentation shows, and asks the schema too.
+// TestExamplesPassReaderAndSchema checks every file that the documentation shows with the reader and the schema.
 func TestExamplesPassReaderAndSchema(t *testing.T) {
 	text, err := os.ReadFile(page)
 	if err != nil {

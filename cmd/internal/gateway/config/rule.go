@@ -13,17 +13,17 @@ import (
 	"github.com/candor-mcp/candor/internal/near"
 )
 
-// masks reads rules that call successes failures into the options.
+// masks returns a value that reads rules for successes that are failures into the options.
 func masks(o *gateway.Options) value {
 	return sequence("a list of rules", func() value { return mask(func(m gateway.Mask) { rules(o).Masks = append(rules(o).Masks, m) }) })
 }
 
-// codes reads rules that say what errors mean into the options.
+// codes returns a value that reads rules that map errors to codes into the options.
 func codes(o *gateway.Options) value {
 	return sequence("a list of rules", func() value { return codeRule(func(c gateway.CodeRule) { rules(o).Codes = append(rules(o).Codes, c) }) })
 }
 
-// results reads the tools whose errors are returned as results.
+// results returns a value that reads the tools whose errors are returned as results.
 func results(o *gateway.Options) value {
 	return sequence("a list of rules", func() value {
 		return resultRule(func(t gateway.ResultRule) { rules(o).Results = append(rules(o).Results, t) })
@@ -97,7 +97,7 @@ func resultRule(add func(gateway.ResultRule)) value {
 	})
 }
 
-// checked reads a rule and then has it checked as a whole, unless a part of it is wrong already.
+// checked returns a value that reads a rule with v and then calls check, unless v has reported a problem.
 func checked(v value, check func() error) value {
 	read := v.read
 	v.read = func(r *reader, n ast.Node) {
@@ -107,7 +107,7 @@ func checked(v value, check func() error) value {
 		}
 		if err := check(); err != nil {
 			if inner := errors.Unwrap(err); inner != nil {
-				err = inner // without the number of the rule: the position is reported
+				err = inner // without the number of the rule, because the position is reported
 			}
 			all, _ := yamlfile.Pairs(n)
 			r.fail(first(all, n), mistake("docs/gateway.md shows rules that work; an expression is one of RE2", "%s", err))
@@ -116,12 +116,12 @@ func checked(v value, check func() error) value {
 	return v
 }
 
-// note is a comment of a rule for readers of the file.
+// note returns the key for a comment on a rule, for readers of the file.
 func note() key {
 	return key{name: "note", value: text(new(string), "a text"), about: "why the rule is there, for readers of the file"}
 }
 
-// code is a code of the catalogue.
+// code returns a value that reads a code of the catalogue.
 func code(into *candor.Code) value {
 	return scalar("a code such as RATE_LIMITED", map[string]any{"type": "string"}, func(text string) error {
 		c, err := candor.ParseCode(text)
@@ -142,7 +142,7 @@ func symbols() []string {
 	return all
 }
 
-// retryAdvice is one of the three kinds of advice; a duration stands for waiting that long.
+// retryAdvice returns a value that reads retry advice; a duration means a retry after that delay.
 func retryAdvice(into **candor.Retry) value {
 	const words = "not_retryable, retryable_immediate, or a duration such as 30s"
 	return scalar(words, map[string]any{"type": "string"}, func(text string) error {
@@ -164,7 +164,7 @@ func retryAdvice(into **candor.Retry) value {
 	})
 }
 
-// jsonValue is a scalar, kept as the JSON text that it stands for.
+// jsonValue returns a value that reads a scalar and stores it as JSON text.
 func jsonValue(into *string) value {
 	const words = "a text, a number, true, false or null"
 	return value{words: words, schema: map[string]any{"type": []any{"string", "number", "boolean", "null"}}, read: func(r *reader, n ast.Node) {
@@ -188,11 +188,11 @@ func jsonValue(into *string) value {
 	}}
 }
 
-// jsonText is a text as JSON.
+// jsonText returns a text as a JSON string.
 func jsonText(text string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(text) // a text can always be written
+	_ = enc.Encode(text) // cannot fail for a string
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -5,7 +5,7 @@ import (
 	"maps"
 )
 
-// Schema returns the JSON Schema of the file, for editors. It is made from the same table as the reader, but cannot say
+// Schema returns the JSON Schema of the file, for editors. It is generated from the same table as the reader, but cannot express
 // everything the reader checks.
 func Schema() []byte {
 	s := schemaOf("candor.yaml", "What a Candor gateway fronts, and how.", (&draft{}).keys())
@@ -26,7 +26,7 @@ func schemaOf(title, about string, keys []key) map[string]any {
 }
 
 func write(schema map[string]any) []byte {
-	out, _ := json.MarshalIndent(schema, "", "  ") // it is made of literals, which can always be written
+	out, _ := json.MarshalIndent(schema, "", "  ") // cannot fail, because it consists of literals
 	return append(out, '\n')
 }
 

@@ -15,7 +15,8 @@ var envName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 var envForm = lazyregexp.New(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// token is never written into the file: files are copied, committed and mailed.
+// token returns a value that reads the environment variable of the token. A token in the file is refused, because files are
+// copied, committed and mailed.
 func (d *draft) token() value {
 	const words = "${NAME} of an environment variable, or none"
 	schema := map[string]any{"type": "string", "pattern": `^(\$\{[A-Za-z_][A-Za-z0-9_]*\}|none)$`}
@@ -32,7 +33,7 @@ func (d *draft) token() value {
 	})
 }
 
-// discreet is a text that may be a secret: errors do not show it.
+// discreet returns a value for a text that may be a secret and is not shown in errors.
 func discreet(words string, schema map[string]any, read func(r *reader, n ast.Node, text string)) value {
 	return value{words: words, schema: schema, read: func(r *reader, n ast.Node) {
 		text, ok := word(n)
@@ -44,7 +45,7 @@ func discreet(words string, schema map[string]any, read func(r *reader, n ast.No
 	}}
 }
 
-// expand replaces each ${NAME} by the variable of that name, which must be there.
+// expand replaces each ${NAME} by the environment variable of that name, which must be set.
 func (r *reader) expand(n ast.Node, text string) string {
 	return envForm.Get().ReplaceAllStringFunc(text, func(ref string) string {
 		name := ref[2 : len(ref)-1]
@@ -56,8 +57,8 @@ func (r *reader) expand(n ast.Node, text string) string {
 	})
 }
 
-// secretsIn returns the variables in a setting that hold a secret: all of them if the setting is a secret, otherwise
-// those whose name or value looks like one. Others, such as HOME, belong to every server.
+// secretsIn returns the variables in a setting that hold a secret: all of them if the setting is a secret, otherwise those whose
+// name or value looks like one. Others, such as HOME, are available to every server.
 func (r *reader) secretsIn(text string, secret bool) []string {
 	var names []string
 	for _, found := range envForm.Get().FindAllStringSubmatch(text, -1) {
@@ -69,7 +70,8 @@ func (r *reader) secretsIn(text string, secret bool) []string {
 	return names
 }
 
-// headers are set on requests to the upstream. Values that look like secrets must come from the environment.
+// headers returns a value that reads headers for requests to the upstream. Values that look like secrets must come from the
+// environment.
 func headers(into http.Header, secrets *[]string) value {
 	return named("header", "headers by name", func(name string) (value, error) {
 		if !isHeaderName(name) {
@@ -89,8 +91,8 @@ func headers(into http.Header, secrets *[]string) value {
 	})
 }
 
-// environment are variables for a server, added to those of the gateway. Values that look like secrets must come from
-// the gateway's environment.
+// environment returns a value that reads variables for a server, added to those of the gateway. Values that look like secrets
+// must come from the gateway's environment.
 func environment(into, secrets *[]string) value {
 	return named("variable", "variables by name", func(name string) (value, error) {
 		if !envName.MatchString(name) {
@@ -108,7 +110,7 @@ func environment(into, secrets *[]string) value {
 	})
 }
 
-// isSecretHeader reports a header that carries credentials.
+// isSecretHeader reports whether a header carries credentials.
 func isSecretHeader(name string) bool {
 	switch textproto.CanonicalMIMEHeaderKey(name) {
 	case "Authorization", "Proxy-Authorization", "Cookie":
@@ -120,7 +122,7 @@ func isSecretHeader(name string) bool {
 
 var headerForm = lazyregexp.New(`^[A-Za-z0-9!#$%&'*+.^_|~-]{1,64}$`)
 
-// isHeaderName refuses invalid names, and headers that belong to the connection.
+// isHeaderName reports whether a name is a valid header that is not specific to the connection.
 func isHeaderName(name string) bool {
 	switch textproto.CanonicalMIMEHeaderKey(name) {
 	case "Host", "Connection", "Content-Length", "Transfer-Encoding", "Upgrade", "Te", "Trailer", "Keep-Alive":

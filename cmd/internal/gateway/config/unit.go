@@ -14,9 +14,9 @@ import (
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
-// The parsers of single values are exported for command lines. Their errors are [*Mistake].
+// The parsers for single values are exported for command lines. Their errors are [*Mistake].
 
-// ParseDuration reads a duration above zero with its unit: 250ms, 30s, 5m, 1h30m.
+// ParseDuration parses a positive duration with its unit: 250ms, 30s, 5m, 1h30m.
 func ParseDuration(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	switch {
@@ -30,7 +30,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// ParseDeadline reads a duration, or [None], which is less than zero.
+// ParseDeadline parses a duration. It returns a negative duration for [None].
 func ParseDeadline(text string) (time.Duration, error) {
 	if text == None {
 		return -1, nil
@@ -38,13 +38,13 @@ func ParseDeadline(text string) (time.Duration, error) {
 	return ParseDuration(text)
 }
 
-// The bounds of what a message may be allowed to take.
+// Bounds on the configured message size.
 const (
 	leastSize = 1 << 10
 	mostSize  = 1 << 30
 )
 
-// ParseSize reads a number of bytes with its unit: 512KiB, 16MiB, 1GiB, from 1 KiB to 1 GiB.
+// ParseSize parses a number of bytes with its unit, from 1 KiB to 1 GiB: 512KiB, 16MiB, 1GiB.
 func ParseSize(text string) (int, error) {
 	bytes, err := yamlfile.Size(text)
 	if err != nil {
@@ -72,7 +72,7 @@ func ParseListen(text string) (string, error) {
 	return text, nil
 }
 
-// ParseAdmin parses an address of this machine: metrics are only for its operator.
+// ParseAdmin parses an address of this machine. Others are refused, because metrics are only for its operator.
 func ParseAdmin(text string) (string, error) {
 	if _, err := ParseListen(text); err != nil {
 		return "", err
@@ -89,7 +89,7 @@ func IsLocal(address string) bool {
 	return err == nil && hostguard.IsLoopback(host)
 }
 
-// ParseURL reads the address of a server.
+// ParseURL parses the URL of a server.
 func ParseURL(text string) (*url.URL, error) {
 	const hint = "such as http://127.0.0.1:3000/mcp"
 	u, err := url.Parse(text)
@@ -110,8 +110,8 @@ func ParseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// ShowURL writes the address of a server for people and logs: without user information, and without the values of its query, which
-// often hold a key.
+// ShowURL returns the URL of a server for people and logs, without user information and the values of its query, which often hold
+// a key.
 func ShowURL(u *url.URL) string {
 	shown := *u
 	if u.User != nil {
@@ -138,7 +138,7 @@ func validPort(u *url.URL) bool {
 
 var nameForm = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// CheckName refuses a name of an upstream that would be no part of a path.
+// CheckName returns an error if a name of an upstream cannot be part of a path.
 func CheckName(name string) error {
 	if !nameForm.MatchString(name) {
 		return mistake("letters, digits, . _ and -, at most 64, such as github", "%s: not a valid name of an upstream", quote(name))

@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/dialect"
 )
 
-// upstream begins an upstream of that name and returns how it is read.
+// upstream adds an upstream with that name and returns the value that reads it.
 func (d *draft) upstream(name string) (value, error) {
 	if err := CheckName(name); err != nil {
 		return value{}, err
@@ -36,7 +36,7 @@ func (d *draft) upstream(name string) (value, error) {
 	return whole, nil
 }
 
-// check refuses what does not go together.
+// check returns a mistake if settings contradict each other.
 func (u *Upstream) check() *Mistake {
 	switch {
 	case (u.URL == nil) == (len(u.Command) == 0 || u.Command[0] == ""):
@@ -88,7 +88,7 @@ func tool(o *gateway.Options, name string) value {
 	})
 }
 
-// validateIf sets what the older key says.
+// validateIf applies the older boolean setting.
 func validateIf(o *gateway.Options, on bool) {
 	if !on {
 		o.Validate = gateway.ValidationOff
@@ -134,7 +134,7 @@ func dialectValue(into *dialect.Dialect) value {
 	read := v.read
 	v.read = func(r *reader, n ast.Node) {
 		if read(r, n); name != "" {
-			*into, _ = dialect.Lookup(name) // it is one of Names
+			*into, _ = dialect.Lookup(name) // cannot fail, because it is one of Names
 		}
 	}
 	return v
@@ -150,13 +150,13 @@ func retryPolicy(p *gateway.RetryPolicy) value {
 	}))
 }
 
-// MaxRestarts is how often in a minute a server may be started again at most.
+// MaxRestarts is the maximum number of restarts of a server per minute.
 const MaxRestarts = 60
 
-// MaxRetries is how often a call may be made again at most.
+// MaxRetries is the maximum number of retries of a call.
 const MaxRetries = 9
 
-// again is a number of retries, which is one less than that of attempts.
+// again returns a value that reads the number of retries, which is one less than the number of attempts.
 func again(p *gateway.RetryPolicy) value {
 	v := integer(&p.Attempts, 0, MaxRetries)
 	read := v.read
@@ -187,7 +187,7 @@ func repeatPolicy(p *gateway.RepeatPolicy) value {
 	}))
 }
 
-// off accepts the word that turns a setting off.
+// off returns a value that accepts only off or false.
 func off(into *bool) value {
 	return scalar("off", map[string]any{"enum": []any{"off", false}}, func(text string) error {
 		if text != "off" && text != "false" {

@@ -10,24 +10,24 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/yamlfile"
 )
 
-// key is one key of a mapping. The reader, the schema and the reference in the documentation are all made from it.
+// key is one key of a mapping. The reader, the schema and the reference in the documentation are generated from it.
 type key struct {
 	name   string
-	about  string // its meaning, one sentence without a full stop
+	about  string // its meaning, in one sentence without a full stop
 	value  value
 	needed bool
 }
 
-// value is how a value is read, and what the schema says of it.
+// value defines how a value is read, and its schema.
 type value struct {
 	words  string // valid values, such as "a duration such as 30s"
 	schema map[string]any
 	read   func(r *reader, n ast.Node)
 	inner  func() []key // keys of a mapping, for the reference
-	of     string       // what the mapping describes
+	of     string       // the thing that the mapping describes
 }
 
-// scalar is a single value that parse reads; its error is reported at the value.
+// scalar returns a value that reads a single value with parse. An error is reported at its position.
 func scalar(words string, schema map[string]any, parse func(text string) error) value {
 	return value{words: words, schema: schema, read: func(r *reader, n ast.Node) {
 		text, ok := word(n)
@@ -55,12 +55,12 @@ func word(n ast.Node) (string, bool) {
 	}
 }
 
-// text is any text.
+// text returns a value that reads any text.
 func text(into *string, words string) value {
 	return scalar(words, map[string]any{"type": "string"}, func(text string) error { *into = text; return nil })
 }
 
-// parsed is a text that a function understands.
+// parsed returns a value that reads a text with a parse function.
 func parsed[T any](into *T, words string, parse func(string) (T, error)) value {
 	return scalar(words, map[string]any{"type": "string"}, func(text string) (err error) {
 		*into, err = parse(text)
@@ -68,7 +68,7 @@ func parsed[T any](into *T, words string, parse func(string) (T, error)) value {
 	})
 }
 
-// choice is one of a list of words.
+// choice returns a value that reads one of a list of words.
 func choice[T ~string](into *T, kind string, list []T) value {
 	names := make([]string, 0, len(list))
 	for _, name := range list {
@@ -83,7 +83,7 @@ func choice[T ~string](into *T, kind string, list []T) value {
 	})
 }
 
-// integer is a whole number within bounds.
+// integer returns a value that reads an integer within bounds.
 func integer(into *int, least, most int) value {
 	words := "a number from " + strconv.Itoa(least) + " to " + strconv.Itoa(most)
 	return scalar(words, map[string]any{"type": "integer", "minimum": least, "maximum": most}, func(text string) error {
@@ -96,7 +96,7 @@ func integer(into *int, least, most int) value {
 	})
 }
 
-// share is a number above 0, up to most.
+// share returns a value that reads a number above 0, up to most.
 func share(into *float64, most float64) value {
 	words := "a number above 0, up to " + strconv.FormatFloat(most, 'g', -1, 64)
 	return scalar(words, map[string]any{"type": "number", "exclusiveMinimum": 0, "maximum": most}, func(text string) error {
@@ -109,7 +109,7 @@ func share(into *float64, most float64) value {
 	})
 }
 
-// boolean is true or false. YAML 1.2 has no other words for them, and the error for "yes" says so.
+// boolean returns a value that reads true or false. YAML 1.2 has no other words for them, and the error for "yes" says so.
 func boolean(set func(bool)) value {
 	return scalar("true or false", map[string]any{"type": "boolean"}, func(text string) error {
 		if text != "true" && text != "false" {
@@ -120,7 +120,7 @@ func boolean(set func(bool)) value {
 	})
 }
 
-// sequence is a list whose elements are read one by one; element returns how the next one is read.
+// sequence returns a value that reads a list. Element is called for each element and returns the value that reads it.
 func sequence(words string, element func() value) value {
 	return value{
 		words: words, schema: map[string]any{"type": "array", "items": element().schema}, inner: element().inner, of: element().of,
@@ -139,14 +139,15 @@ func sequence(words string, element func() value) value {
 	}
 }
 
-// words is a list of texts.
+// words returns a value that reads a list of texts.
 func words(into *[]string, what string) value {
 	return sequence(what, func() value {
 		return parsed(new(string), "a text", func(text string) (string, error) { *into = append(*into, text); return text, nil })
 	})
 }
 
-// named is a mapping from names that the file chooses; entry returns how the value of one is read, or what is wrong with the name.
+// named returns a value that reads a mapping with names chosen in the file. Entry returns the value that reads one, or an error
+// for an invalid name.
 func named(what, about string, entry func(name string) (value, error)) value {
 	sample, _ := entry("name")
 	return value{
@@ -169,7 +170,7 @@ func named(what, about string, entry func(name string) (value, error)) value {
 	}
 }
 
-// mapping is a mapping of known keys. The error for an unknown key suggests a similar one.
+// mapping returns a value that reads a mapping with known keys. The error for an unknown key suggests a similar one.
 func mapping(of string, keys func() []key) value {
 	return value{
 		words: "a mapping", schema: objectSchema(keys()), inner: keys, of: of,
@@ -199,7 +200,7 @@ func mapping(of string, keys func() []key) value {
 	}
 }
 
-// first returns where to report a missing key of a mapping: at its first key.
+// first returns the node at which to report a missing key of a mapping: its first key.
 func first(all []*ast.MappingValueNode, n ast.Node) ast.Node {
 	if len(all) > 0 {
 		return all[0].Key
@@ -234,7 +235,7 @@ func (r *reader) each(all []*ast.MappingValueNode, do func(name string, k, v ast
 	}
 }
 
-// either is a value in one of two forms: a mapping or a single value.
+// either returns a value that reads one of two forms: a mapping or a single value.
 func either(short, long value) value {
 	return value{
 		words: short.words + ", or a mapping", schema: map[string]any{"anyOf": []any{short.schema, long.schema}}, inner: long.inner, of: long.of,
