@@ -8,7 +8,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// facts holds the information about a server that the kit collects before it runs the checks: whether it can connect, and the tools and capabilities.
+// facts holds the information about a server that the kit collects before it runs the checks: whether it can connect, and
+// the tools and capabilities that the server offers.
 type facts struct {
 	handshake    ruling
 	log          transcript
