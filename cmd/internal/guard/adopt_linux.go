@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AdoptOrphans makes this process the parent of all its descendants that lose their parent. Processes of a command
-// that has killed its guard are then found and killed, even if they have left the process group and the session.
+// AdoptOrphans makes this process the parent of all its descendants that lose their parent. Processes of a command that has
+// killed its guard are then found and killed, even if they have left the process group and the session.
 //
-// It is for programs that start processes only with [Start] while guarded commands run: any other child would be
-// treated as an orphan when a guard is killed.
+// It is for programs that start processes only with [Start] while guarded commands run: any other child would be treated as an
+// orphan when a guard is killed.
 func AdoptOrphans() error {
 	own.mu.Lock()
 	defer own.mu.Unlock()
@@ -26,16 +26,17 @@ func AdoptOrphans() error {
 	return nil
 }
 
-// ownChildren are the processes that [Start] has started and that have not ended. All other children of this process are orphans.
+// ownChildren holds the processes that [Start] has started and that have not ended. All other children of this process are
+// orphans.
 type ownChildren struct {
-	mu     sync.Mutex // guards all below; held from the beginning of a start until its process is known
+	mu     sync.Mutex // guards the fields below; held from the beginning of a start until its process is known
 	pids   map[int]struct{}
 	adopts bool
 }
 
 var own ownChildren
 
-// start starts cmd and remembers its process.
+// start starts cmd and registers its process.
 func (o *ownChildren) start(cmd *exec.Cmd) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -49,15 +50,15 @@ func (o *ownChildren) start(cmd *exec.Cmd) error {
 	return nil
 }
 
-// ended forgets a process that has been waited for.
+// ended removes a process that has been waited for.
 func (o *ownChildren) ended(pid int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.pids, pid)
 }
 
-// sweepOrphans ends what a killed guard has left behind, and returns when nothing of it runs any more. Only processes that the kernel
-// itself holds take longer than a moment, and these are not waited for beyond patience.
+// sweepOrphans kills the processes that a killed guard has left, and returns when none is running. A process that is blocked in
+// the kernel may take longer; sweepOrphans waits for at most patience.
 func (o *ownChildren) sweepOrphans() {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(pace) {
 		if !o.killOrphans() {
@@ -66,8 +67,8 @@ func (o *ownChildren) sweepOrphans() {
 	}
 }
 
-// killOrphans kills the orphans there are and reaps those that have ended. It reports whether any was there: the children of a killed
-// one become orphans in turn.
+// killOrphans kills the current orphans and reaps those that have ended. It reports whether there were any, because the children
+// of a killed one become orphans in turn.
 func (o *ownChildren) killOrphans() (found bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -79,7 +80,7 @@ func (o *ownChildren) killOrphans() (found bool) {
 			continue
 		}
 		found = true
-		_ = syscall.Kill(pid, syscall.SIGKILL) // not reaped before, so that the number is still its own
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it was not reaped, so its id cannot have been reused
 		for {
 			_, err := syscall.Wait4(pid, nil, syscall.WNOHANG, nil)
 			if !errors.Is(err, syscall.EINTR) {

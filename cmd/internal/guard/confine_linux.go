@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Confinable reports which parts of a [Confinement] this system can enforce: the list of files needs Landlock (Linux 5.13), all the rest
-// needs a seccomp filter for this architecture.
+// Confinable reports which parts of a [Confinement] this system can enforce: the list of files needs Landlock (Linux 5.13), and
+// the other parts need a seccomp filter for this architecture.
 func Confinable() (files, calls bool) {
 	return landlockVersion() > 0, filterable()
 }
 
-// confine confines the calling thread, as far as the system can. It must be the thread that becomes the command. limitData is called when
-// everything that takes memory is done, and before limits can no longer be set.
+// confine confines the calling thread, as far as the system can. It must be the thread that executes the command. LimitData is
+// called after the last allocation, and before limits can no longer be set.
 func confine(c Confinement, limitData func() error) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("giving up new privileges: %w", err)
@@ -40,7 +40,7 @@ func confine(c Confinement, limitData func() error) error {
 	return nil
 }
 
-// landlockVersion returns the version of the Landlock interface, or 0 where the kernel has none or has it switched off.
+// landlockVersion returns the version of the Landlock ABI, or 0 if the kernel does not support it or has disabled it.
 func landlockVersion() int {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -49,7 +49,7 @@ func landlockVersion() int {
 	return int(version)
 }
 
-// Rights on files. A rule for a file may name only those of rightsOfFile.
+// Access rights to files. A rule for a file may name only those of rightsOfFile.
 const (
 	rightsToRead = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	rightsOfFile = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_WRITE_FILE |
@@ -59,7 +59,7 @@ const (
 		unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_REFER | unix.LANDLOCK_ACCESS_FS_TRUNCATE
 )
 
-// handledRights are the rights that a version of Landlock takes away where no rule gives them.
+// handledRights returns the rights that a version of Landlock denies unless a rule grants them.
 func handledRights(version int) uint64 {
 	rights := uint64(1<<13 - 1) // version 1: all up to LANDLOCK_ACCESS_FS_MAKE_SYM
 	if version >= 2 {
@@ -74,10 +74,10 @@ func handledRights(version int) uint64 {
 	return rights
 }
 
-// restrictFiles leaves the calling thread only the files of c.
+// restrictFiles restricts the calling thread to the files of c.
 func restrictFiles(c Confinement, version int) error {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: handledRights(version)}
-	// Only the first field is passed: the others are of later versions.
+	// Only the first field is passed, because later versions added the others.
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr.Handled_access_fs), 0) //nolint:gosec // the kernel takes its address
 	if errno != 0 {
 		return errno
@@ -100,7 +100,7 @@ func restrictFiles(c Confinement, version int) error {
 	return nil
 }
 
-// addRule gives rights on path and all below it.
+// addRule grants rights on path and everything below it.
 func addRule(rules int, path string, rights uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/guard"
 )
 
-// confined returns options that leave a shell what it needs to start, and one folder to write in.
+// confined returns options that allow a shell to start, and to write in one directory.
 func confined(t *testing.T, folder string) guard.Options {
 	t.Helper()
 	if files, calls := guard.Confinable(); !files || !calls {
@@ -25,7 +25,7 @@ func confined(t *testing.T, folder string) guard.Options {
 	return o
 }
 
-// TestConfinementIsEnforced runs each script confined and not: without a confinement each of them works.
+// TestConfinementIsEnforced runs each script with and without a confinement. Without one, each of them succeeds.
 func TestConfinementIsEnforced(t *testing.T) {
 	outside, inside := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(outside, "secret"), []byte("secret\n"), 0o600); err != nil {
@@ -75,7 +75,7 @@ func TestConfinedCommandWorksInItsFolder(t *testing.T) {
 	}
 }
 
-// TestConfinedPythonWorks tries what the filter must not refuse.
+// TestConfinedPythonWorks covers calls that the filter must not refuse.
 func TestConfinedPythonWorks(t *testing.T) {
 	if _, err := os.Stat("/usr/bin/python3"); err != nil {
 		t.Skip("no Python")
@@ -93,7 +93,7 @@ t = threading.Thread(target=print, args=("works",)); t.start(); t.join()'`)
 	}
 }
 
-// TestConfinedCommandKillsNeitherGuardNorUs has a command try to get rid of the processes that hold it.
+// TestConfinedCommandKillsNeitherGuardNorUs runs a command that tries to kill its guard and this process.
 func TestConfinedCommandKillsNeitherGuardNorUs(t *testing.T) {
 	l := start(t, confined(t, t.TempDir()), "kill -9 $PPID; kill -9 "+strconv.Itoa(os.Getpid())+"; echo alive; kill -9 $$")
 	if end := l.p.End(); end.Code != 137 || !strings.Contains(l.said(), "alive") {

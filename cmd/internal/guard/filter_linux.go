@@ -7,18 +7,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A seccomp filter is a small program that the kernel runs for each system call of a process. Its input is struct seccomp_data: the
-// number of the call, the architecture, the address of the instruction, and six arguments of 64 bits, in the byte order of the machine.
+// A seccomp filter is a small program that the kernel runs for each system call of a process. Its input is struct seccomp_data:
+// the number of the call, the architecture, the address of the instruction, and six 64-bit arguments, in native byte order.
 const (
 	atNumber = 0
 	atArch   = 4
 	atArgs   = 16
 )
 
-// architectures that the lists of calls below are written for.
+// architectures are those that the lists of calls below are written for.
 var architectures = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}
 
-// filterable reports whether the kernel takes seccomp filters and this architecture has its lists.
+// filterable reports whether the kernel supports seccomp filters and there are lists for this architecture.
 func filterable() bool {
 	if architectures[runtime.GOARCH] == 0 {
 		return false
@@ -28,7 +28,7 @@ func filterable() bool {
 	return errno == 0
 }
 
-// restrictCalls sets the filter for the calling thread. It stays in force in what the thread becomes and starts.
+// restrictCalls sets the filter for the calling thread. The filter is kept across exec and inherited by children.
 func restrictCalls(program []unix.SockFilter) error {
 	p := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}                                                             //nolint:gosec // some hundred instructions
 	if _, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&p))); errno != 0 { //nolint:gosec // the kernel takes its address
@@ -43,28 +43,28 @@ const (
 	denyNoSys = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 )
 
-// x32 marks calls of another convention on amd64, which have other numbers.
+// x32 marks calls of the x32 ABI on amd64, which have other numbers.
 const x32 = 0x40000000
 
-// filter writes the program for a process: refused calls fail with EPERM, all others are allowed.
+// filter returns the program for a process: refused calls fail with EPERM, all others are allowed.
 func filter(arch uint32, pid int) []unix.SockFilter {
 	program := []unix.SockFilter{
 		load(atArch), jump(unix.BPF_JEQ, arch, 1, 0), verdict(unix.SECCOMP_RET_KILL_PROCESS),
 		load(atNumber), jump(unix.BPF_JGE, x32, 0, 1), verdict(denyPerm),
 	}
-	// A thread is started by clone; a process by clone without CLONE_THREAD. The flags of clone3 are in memory, which a filter cannot
-	// read: libraries fall back to clone where it does not exist.
+	// A thread is started by clone with CLONE_THREAD, and a process without it. The flags of clone3 are in memory, which a filter
+	// cannot read. Libraries fall back to clone if clone3 does not exist.
 	program = append(program, jump(unix.BPF_JEQ, unix.SYS_CLONE3, 0, 1), verdict(denyNoSys))
 	program = append(program, jump(unix.BPF_JEQ, unix.SYS_CLONE, 0, 4),
 		load(atArgs), jump(unix.BPF_JSET, unix.CLONE_THREAD, 0, 1), verdict(allow), verdict(denyPerm))
-	for _, number := range []uint32{unix.SYS_KILL, unix.SYS_TGKILL} { // only for itself, as in abort
+	for _, number := range []uint32{unix.SYS_KILL, unix.SYS_TGKILL} { // only to itself, as in abort
 		program = append(program, jump(unix.BPF_JEQ, number, 0, 4),
 			load(atArgs), jump(unix.BPF_JEQ, uint32(pid), 0, 1), verdict(allow), verdict(denyPerm)) //nolint:gosec // process numbers are positive
 	}
 	// prlimit64 reads limits if its third argument is null, and sets them otherwise.
 	program = append(program, jump(unix.BPF_JEQ, unix.SYS_PRLIMIT64, 0, 6), load(atArgs+2*8), jump(unix.BPF_JEQ, 0, 0, 3),
 		load(atArgs+2*8+4), jump(unix.BPF_JEQ, 0, 0, 1), verdict(allow), verdict(denyPerm))
-	// Memory that is shared does not count for the limit on data (RLIMIT_DATA). Pages of shared files are bounded by the limits on files.
+	// Shared memory does not count for the limit on data (RLIMIT_DATA). Pages of shared files are bounded by the limits on files.
 	program = append(program, jump(unix.BPF_JEQ, unix.SYS_MMAP, 0, 5), load(atArgs+3*8), jump(unix.BPF_JSET, unix.MAP_ANONYMOUS, 0, 2),
 		jump(unix.BPF_JSET, unix.MAP_SHARED, 0, 1), verdict(denyPerm), verdict(allow))
 	for _, number := range append(refused, refusedHere...) {
@@ -77,8 +77,7 @@ func load(at uint32) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
 }
 
-// jump compares the loaded value with k and skips then instructions if they match, otherwise as many as the last
-// parameter says.
+// jump compares the loaded value with k and skips then instructions if they match, and otherwise instructions if not.
 func jump(compare uint16, k uint32, then, otherwise uint8) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_JMP | compare | unix.BPF_K, K: k, Jt: then, Jf: otherwise}
 }

@@ -1,13 +1,13 @@
-// Package guard runs commands and kills everything they have started when they, or this process, end.
+// Package guard runs commands and kills all processes they have started when they, or this process, end.
 //
-// The kernel can kill a process when its parent ends, but not all its descendants. So on Linux a guard runs between
-// this process and the command: a small process, our program under a hidden command. It adopts every descendant that
-// loses its parent, even one that has left the process group or the session. When the command ends, on request, or
-// when this process ends in any way, the guard kills them all, and exits.
+// The kernel can kill a process when its parent ends, but not all its descendants. So on Linux a guard runs between this process
+// and the command. The guard is a small process that runs this program with a hidden command. It adopts every descendant that
+// loses its parent, even one that has left the process group or the session. When the command ends, on request, or when this
+// process ends in any way, the guard kills them all, and exits.
 //
-// A command that runs as the same user can kill its guard. It is killed with it, and so is its process group.
-// Processes that have left the group before are killed only if this process has called [AdoptOrphans]. They survive if
-// the command kills both its guard and this process before either can act.
+// A command that runs as the same user can kill its guard. The command and its process group are then killed too. Processes that
+// have left the group before are killed only if this process has called [AdoptOrphans]. They survive if the command kills both
+// its guard and this process before either can act.
 package guard
 
 import (
@@ -20,45 +20,45 @@ import (
 	"time"
 )
 
-// Options say how a command is kept. The zero value is without a guard.
+// Options configures how a command is run. The zero value uses no guard.
 type Options struct {
-	// Self is the command line that runs [Main], without its arguments. If it is empty, and outside of Linux, there is
-	// no guard and there are no limits: on Linux the command is then killed with this process and its process group
-	// with the command; elsewhere only the command is killed.
+	// Self is the command line that runs [Main], without its arguments. If it is empty, and on systems other than Linux, there is
+	// no guard and there are no limits: on Linux the command is then killed when this process ends, and its process group when
+	// the command ends; elsewhere only the command is killed.
 	Self []string
 
 	Limits Limits
 
-	// Confine, if not nil, takes rights from the command and from all that it starts, as far as [Confinable] says that it can.
+	// Confine, if not nil, removes rights from the command and all processes that it starts, as far as [Confinable] reports
+	// support.
 	Confine *Confinement
 
-	// Hold are files that the guard holds open until all is over, so that a lock on one of them is not free any sooner,
-	// even if we are killed. The command does not get them.
+	// Hold lists files that the guard keeps open until all processes have ended, so that a lock on one of them is not released
+	// earlier, even if this process is killed. The command does not inherit them.
 	Hold []*os.File
 }
 
-// Limits are the limits of each process of a command, in bytes; zero is unlimited. If any is set, there are no core
-// files.
+// Limits are the limits for each process of a command, in bytes; zero means no limit. If any is set, core files are disabled.
 type Limits struct {
-	Data int64 // memory of its own
-	File int64 // the size of a file that it writes
+	Data int64 // private memory
+	File int64 // size of a file that it writes
 }
 
-// Confinement lists the files that a confined command can use. All others cannot be opened, run, created or removed. A confined command
-// can neither open sockets nor start processes, signal or inspect other processes, raise its limits, or change the mode or owner of files.
-// Nothing of it needs a privilege, and nothing can give the rights back.
+// Confinement lists the files that a confined command can use. All others cannot be opened, executed, created or removed. A
+// confined command can neither open sockets nor start processes, signal or inspect other processes, raise its limits, or change
+// the mode or owner of files. Confinement requires no privileges and cannot be undone.
 type Confinement struct {
-	Read  []string // files and folders that it can read and run; those that do not exist are skipped
-	Write []string // folders below which it can read, create, write and remove files
+	Read  []string // files and directories that it can read and execute; those that do not exist are skipped
+	Write []string // directories below which it can read, create, write and remove files
 }
 
-// End is how a command ended. The zero value is a success.
+// End describes how a command ended. The zero value is a success.
 type End struct {
-	Code   int            // the exit code, or 128 and the number of the signal; 127 if it could not be started by its guard
-	Signal syscall.Signal // that ended it, or 0
+	Code   int            // the exit code, or 128 plus the number of the signal; 127 if the guard could not start the command
+	Signal syscall.Signal // the signal that ended it, or 0
 }
 
-// String says it as [os.ProcessState] does.
+// String formats it like [os.ProcessState].
 func (e End) String() string {
 	if e.Signal != 0 {
 		return "signal: " + e.Signal.String()
@@ -66,35 +66,35 @@ func (e End) String() string {
 	return "exit status " + strconv.Itoa(e.Code)
 }
 
-// Process is a command that was started. Its methods may be called at any time, side by side.
+// Process is a started command. Its methods are safe for concurrent use.
 type Process struct {
 	cmd  *exec.Cmd
 	line *line // to the guard; nil without one
 	done chan struct{}
-	end  End // read it after done
+	end  End // valid after done is closed
 
 	kill sync.Once
 }
 
-// line is our end of the line to a guard.
+// line holds this process's ends of the pipes to a guard.
 type line struct {
-	orders *os.File // its end is the order to kill everything
-	told   *os.File // report of the guard, see [tell]
+	orders *os.File // closing it makes the guard kill all processes
+	told   *os.File // report of the guard, see [watchman.tell]
 }
 
 func (l *line) close() { _, _ = l.orders.Close(), l.told.Close() }
 
-// The files that a guard inherits after the command's three; those to hold follow them.
+// The files that a guard inherits after the three standard streams; the files to hold follow them.
 const (
-	ordersFD = 3 // ends when we do, or when we want everything killed
+	ordersFD = 3 // closed when this process ends or wants all processes killed
 	reportFD = 4
 	holdFD   = 5
 )
 
 // Options of the command line of a guard.
 const (
-	holdWord    = "--hold"    // how many files
-	limitedWord = "--limited" // not a guard: applies the limits and becomes the command
+	holdWord    = "--hold"    // number of files
+	limitedWord = "--limited" // not a guard: sets the limits and executes the command
 	dataWord    = "--data"
 	fileWord    = "--fsize"
 	confineWord = "--confine"
@@ -103,12 +103,11 @@ const (
 	endWord     = "--"
 )
 
-// patience is how long a guard has to kill everything. It takes milliseconds, unless a process is blocked in the
-// kernel.
+// patience is how long a guard may take to kill all processes. It takes milliseconds, unless a process is blocked in the kernel.
 const patience = 5 * time.Second
 
-// Start starts cmd, which has the path, the arguments, the directory, the environment, and the streams, each nil or a
-// file. All else is set here. The caller uses the Process and must not wait for cmd.
+// Start starts cmd. The caller sets its path, arguments, directory, environment and streams, each of which is nil or a file;
+// Start sets everything else. The caller uses the Process and must not wait for cmd.
 func Start(cmd *exec.Cmd, o Options) (*Process, error) {
 	if cmd.Err != nil {
 		return nil, cmd.Err
@@ -119,7 +118,7 @@ func Start(cmd *exec.Cmd, o Options) (*Process, error) {
 		if err := p.enlist(o); err != nil {
 			return nil, err
 		}
-		defer func() { _, _ = cmd.ExtraFiles[0].Close(), cmd.ExtraFiles[1].Close() }() // the guard has its own copies
+		defer func() { _, _ = cmd.ExtraFiles[0].Close(), cmd.ExtraFiles[1].Close() }() // the guard has copies
 	}
 	cmd.SysProcAttr = attributes(guarded)
 	started := make(chan error)
@@ -133,7 +132,7 @@ func Start(cmd *exec.Cmd, o Options) (*Process, error) {
 	return p, nil
 }
 
-// enlist puts a guard before the command.
+// enlist changes the command line to run the command under a guard.
 func (p *Process) enlist(o Options) error {
 	orders, order, err := os.Pipe()
 	if err != nil {
@@ -153,7 +152,7 @@ func (p *Process) enlist(o Options) error {
 	return nil
 }
 
-// restrictions is the command line that sets the limits and the confinement, if there are any.
+// restrictions returns the arguments that set the limits and the confinement, or nil.
 func (o Options) restrictions() []string {
 	if o.Limits == (Limits{}) && o.Confine == nil {
 		return nil
@@ -172,8 +171,8 @@ func (o Options) restrictions() []string {
 	return append(args, endWord)
 }
 
-// live starts the process and waits for its end, all on one thread: the kernel takes the death of the thread that started a child for
-// the death of its parent.
+// live starts the process and waits for its end on the same thread, because the kernel treats the end of the thread that started
+// a child as the end of its parent.
 func (p *Process) live(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -182,22 +181,22 @@ func (p *Process) live(started chan<- error) {
 	if err != nil {
 		return
 	}
-	_ = p.cmd.Wait() // the state says more
+	_ = p.cmd.Wait() // the state has more detail
 	own.ended(p.cmd.Process.Pid)
 	p.bury()
 	close(p.done)
 }
 
-// Done is closed when the command and all that it has started have ended.
+// Done returns a channel that is closed when the command and all processes that it has started have ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// End returns how the command ended, and waits until it has.
+// End waits until the command has ended, and returns how it ended.
 func (p *Process) End() End {
 	<-p.done
 	return p.end
 }
 
-// Kill ends the command and all that it has started. It does not wait for it: see [Process.Done].
+// Kill kills the command and all processes that it has started. It does not wait for them: see [Process.Done].
 func (p *Process) Kill() {
 	p.kill.Do(func() {
 		if p.line == nil {

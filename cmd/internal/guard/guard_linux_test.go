@@ -26,10 +26,10 @@ func TestMain(m *testing.M) {
 			defer runtime.KeepAlive(fillHeap())
 		}
 		code := make(chan int)
-		go func() { code <- guard.Main(os.Args[2:]) }() // on any thread but the first
+		go func() { code <- guard.Main(os.Args[2:]) }() // on any thread except the first
 		os.Exit(<-code)
 	}
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // a guard under the race detector would end a second late
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // under the race detector, a guard would exit one second late
 	os.Exit(m.Run())
 }
 
@@ -44,7 +44,7 @@ func kinds(t *testing.T) map[string]guard.Options {
 	return map[string]guard.Options{"bare": {}, "guarded": {Self: self}, "limited": {Self: self, Limits: guard.Limits{File: 1 << 30}}}
 }
 
-// place is a folder in which a script runs.
+// place is a directory in which a script runs.
 type place struct {
 	t   *testing.T
 	dir string
@@ -80,7 +80,7 @@ func (l *place) said() string {
 	return string(text)
 }
 
-// await returns when the script has said so.
+// await waits until the script has printed the word.
 func (l *place) await(word string) {
 	l.t.Helper()
 	for !strings.Contains(l.said(), word) {
@@ -92,7 +92,7 @@ func (l *place) await(word string) {
 	}
 }
 
-// number returns what the script has said behind the word.
+// number returns the number that the script has printed after the word.
 func (l *place) number(word string) int {
 	l.t.Helper()
 	_, rest, _ := strings.Cut(l.said(), word+" ")
@@ -151,7 +151,7 @@ func TestACommandIsAskedFirst(t *testing.T) {
 		if end := l.p.End(); end != (guard.End{Code: 7}) {
 			t.Errorf("%s: %+v", kind, end)
 		}
-		l.p.Ask() // there is nobody any more
+		l.p.Ask() // all processes have ended
 	}
 }
 
@@ -169,7 +169,7 @@ func TestACommandBeginsAsItWouldWithoutAGuard(t *testing.T) {
 	}
 }
 
-// TestAKilledGuardIsMissed has a command kill its guard: it goes with it, and so does its group.
+// TestAKilledGuardIsMissed runs a command that kills its guard. The command and its process group must be killed too.
 func TestAKilledGuardIsMissed(t *testing.T) {
 	for kind, o := range kinds(t) {
 		if kind == "bare" {
@@ -185,7 +185,7 @@ func TestAKilledGuardIsMissed(t *testing.T) {
 	}
 }
 
-// TestGuardPreservesIgnoredSignals: under nohup, and in the background of a shell, a command begins with signals ignored.
+// TestGuardPreservesIgnoredSignals covers nohup and background jobs of a shell, in which a command starts with ignored signals.
 func TestGuardPreservesIgnoredSignals(t *testing.T) {
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT)
 	defer signal.Reset(syscall.SIGHUP, syscall.SIGINT)
@@ -204,8 +204,8 @@ func TestGuardPreservesIgnoredSignals(t *testing.T) {
 	}
 }
 
-// TestKilledGuardLeavesNoDaemon has a command that starts a daemon as daemons are started, in a session of its own with a parent that
-// ends, and then kills its guard. Another command goes on meanwhile.
+// TestKilledGuardLeavesNoDaemon runs a command that starts a daemon in a new session, whose parent ends, and then kills its
+// guard. Another command must not be affected.
 func TestKilledGuardLeavesNoDaemon(t *testing.T) {
 	if err := guard.AdoptOrphans(); err != nil {
 		t.Fatal(err)
@@ -229,7 +229,8 @@ func TestKilledGuardLeavesNoDaemon(t *testing.T) {
 	}
 }
 
-// TestHeldLockOutlivesTheProcess lets go of a lock as our death would: it is free when all is over, and not before.
+// TestHeldLockOutlivesTheProcess releases a lock as if this process had ended. The lock must be free when all processes have
+// ended, and not earlier.
 func TestHeldLockOutlivesTheProcess(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lock")
 	lock := func() (*os.File, error) {
@@ -262,7 +263,7 @@ func TestHeldLockOutlivesTheProcess(t *testing.T) {
 	}
 }
 
-// TestManyAreEnded has a command leave many behind, each with a session of its own.
+// TestManyAreEnded runs a command that leaves many processes, each in a new session.
 func TestManyAreEnded(t *testing.T) {
 	l := start(t, kinds(t)["guarded"], "for i in $(seq 100); do setsid sh -c 'echo stays $$; exec sleep 100' & done; while [ $(grep -c stays out) -lt 100 ]; do sleep 0.01; done")
 	if end := l.p.End(); end != (guard.End{}) {
@@ -275,7 +276,7 @@ func TestManyAreEnded(t *testing.T) {
 	}
 }
 
-// TestNoProcessEscapesTheGuard has processes that are never there for long: each starts another, in a session of its own, and ends.
+// TestNoProcessEscapesTheGuard uses short-lived processes: each starts another in a new session, and ends.
 func TestNoProcessEscapesTheGuard(t *testing.T) {
 	l := start(t, kinds(t)["guarded"], `
 run='echo $1 >> runs; if [ $1 -lt 5000 ]; then setsid sh -c "$0" "$0" $(($1+1)) & fi'
@@ -292,7 +293,7 @@ while ! grep -q '^9$' runs; do sleep 0.01; done`)
 		return info.Size()
 	}
 	before := size()
-	for range 50 { // somebody who runs would write meanwhile
+	for range 50 { // a running process would write in the meantime
 		time.Sleep(time.Millisecond)
 	}
 	if after := size(); after != before {

@@ -15,10 +15,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// become sets the limits that its arguments name and becomes the command that follows them: --data BYTES --fsize BYTES [--confine
-// --read PATH… --write PATH…] -- CMD ARGS, where CMD is a path. It returns only if that fails. The limits are not set in the guard, which would be bound by them as well.
+// become sets the limits in its arguments and executes the command that follows them: --data BYTES --fsize BYTES [--confine
+// --read PATH… --write PATH…] -- CMD ARGS, where CMD is a path. It returns only if that fails. The limits are not set in the
+// guard, because they would apply to the guard too.
 //
-// The limit is on data (RLIMIT_DATA) and not on address space (RLIMIT_AS), which runtimes reserve far beyond what they use.
+// The limit is on data (RLIMIT_DATA) and not on address space (RLIMIT_AS), of which runtimes reserve far more than they use.
 func become(args []string) error {
 	flags := flag.NewFlagSet("limited", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -43,8 +44,8 @@ func become(args []string) error {
 			return err
 		}
 	}
-	// The guard has set this for the first thread of this process, and the kernel keeps it per thread: a command that
-	// another thread becomes would survive a guard that is killed.
+	// The guard has set this for the first thread of this process, but the kernel keeps it per thread: a command executed by
+	// another thread would survive a guard that is killed.
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("tying the command to its guard: %w", err)
 	}
@@ -57,7 +58,7 @@ func become(args []string) error {
 			return nil
 		}
 		most := syscall.Rlimit{Cur: *data, Max: *data}
-		// A raw call, because the runtime may start a thread during others.
+		// A raw call, because the runtime may start a thread during other calls.
 		if _, _, errno := syscall.RawSyscall6(unix.SYS_PRLIMIT64, 0, syscall.RLIMIT_DATA, uintptr(unsafe.Pointer(&most)), 0, 0, 0); errno != 0 { //nolint:gosec // the kernel takes its address
 			return fmt.Errorf("setting a limit: %w", errno)
 		}
@@ -73,10 +74,10 @@ func become(args []string) error {
 	return fmt.Errorf("starting %q: %w", flags.Arg(0), program.exec())
 }
 
-// image is a command in the form that the kernel takes.
+// image is a command in the form that execve needs.
 //
-// [syscall.Exec] copies the command line to the heap. The limit on data includes what the Go runtime has mapped, which
-// may exceed the limit already. Once the limit is set the heap cannot grow, so everything is allocated before.
+// [syscall.Exec] copies the command line to the heap. The limit on data includes memory that the Go runtime has mapped, which may
+// already exceed the limit. Once the limit is set the heap cannot grow, so everything is allocated before.
 type image struct {
 	path              *byte
 	arguments, values []*byte
@@ -93,18 +94,18 @@ func newImage(command, environment []string) (i image, err error) {
 		return image{}, err
 	}
 	debug.SetGCPercent(-1)
-	runtime.GOMAXPROCS(1) // no other thread runs from here on
-	// The Go runtime has raised the soft limit on open files for itself, and Exec sets it back before it fails.
+	runtime.GOMAXPROCS(1) // no other thread runs from now on
+	// The Go runtime has raised the soft limit on open files, and Exec restores it before it fails.
 	_ = syscall.Exec("", nil, nil)
 	return i, nil
 }
 
-// exec becomes the command. It returns only if that fails, and allocates nothing before.
+// exec executes the command. It returns only if that fails, and does not allocate before.
 func (i *image) exec() error {
 	for range 100 {
 		_, _, errno := syscall.RawSyscall(syscall.SYS_EXECVE, uintptr(unsafe.Pointer(i.path)), //nolint:gosec // the kernel takes their addresses
 			uintptr(unsafe.Pointer(&i.arguments[0])), uintptr(unsafe.Pointer(&i.values[0]))) //nolint:gosec // the same
-		if errno != syscall.EAGAIN { // which it may be while another thread is being started
+		if errno != syscall.EAGAIN { // possible while another thread is being started
 			return errno
 		}
 	}

@@ -21,8 +21,8 @@ func fillHeap() (all [][]byte) {
 	return all
 }
 
-// TestLimitOnDataBindsOnlyTheCommand runs a command with a limit below the memory of the guard's own process, whose heap would have to grow
-// to hold the command line.
+// TestLimitOnDataBindsOnlyTheCommand runs a command with a limit below the memory of the guard, whose heap would have to grow to
+// hold the command line.
 func TestLimitOnDataBindsOnlyTheCommand(t *testing.T) {
 	t.Setenv(fillHeapVariable, "1")
 	for _, confined := range []bool{false, true} {

@@ -23,13 +23,13 @@ const (
 	toldSignal = "signal"
 )
 
-// pace is how often a guard that kills everything looks for new descendants.
+// pace is how often a guard looks for new descendants while it kills all processes.
 const pace = time.Millisecond
 
-// Main is the hidden command of which [Start] writes the arguments: the guard itself, or what sets the limits and becomes the command.
-// It returns the exit code for the process.
+// Main runs the hidden command whose arguments [Start] writes: the guard itself, or the step that sets the limits and executes
+// the command. It returns the exit code for the process.
 func Main(args []string) int {
-	runtime.LockOSThread() // the death of the thread that starts the command would end the command
+	runtime.LockOSThread() // the end of the thread that starts the command would end the command
 	if len(args) > 0 && args[0] == limitedWord {
 		fmt.Fprintln(os.Stderr, become(args[1:]))
 		return 127
@@ -48,14 +48,14 @@ func Main(args []string) int {
 	return watch(args[3:])
 }
 
-// watch runs the command and ends as it ended, when all that it has started is gone.
+// watch runs the command, waits until all processes that it has started have ended, and returns the command's exit code.
 func watch(command []string) int {
 	w := watchman{
 		report: os.NewFile(reportFD, "report"), ordered: make(chan struct{}), changed: make(chan os.Signal, 1), asked: make(chan os.Signal, 8),
 	}
 	signal.Notify(w.changed, syscall.SIGCHLD)
 	for _, s := range []os.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT} {
-		if !signal.Ignored(s) { // asking for an ignored one, as under nohup, would give the command the default action
+		if !signal.Ignored(s) { // subscribing to an ignored signal, as under nohup, would give the command the default action
 			signal.Notify(w.asked, s)
 		}
 	}
@@ -81,7 +81,7 @@ func watch(command []string) int {
 	}()
 	end, all := w.keep()
 	if !all {
-		return end.Code // without a report, so that the parent looks itself
+		return end.Code // without a report, so that the parent kills the remaining processes
 	}
 	if end.Signal != 0 {
 		w.tell(toldSignal, int(end.Signal))
@@ -103,23 +103,23 @@ func letGo() {
 	_ = null.Close()
 }
 
-// watchman is a guard at work.
+// watchman is a running guard.
 type watchman struct {
 	pid     int // process and group id of the command; 0 when it has ended
 	end     End
 	report  *os.File
-	ordered chan struct{}  // closed when everything has to be killed
-	changed chan os.Signal // a child has ended; one signal stands for many
-	asked   chan os.Signal // the command is asked too
+	ordered chan struct{}  // closed when all processes must be killed
+	changed chan os.Signal // a child has ended; one signal may represent several children
+	asked   chan os.Signal // requests to end, which are forwarded to the command
 }
 
-func (w *watchman) tell(word string, n int) { _, _ = fmt.Fprintf(w.report, "%s %d\n", word, n) } // the parent may have gone
+func (w *watchman) tell(word string, n int) { _, _ = fmt.Fprintf(w.report, "%s %d\n", word, n) } // the parent may have ended
 
-// keep waits for the end of the command, kills all other descendants, and reports whether all have ended. One
-// goroutine kills and reaps, so that the id of a child cannot be reused before it is killed.
+// keep waits for the end of the command, kills all other descendants, and reports whether all have ended. One goroutine kills and
+// reaps, so that the id of a child cannot be reused before it is killed.
 func (w *watchman) keep() (end End, all bool) {
-	var again <-chan time.Time // runs while everything is being ended
-	var late <-chan time.Time  // what is left then is blocked in the kernel, and ends when that returns
+	var again <-chan time.Time // ticks while all processes are being killed
+	var late <-chan time.Time  // the processes left then are blocked in the kernel, and end when that call returns
 	ordered := w.ordered
 	for {
 		select {
@@ -142,14 +142,14 @@ func (w *watchman) keep() (end End, all bool) {
 		}
 		if again != nil {
 			killChildren()
-			if w.pid != 0 { // also if the children cannot be listed
+			if w.pid != 0 { // even if the children cannot be listed
 				_ = syscall.Kill(-w.pid, syscall.SIGKILL)
 			}
 		}
 	}
 }
 
-// reap reaps every child that has ended, and reports whether none is left.
+// reap reaps every child that has ended, and reports whether no child is left.
 func (w *watchman) reap() (alone bool) {
 	for {
 		var status syscall.WaitStatus
@@ -166,21 +166,22 @@ func (w *watchman) reap() (alone bool) {
 	}
 }
 
-// killChildren kills those that this process has at the moment. Theirs become its own, and are next.
+// killChildren kills the current children of this process. Their children become children of this process and are killed in the
+// next round.
 func killChildren() {
 	for _, pid := range children("/proc/self/task") {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
 }
 
-// children are those that the kernel lists with the threads of this process. Where it keeps no such list, they are looked for among all
-// processes, which takes longer.
+// children returns the process ids that the kernel lists for the threads of this process. If the kernel has no such list, all
+// processes are searched, which is slower.
 func children(threads string) (pids []int) {
 	tasks, _ := os.ReadDir(threads)
 	listed := false
 	for _, task := range tasks {
 		text, err := os.ReadFile(filepath.Join(threads, task.Name(), "children"))
-		listed = listed || err == nil // a thread may just have ended
+		listed = listed || err == nil // a thread may have just ended
 		for _, word := range strings.Fields(string(text)) {
 			if pid, err := strconv.Atoi(word); err == nil {
 				pids = append(pids, pid)

@@ -15,8 +15,8 @@ const works = true
 // Limitable reports whether [Limits] are enforced on this system.
 const Limitable = works
 
-// attributes put a process into a new group, so that it gets no signals for our terminal or group. A guard survives us
-// for a moment, to kill the rest; without one the command is killed with us.
+// attributes returns attributes that put a process into a new group, so that it gets no signals for the terminal or group of
+// this process. A guard briefly outlives this process, to kill the others; without a guard the command is killed when this process ends.
 func attributes(guarded bool) *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Setpgid: true}
 	if !guarded {
@@ -28,16 +28,16 @@ func attributes(guarded bool) *syscall.SysProcAttr {
 // Ask sends SIGTERM to the command and its process group. A guard forwards it.
 func (p *Process) Ask() {
 	if p.line != nil {
-		_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may just have ended
+		_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have just ended
 		return
 	}
 	p.signal(syscall.SIGTERM)
 }
 
-// force kills the process that we have started, also if it has left its group. A guard takes its command along.
+// force kills the started process, even if it has left its group. A guard is killed with its command.
 func (p *Process) force() {
 	p.signal(syscall.SIGKILL)
-	_ = p.cmd.Process.Kill() // it may just have ended
+	_ = p.cmd.Process.Kill() // it may have just ended
 }
 
 func (p *Process) signal(s syscall.Signal) {
@@ -48,7 +48,7 @@ func (p *Process) signal(s syscall.Signal) {
 	}
 }
 
-// bury finds out how the command has ended, and kills what is left.
+// bury determines how the command ended, and kills the remaining processes.
 func (p *Process) bury() {
 	group := p.cmd.Process.Pid
 	p.end = endOf(p.cmd.ProcessState.Sys())
@@ -57,10 +57,10 @@ func (p *Process) bury() {
 		pid, end := p.line.report()
 		if end != nil {
 			p.end = *end
-			return // the guard has seen to it
+			return // the guard has killed all processes
 		}
 		if group = pid; pid == 0 {
-			return // it was killed before it began
+			return // the command was not started
 		}
 		defer own.sweepOrphans()
 	}
@@ -78,7 +78,7 @@ func endOf(state any) End {
 	return End{Code: status.ExitStatus()}
 }
 
-// report reads the report of the guard: the process of the command, and how it ended. A guard that was killed may have
+// report reads the report of the guard: the process id of the command, and how it ended. A guard that was killed may have
 // reported neither.
 func (l *line) report() (pid int, end *End) {
 	text, _ := io.ReadAll(io.LimitReader(l.told, 256)) // the guard was the only writer and has ended
@@ -98,8 +98,8 @@ func (l *line) report() (pid int, end *End) {
 	return pid, end
 }
 
-// sweep ends a group and gives it the moment that it needs to be gone. Only one that the kernel itself holds takes longer. The group's
-// number is not used again while it has members.
+// sweep kills a process group and waits, for at most patience, until it has ended. That takes long only if a process is blocked
+// in the kernel. The id of the group is not reused while it has members.
 func sweep(group int) {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if syscall.Kill(-group, syscall.SIGKILL) != nil || !alive(group) {
@@ -108,7 +108,7 @@ func sweep(group int) {
 	}
 }
 
-// alive reports whether a process of a group still runs. Zombies do not count: their parent may never reap them.
+// alive reports whether a process of a group still runs. Zombies do not count, because their parent may never reap them.
 func alive(group int) bool {
 	for _, s := range snapshot() {
 		if s.group == group && s.state != "Z" && s.state != "X" {
@@ -118,8 +118,8 @@ func alive(group int) bool {
 	return false
 }
 
-// Memory is how many bytes the command and all that it has started hold together. Pages of mapped files do not count: processes share them,
-// and the system can drop them. Without a guard the processes of its group count.
+// Memory returns the bytes of memory that the command and all processes it has started use. Pages of mapped files do not count:
+// processes share them, and the kernel can drop them. Without a guard, the processes of its group are counted.
 func (p *Process) Memory() (bytes int64) {
 	all, root := snapshot(), p.cmd.Process.Pid
 	for pid, s := range all {
@@ -130,7 +130,7 @@ func (p *Process) Memory() (bytes int64) {
 	return bytes
 }
 
-// held is how many bytes of memory a process has that are not pages of a mapped file.
+// held returns the bytes of memory of a process that are not pages of a mapped file.
 func held(pid int) (bytes int64) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {
@@ -159,7 +159,7 @@ type processes map[int]stat
 
 // below reports whether a process is root or one of its descendants.
 func (all processes) below(pid, root int) bool {
-	for range len(all) + 1 { // parents that were looked at one after the other may seem to go in a circle
+	for range len(all) + 1 { // parents read at different times may seem to form a cycle
 		if pid == root {
 			return true
 		}
@@ -188,7 +188,7 @@ func snapshot() processes {
 		if err != nil {
 			continue // it has just ended
 		}
-		text = text[bytes.LastIndexByte(text, ')')+1:] // the name before may hold anything
+		text = text[bytes.LastIndexByte(text, ')')+1:] // the name before it may contain any character
 		fields := strings.Fields(string(text))
 		if len(fields) < 3 {
 			continue

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// Only Linux can kill a process with its parent, and only that is tested: elsewhere only the command is killed.
+// Only Linux can kill a process with its parent. On other systems only the command is killed.
 
 const works = false
 
@@ -24,7 +24,7 @@ func (p *Process) force() { _ = p.cmd.Process.Kill() }
 
 func (p *Process) bury() { p.end = End{Code: p.cmd.ProcessState.ExitCode()} }
 
-// AdoptOrphans is not built for this system and does nothing.
+// AdoptOrphans is not supported on this system and does nothing.
 func AdoptOrphans() error { return nil }
 
 type ownChildren struct{}
@@ -34,11 +34,11 @@ var own ownChildren
 func (ownChildren) start(cmd *exec.Cmd) error { return cmd.Start() }
 func (ownChildren) ended(int)                 {}
 
-// Memory is not known on this system: it is always 0.
+// Memory is not supported on this system and returns 0.
 func (*Process) Memory() int64 { return 0 }
 
-// Main is not built for this system: it starts nothing and returns 1.
+// Main is not supported on this system. It starts nothing and returns 1.
 func Main([]string) int { return 1 }
 
-// Confinable reports that nothing of a [Confinement] can be enforced on this system.
+// Confinable reports that no part of a [Confinement] can be enforced on this system.
 func Confinable() (files, calls bool) { return false, false }
