@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// body is the body of an answer. When it has been read to its end the connection is kept for the next request.
+// body is the body of a response. When it has been read to its end the connection is kept for the next request.
 type body struct {
 	n       *conn
 	ctx     context.Context
-	calm    func() bool // ends the watch over the context; false if that has ended already
-	length  int64       // as announced, -1 if it was not
-	left    int64       // of the body, or of the current chunk
+	calm    func() bool // stops watching the context; false if the context has already ended
+	length  int64       // as announced, or -1
+	left    int64       // bytes left of the body, or of the current chunk
 	chunked bool
-	within  bool // a chunk has begun
-	reuse   bool // the connection may be used again
+	within  bool // inside a chunk
+	reuse   bool // the connection may be reused
 	done    error
 }
 
-// newBody determines how the body is framed. Contradictory framing is refused.
+// newBody determines the framing of the body. Contradictory framing is refused.
 func newBody(n *conn, h head, method string) (*body, error) {
 	b := &body{n: n, length: -1, reuse: !h.old && !closes(h.header)}
 	codings, lengths := h.header["Transfer-Encoding"], h.header["Content-Length"]
@@ -84,14 +84,14 @@ func parseLength(s string) (int64, bool) {
 	return n, true
 }
 
-// skipEmpty ends a body that has nothing in it.
+// skipEmpty ends an empty body.
 func (b *body) skipEmpty() {
 	if !b.chunked && b.left == 0 {
 		_ = b.finish(io.EOF)
 	}
 }
 
-// Read reads what has come.
+// Read reads the data that has arrived.
 func (b *body) Read(p []byte) (int, error) {
 	if b.done != nil || len(p) == 0 {
 		return 0, b.done
@@ -114,7 +114,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return read, nil
 }
 
-// nextChunk reads the size of the next chunk, and the end of the one before. It returns io.EOF after the last.
+// nextChunk reads the end of the previous chunk and the size of the next one. It returns io.EOF after the last.
 func (b *body) nextChunk() error {
 	if b.within {
 		if line, err := readLine(b.n.in, readSize); err != nil || len(line) > 0 {
@@ -180,7 +180,7 @@ func parseChunk(line []byte) (int64, bool) {
 	return n, digits > 0
 }
 
-// finish ends the body and lets go of the connection: for the next request if all is well.
+// finish ends the body and releases the connection. The connection is kept for the next request if there was no error.
 func (b *body) finish(err error) error {
 	if b.done != nil {
 		return b.done

@@ -1,6 +1,6 @@
-// Package http1 is an HTTP/1.1 client for a proxy. It starts no goroutine for a request and sends it with one write,
-// so that a call costs a fraction of what it costs with net/http. It reads answers strictly: ambiguous framing is
-// refused, because a proxy that guesses could deliver one server's bytes as another's answer.
+// Package http1 is an HTTP/1.1 client for a proxy. It starts no goroutine for a request and sends it with one write, so that a
+// call costs a fraction of a call with net/http. It parses responses strictly: ambiguous framing is refused, because a proxy that
+// guesses could deliver one server's bytes as another's response.
 //
 // It does not follow redirects, decompress, use proxies or HTTP/2.
 package http1
@@ -16,27 +16,27 @@ import (
 	"time"
 )
 
-// Client is an [http.RoundTripper]. The zero value is ready, and safe for concurrent use.
+// Client is an [http.RoundTripper]. The zero value is ready to use. It is safe for concurrent use.
 type Client struct {
-	// TLS is how servers are spoken to by https; nil is the default of crypto/tls.
+	// TLS is the configuration for https; nil means the default of crypto/tls.
 	TLS *tls.Config
-	// MaxIdle bounds the connections that are kept for later, to all servers together; 0 is 256.
+	// MaxIdle bounds the idle connections to all servers; 0 means 256.
 	MaxIdle int
-	// IdleFor is how long one is kept; 0 is 4 seconds. Servers close idle connections by themselves, some after 5 seconds, and a
-	// request that meets that moment is lost.
+	// IdleFor is how long an idle connection is kept; 0 means 4 seconds. Servers close idle connections, some after 5 seconds,
+	// and a request sent at that moment is lost.
 	IdleFor time.Duration
-	// DialTimeout bounds the making of a connection; 0 is 10 seconds.
+	// DialTimeout bounds the time to establish a connection; 0 means 10 seconds.
 	DialTimeout time.Duration
 
 	mu   sync.Mutex
-	idle []*conn // guarded by mu: the one used last comes last
+	idle []*conn // guarded by mu; the most recently used is last
 }
 
-// RoundTrip sends a request and returns the answer as soon as its headers have come. The body of the request is read before
-// it returns, and its length must be known. The connection is used again only if the body of the answer was read to its end.
+// RoundTrip sends a request and returns the response when its headers have arrived. The body of the request is read before
+// RoundTrip returns, and its length must be known. The connection is reused only if the body of the response is read to its end.
 //
-// A request is sent a second time, with its body, only if a kept connection turns out to be dead before it has taken a single byte.
-// A request that the server may have read is not sent again.
+// A request is sent a second time, with its body, only if an idle connection turns out to be closed before it has accepted a
+// single byte. A request that the server may have read is not sent again.
 func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 	defer closeBody(r)
 	ctx := r.Context()
@@ -44,7 +44,7 @@ func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	to := place{r.URL.Scheme, r.URL.Host}
-	var unsent []byte // the request as a dead connection left it: its body cannot be read twice
+	var unsent []byte // the request that a closed connection did not accept; its body cannot be read twice
 	for {
 		nc := c.take(to)
 		fresh := nc == nil
@@ -69,10 +69,10 @@ func closeBody(r *http.Request) {
 	}
 }
 
-// place is what a connection leads to.
+// place identifies the server of a connection.
 type place struct{ scheme, host string }
 
-// take returns a kept connection that is still open, or nil.
+// take returns an idle connection that is still open, or nil.
 func (c *Client) take(to place) *conn {
 	for {
 		nc := c.pop(to)
@@ -96,7 +96,7 @@ func (c *Client) pop(to place) *conn {
 	return nil
 }
 
-// expire closes what was kept too long; the mutex is held.
+// expire closes connections that have been idle for too long. The mutex must be held.
 func (c *Client) expire() {
 	limit := c.IdleFor
 	if limit <= 0 {
@@ -110,7 +110,7 @@ func (c *Client) expire() {
 	c.idle = slices.Delete(c.idle, 0, n)
 }
 
-// keep puts a connection away for later.
+// keep adds a connection to the idle ones.
 func (c *Client) keep(nc *conn) {
 	nc.since = time.Now()
 	most := c.MaxIdle
@@ -126,7 +126,7 @@ func (c *Client) keep(nc *conn) {
 	c.idle = append(c.idle, nc)
 }
 
-// CloseIdleConnections closes the connections that are kept for later.
+// CloseIdleConnections closes the idle connections.
 func (c *Client) CloseIdleConnections() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,7 +136,7 @@ func (c *Client) CloseIdleConnections() {
 	c.idle = nil
 }
 
-// dial makes a connection. Whatever fails is an error of dialling: nothing was sent.
+// dial establishes a connection. All its errors are dial errors, since nothing was sent.
 func (c *Client) dial(ctx context.Context, r *http.Request, to place) (*conn, error) {
 	limit := c.DialTimeout
 	if limit <= 0 {

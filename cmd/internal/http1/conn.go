@@ -17,23 +17,23 @@ import (
 const (
 	readSize  = 8 << 10  // also the longest chunk size line, with its extension
 	oneWrite  = 64 << 10 // a larger body is sent separately
-	maxInform = 8        // informational answers before the real one
+	maxInform = 8        // maximum number of informational responses before the final one
 )
 
-// conn is a connection to a server. It belongs to one exchange at a time.
+// conn is a connection to a server. It is used by one exchange at a time.
 type conn struct {
 	net.Conn
 	client *Client
 	to     place
 	quiet  func() bool // reports whether the server has neither closed nor written; nil if unknown
-	hurry  func()      // makes every read and write fail from now on
+	hurry  func()      // makes all further reads and writes fail
 	in     *bufio.Reader
 	out    []byte
-	since  time.Time // kept since
+	since  time.Time // when it became idle
 	before func()    // called before every read that may block; may be nil
 }
 
-// newConn returns a connection over nc; below is the TCP connection under it.
+// newConn returns a connection over nc. Below is the underlying TCP connection.
 func newConn(c *Client, to place, nc, below net.Conn) *conn {
 	n := &conn{Conn: nc, client: c, to: to}
 	n.in = bufio.NewReaderSize(n, readSize)
@@ -54,8 +54,8 @@ func (n *conn) Read(p []byte) (int, error) {
 	return n.Conn.Read(p)
 }
 
-// BeforeWait has f called each time that reading the body may have to wait for the server, so that a proxy can hand on all
-// that has come with one write and yet hold nothing back. It reports false if the body is not one of a [Client].
+// BeforeWait registers f to be called each time that reading the body may block. A proxy can then forward all data that has
+// arrived with one write and without delay. It returns false if the body does not come from a [Client].
 func BeforeWait(of io.ReadCloser, f func()) bool {
 	b, ok := of.(*body)
 	if ok && b.done == nil {
@@ -64,13 +64,13 @@ func BeforeWait(of io.ReadCloser, f func()) bool {
 	return ok
 }
 
-// lives reports whether the server has neither closed the connection nor written to it unasked.
+// lives reports whether the server has neither closed the connection nor sent unexpected data.
 func (n *conn) lives() bool { return n.in.Buffered() == 0 && (n.quiet == nil || n.quiet()) }
 
 var longAgo = time.Unix(1, 0)
 
-// exchange sends a request and reads the head of the answer. The connection is closed if that fails. Prepared is the request as
-// another connection has written it without success, nil if there was no attempt before.
+// exchange sends a request and reads the head of the response. The connection is closed if that fails. Prepared is the request as
+// written to another connection without success, or nil on the first attempt.
 func (n *conn) exchange(ctx context.Context, r *http.Request, prepared []byte) (*http.Response, error) {
 	// A context that ends makes every read and write on the connection fail.
 	calm := context.AfterFunc(ctx, n.hurry)
@@ -90,8 +90,8 @@ func (n *conn) exchange(ctx context.Context, r *http.Request, prepared []byte) (
 	return nil, err
 }
 
-// send writes a request with one write, unless its body is large. Prepared is the data of an earlier attempt. For a
-// large body it is the head only, and the body has not been read.
+// send writes a request with one write, unless its body is large. Prepared is the data of an earlier attempt. For a large body it
+// is the head only, and the body has not been read.
 func (n *conn) send(r *http.Request, prepared []byte) error {
 	if prepared != nil {
 		n.out = prepared
@@ -127,7 +127,7 @@ func (n *conn) sendLarge(r *http.Request) error {
 	return err
 }
 
-// write says errUnsent if the connection took nothing at all.
+// write returns errUnsent if the connection accepted no byte.
 func (n *conn) write(p []byte) error {
 	took, err := n.Write(p)
 	if err != nil && took == 0 {
@@ -167,7 +167,7 @@ func appendHead(dst []byte, r *http.Request) ([]byte, error) {
 
 var errHead = errors.New("a header of the request holds what no header can")
 
-// receive reads the head of the answer and makes its body ready.
+// receive reads the head of the response and prepares its body.
 func (n *conn) receive(r *http.Request, calm func() bool) (*http.Response, error) {
 	for range maxInform {
 		h, err := readHead(n.in)

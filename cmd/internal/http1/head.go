@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// maxHead bounds the status line and the headers of an answer together, and its trailers. One line may take all of it.
+// maxHead bounds the status line and the headers of a response together, and its trailers. One line may use all of it.
 const maxHead = 64 << 10
 
-// ErrMalformed is wrapped by every error about an answer that is not HTTP, or can be read in two ways.
+// ErrMalformed is wrapped by every error for a response that is not HTTP or is ambiguous.
 var ErrMalformed = errors.New("malformed HTTP answer")
 
 func malformed(what string) error { return errors.Join(ErrMalformed, errors.New(what)) }
 
-// head is the start of an answer.
+// head is the status line and the headers of a response.
 type head struct {
 	status int
 	header http.Header
-	old    bool // HTTP/1.0: the connection ends with the answer
+	old    bool // HTTP/1.0: the connection ends with the response
 }
 
 // readHead reads the status line and the headers.
@@ -59,12 +59,12 @@ func readHead(in *bufio.Reader) (head, error) {
 	}
 }
 
-// ErrHeaderTooLarge is wrapped by the error about an answer whose status line and headers exceed 64 KiB.
+// ErrHeaderTooLarge is wrapped by the error for a response whose status line and headers exceed 64 KiB.
 var ErrHeaderTooLarge = errors.New("headers larger than 64 KiB")
 
 var errLongLine = errors.New("line too long")
 
-// readLine reads a line of at most limit bytes that ends in CRLF. It is good until the next read.
+// readLine reads a line of at most limit bytes that ends in CRLF. It is valid until the next read.
 func readLine(in *bufio.Reader, limit int) ([]byte, error) {
 	line, err := in.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
@@ -87,7 +87,7 @@ func readLine(in *bufio.Reader, limit int) ([]byte, error) {
 	return line, nil
 }
 
-// readLongLine goes on with a line that does not fit in the buffer of the reader.
+// readLongLine continues a line that does not fit in the buffer of the reader.
 func readLongLine(in *bufio.Reader, start []byte, limit int) ([]byte, error) {
 	line := append(make([]byte, 0, 2*len(start)), start...)
 	for len(line) <= limit {
@@ -100,7 +100,7 @@ func readLongLine(in *bufio.Reader, start []byte, limit int) ([]byte, error) {
 	return nil, errors.Join(ErrMalformed, errLongLine)
 }
 
-// unexpected is what an end in the middle is called.
+// unexpected replaces io.EOF by io.ErrUnexpectedEOF.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -132,7 +132,7 @@ func parseStatus(line []byte) (head, error) {
 	return head{status: status, old: !new11}, nil
 }
 
-// parseField reads one header. A line that goes on from the one before is refused, as RFC 9112 allows: readers differ about it.
+// parseField parses one header line. A continuation line is refused, as RFC 9112 allows, because parsers treat it differently.
 func parseField(line []byte) (name, value string, err error) {
 	colon := bytes.IndexByte(line, ':')
 	if colon <= 0 {
@@ -153,7 +153,7 @@ func parseField(line []byte) (name, value string, err error) {
 	return name, value, nil
 }
 
-// isToken reports whether a name is made of what RFC 9110 allows in one.
+// isToken reports whether a name consists of characters that RFC 9110 allows in a token.
 func isToken(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -165,7 +165,7 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// names are headers that need no memory of their own, by both of their spellings.
+// names are common headers, in canonical form and in lower case, that are returned without allocation.
 var names = spellings("Content-Type", "Content-Length", "Date", "Mcp-Session-Id", "Cache-Control", "Connection", "Keep-Alive",
 	"Transfer-Encoding", "Vary", "Server", "X-Content-Type-Options", "X-Powered-By", "Mcp-Protocol-Version", "Retry-After", "Etag")
 
@@ -177,7 +177,7 @@ func spellings(known ...string) map[string]string {
 	return all
 }
 
-// common are values that need no memory of their own.
+// common are header values that are returned without allocation.
 var common = func() map[string]string {
 	all := map[string]string{}
 	for _, value := range []string{"application/json", "application/json; charset=utf-8", "text/event-stream", "keep-alive", "close", "chunked",

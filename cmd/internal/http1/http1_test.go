@@ -53,7 +53,7 @@ func server(t *testing.T, answer string, stay bool) (address string, conns *atom
 	return "http://" + l.Addr().String() + "/x?y=1", conns
 }
 
-// ask returns the status and the body of an answer.
+// ask returns the status and the body of a response.
 func ask(t *testing.T, c *Client, address string) (int, string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -162,13 +162,13 @@ func TestGoodAnswersAreReadAndTheConnectionIsUsedAgain(t *testing.T) {
 }
 
 func TestClosedIdleConnectionIsNotUsed(t *testing.T) {
-	address, conns := server(t, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na", false) // and closes
+	address, conns := server(t, "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na", false) // and closes the connection
 	c := &Client{}
 	for i := range 20 {
 		if _, _, err := ask(t, c, address); err != nil {
 			t.Fatal(err)
 		}
-		for c.idleLives() { // until the end has arrived
+		for c.idleLives() { // until the end of the connection has arrived
 			time.Sleep(time.Millisecond)
 		}
 		if conns.Load() != int32(i+1) {
@@ -206,14 +206,14 @@ func TestARequestIsSentWholeAndAContextEndsIt(t *testing.T) {
 			t.Errorf("%.80q", sent)
 		}
 	}
-	_, _, err := ask(t, &Client{}, s.URL) // its certificate is not known
+	_, _, err := ask(t, &Client{}, s.URL) // its certificate is unknown
 	var op *net.OpError
 	if !errors.As(err, &op) || op.Op != "dial" {
 		t.Errorf("%v", err)
 	}
 }
 
-// trusts is a configuration that knows the certificate of a server.
+// trusts returns a configuration that trusts the certificate of a server.
 func trusts(s *httptest.Server) *tls.Config {
 	pool := x509.NewCertPool()
 	pool.AddCert(s.Certificate())
@@ -246,7 +246,7 @@ func FuzzAnswer(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// Whatever we read, the standard library, which is laxer, must read in the same way.
+		// The standard library, which is less strict, must parse every accepted response in the same way.
 		want, err := http.ReadResponse(bufio.NewReader(strings.NewReader(final(answer))), r)
 		if err != nil {
 			return
@@ -259,7 +259,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// final is an answer without the informational ones before it.
+// final returns a response without the informational ones before it.
 func final(answer string) string {
 	for strings.HasPrefix(answer, "HTTP/1.1 1") || strings.HasPrefix(answer, "HTTP/1.0 1") {
 		_, rest, ok := strings.Cut(answer, "\r\n\r\n")

@@ -4,5 +4,5 @@ package http1
 
 import "syscall"
 
-// quiet is not implemented on this system: a kept connection is assumed to be open.
+// quiet is not implemented on this system: an idle connection is assumed to be open.
 func quiet(syscall.RawConn) func() bool { return nil }

@@ -4,8 +4,8 @@ package http1
 
 import "syscall"
 
-// quiet returns a function that reports that nothing can be read from a socket, not even its end. It is made once for a socket,
-// because it is asked before every request.
+// quiet returns a function that reports whether a read from a socket would block, so that there is neither data nor an end. The
+// function is created once per socket, because it is called before every request.
 func quiet(raw syscall.RawConn) func() bool {
 	var still bool
 	var one [1]byte

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// resettingServer answers the first request of every connection. The first connection is reset after its answer if reset is
-// set, and closed otherwise; closed is signalled when that has happened. Bodies receives every request body.
+// resettingServer answers the first request of every connection. After its answer, the first connection is reset if reset is set,
+// and closed otherwise; closed is signalled when that has happened. Bodies receives every request body.
 func resettingServer(t *testing.T, reset bool) (address string, bodies chan string, closed chan struct{}) {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -49,8 +49,8 @@ func resettingServer(t *testing.T, reset bool) (address string, bodies chan stri
 	return "http://" + l.Addr().String() + "/", bodies, closed
 }
 
-// deadIdle makes one request and waits until the connection that was kept after it is dead, without the client noticing: that is
-// how a connection looks that dies between the check and the write.
+// deadIdle makes one request and waits until the idle connection is closed without the client noticing, like a connection that is
+// closed between the check and the write.
 func deadIdle(t *testing.T, c *Client, address string, closed <-chan struct{}) {
 	t.Helper()
 	if _, _, err := ask(t, c, address); err != nil {
@@ -87,7 +87,7 @@ func TestResendOnDeadConnectionSendsTheBody(t *testing.T) {
 	}
 }
 
-// A server that closed the connection in order may have read the request before: the client cannot tell.
+// A server that closed the connection normally may have read the request before, and the client cannot find out.
 func TestRequestThatMayHaveBeenReadIsNotResent(t *testing.T) {
 	address, bodies, closed := resettingServer(t, false)
 	c := &Client{}

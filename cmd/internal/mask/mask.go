@@ -1,5 +1,5 @@
-// Package mask matches successes of a tool that are failures in disguise. The gateway applies such rules to answers,
-// and probe derives them from answers it saw. Both use this package, so that a rule matches the same answers.
+// Package mask matches successes of a tool that are failures in disguise. The gateway applies such rules to answers, and probe
+// derives them from recorded answers. Both use this package, so that a rule matches the same answers.
 package mask
 
 import (
@@ -13,22 +13,22 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Rule is what must be true of a result. All conditions that are set must hold; Path or Text must be set.
+// Rule is a condition on a result. All fields that are set must match; Path or Text must be set.
 type Rule struct {
-	Path   string // a JSON Pointer into structuredContent, or into the JSON that the first text block holds
-	Equals string // JSON text of the value at Path; "" is any but null, which servers use for no error
+	Path   string // a JSON Pointer into structuredContent, or into JSON in the first text block
+	Equals string // JSON text of the value at Path; "" matches any value except null, which servers use for no error
 	Text   string // a regular expression for the first text block
-	Except string // a regular expression for the first text block that lifts the rule
+	Except string // a regular expression for the first text block that disables the rule
 }
 
-// Test is a rule that can be asked. The zero Test holds for nothing. It may be used from many goroutines.
+// Test is a compiled rule. The zero Test matches nothing. It is safe for concurrent use.
 type Test struct {
 	path         string
-	equals       wire.Value // absent: any but null
+	equals       wire.Value // absent: any value except null
 	text, except *regexp.Regexp
 }
 
-// Compile checks the rule. The error says what would do.
+// Compile checks the rule. The error says how to correct it.
 func (r Rule) Compile() (Test, error) {
 	if r.Path == "" && r.Text == "" {
 		return Test{}, fmt.Errorf("a rule needs a path or a text")
@@ -59,7 +59,7 @@ func expression(text string) (*regexp.Regexp, error) {
 	return regexp.Compile(text)
 }
 
-// Holds reports whether the result of a tool is a failure by this rule.
+// Holds reports whether the result of a tool is a failure according to this rule.
 func (t Test) Holds(result wire.Value) bool {
 	if t.path == "" && t.text == nil {
 		return false
@@ -79,7 +79,7 @@ func (t Test) Holds(result wire.Value) bool {
 	return false
 }
 
-// wants compares texts by what they mean, everything else by its bytes.
+// wants compares strings by value, and everything else by its bytes.
 func (t Test) wants(v wire.Value) bool {
 	if !t.equals.Present() {
 		return !v.IsNull()
@@ -90,7 +90,7 @@ func (t Test) wants(v wire.Value) bool {
 	return string(v.Raw()) == string(t.equals.Raw())
 }
 
-// At yields the values that a result has at a JSON Pointer: in structuredContent, then in the JSON that the first text block holds.
+// At yields the values that a result has at a JSON Pointer: in structuredContent, then in JSON in the first text block.
 func At(result wire.Value, path string) iter.Seq[wire.Value] {
 	return func(yield func(wire.Value) bool) {
 		if v := follow(result.Path("structuredContent"), path); v.Present() && !yield(v) {
@@ -98,7 +98,7 @@ func At(result wire.Value, path string) iter.Seq[wire.Value] {
 		}
 		inner, err := wire.ParseValue(firstText(result), wire.Limits{})
 		if err != nil {
-			return // a text for people
+			return // plain text
 		}
 		if v := follow(inner, path); v.Present() {
 			yield(v)

@@ -18,7 +18,7 @@ func result(t *testing.T, text string) wire.Value {
 	return v
 }
 
-// says is the result of a tool whose first text block holds the text.
+// says returns the result of a tool with the text in its first block.
 func says(text string) string {
 	return `{"content":[{"type":"text","text":` + strconv.Quote(text) + `},{"type":"text","text":"Error: the second block"}]}`
 }
@@ -63,7 +63,7 @@ func TestAllConditionsOfARuleMustHold(t *testing.T) {
 	}
 }
 
-// TestNullMatchesOnlyNull has an answer that says by null that there is no error, as many servers do.
+// TestNullMatchesOnlyNull uses an answer in which null means that there is no error, as with many servers.
 func TestNullMatchesOnlyNull(t *testing.T) {
 	t.Parallel()
 	for equals, want := range map[string]bool{"": false, "null": true, "false": false} {
@@ -74,7 +74,7 @@ func TestNullMatchesOnlyNull(t *testing.T) {
 	}
 }
 
-// TestEitherPlaceWillDo has a server that tells programs and people different things.
+// TestEitherPlaceWillDo uses a server whose structured content and text differ.
 func TestEitherPlaceWillDo(t *testing.T) {
 	t.Parallel()
 	both := result(t, `{"content":[{"type":"text","text":"{\"status\":\"failed\"}"}],"structuredContent":{"status":"done"}}`)
@@ -92,7 +92,7 @@ func TestEitherPlaceWillDo(t *testing.T) {
 		t.Errorf("saw %s", seen)
 	}
 	for range mask.At(both, "/status") {
-		break // the second place is not looked at
+		break // the second value is not read
 	}
 }
 
