@@ -1,9 +1,9 @@
 //go:build unix
 
-// Package badserver is an MCP server over stdin and stdout that misbehaves on demand, for tests of clients and gateways.
-// Each of its tools is a fault, named after it; see [Faults]. It writes raw bytes, so that it can do what no library would.
+// Package badserver is an MCP server over stdin and stdout that misbehaves on demand, for tests of clients and gateways. Each of
+// its tools is a fault, named after it; see [Faults]. It writes raw bytes, so that it can send output that no library would.
 //
-// A test binary becomes this server when it is started anew with [Env] set; its TestMain begins with
+// A test binary becomes this server when it is started again with [Env] set; its TestMain begins with
 //
 //	if badserver.Wanted() {
 //		os.Exit(badserver.Main())
@@ -24,10 +24,10 @@ import (
 	"time"
 )
 
-// Env is the variable that makes a binary this server: "server", or "sleeper" for a process that only stays.
+// Env is the variable that makes a binary this server: "server", or "sleeper" for a process that only sleeps.
 const Env = "CANDOR_BAD_SERVER"
 
-// Wanted reports that this process is to be the server.
+// Wanted reports whether this process should run the server.
 func Wanted() bool { return os.Getenv(Env) != "" }
 
 // Main serves until stdin ends, and returns the exit code.
@@ -53,17 +53,17 @@ func Main() int {
 	}
 }
 
-// server is the well-behaved part.
+// server is the part that behaves correctly.
 type server struct {
 	mu        sync.Mutex // guards all below
 	out       io.Writer
-	answers   map[string]chan json.RawMessage // to what the server has asked
+	answers   map[string]chan json.RawMessage // responses of the client, by id of the server's request
 	asked     int
 	cancelled map[string]bool
-	deaf      bool // it ignores every wish to end
+	deaf      bool // it ignores signals and the end of its input
 }
 
-// request is what a client sends, as far as it matters.
+// request holds the relevant parts of a client's message.
 type request struct {
 	ID     json.RawMessage
 	Method string
@@ -77,7 +77,7 @@ type request struct {
 	}
 }
 
-// arguments say how often or how long a fault goes on.
+// arguments configure the count, the duration or the text of a fault.
 type arguments struct {
 	N    int
 	Ms   int
@@ -126,7 +126,7 @@ func (s *server) call(r request) {
 	go fault.do(s, r)
 }
 
-// write writes raw bytes at once.
+// write writes raw bytes immediately.
 func (s *server) write(b []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,12 +139,12 @@ func (s *server) stubborn() bool {
 	return s.deaf
 }
 
-// result is a line that answers with a result.
+// result returns a line that answers with a result.
 func result(id json.RawMessage, result string) []byte {
 	return []byte(`{"jsonrpc":"2.0","id":` + string(id) + `,"result":` + result + "}\n")
 }
 
-// text is a line that answers a tool call with a text.
+// text returns a line that answers a tool call with a text.
 func text(id json.RawMessage, words string) []byte {
 	quoted, _ := json.Marshal(words)
 	return result(id, `{"content":[{"type":"text","text":`+string(quoted)+`}]}`)

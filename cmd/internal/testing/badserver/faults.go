@@ -17,20 +17,20 @@ import (
 	"time"
 )
 
-// fault is one way to misbehave.
+// fault is one kind of misbehaviour.
 type fault struct {
 	do         func(*server, request)
-	blocks     bool // nothing else is read meanwhile
-	idempotent bool // the tool says that calling it twice does no harm
+	blocks     bool // no other input is read during the fault
+	idempotent bool // the tool is declared idempotent
 }
 
-// Faults returns the names of all faults, sorted. "echo", "fail", "ask", "progress" and "changed" are none: they are there to show
-// that the rest still works.
+// Faults returns the names of all faults, sorted. "echo", "fail", "ask", "progress" and "changed" are not faults: they show that
+// other calls still work.
 func Faults() []string { return slices.Sorted(maps.Keys(faults)) }
 
 var faults map[string]fault
 
-// init fills the table, which is long because faults are many. The functions need the table, so that a literal would be a loop.
+// init fills the table. A literal would be an initialization cycle, because the functions use the table.
 func init() {
 	faults = map[string]fault{
 		"echo":     {do: func(s *server, r request) { s.write(text(r.ID, r.Params.Arguments.Text)) }},
@@ -67,12 +67,13 @@ func init() {
 		}},
 
 		"noise": {do: noise},
-		// raw prints the text as it is, with $ID for the id, before the answer and without a line end between them.
+		// raw prints the text, with $ID replaced by the id, directly before the answer, without a newline.
 		"raw": {do: func(s *server, r request) {
 			words := strings.ReplaceAll(r.Params.Arguments.Text, "$ID", string(r.ID))
 			s.write(append([]byte(words), text(r.ID, "after it")...))
 		}},
-		// say prints the text as it is, with $ID for the id, and a line end. It does not answer otherwise, and ends the server if n is 1.
+		// say prints the text, with $ID replaced by the id, and a newline. It sends no other answer, and ends the server if n is
+		// 1.
 		"say": {do: func(s *server, r request) {
 			s.write([]byte(strings.ReplaceAll(r.Params.Arguments.Text, "$ID", string(r.ID)) + "\n"))
 			if r.Params.Arguments.N == 1 {
@@ -134,7 +135,7 @@ func fail(s *server, r request) {
 	s.write(result(r.ID, `{"content":[{"type":"text","text":"Error: no such page: /nowhere"}],"isError":true}`))
 }
 
-// flaky fails every other time, and says that it is worth another try.
+// flaky fails every second time, with a retryable error.
 func flaky() func(*server, request) {
 	calls := 0
 	return func(s *server, r request) {
@@ -146,7 +147,7 @@ func flaky() func(*server, request) {
 	}
 }
 
-// ask asks the client something first, and answers with what it said.
+// ask sends a request to the client, and answers with the response.
 func ask(s *server, r request) {
 	answer := make(chan json.RawMessage, 1)
 	s.mu.Lock()
@@ -158,7 +159,7 @@ func ask(s *server, r request) {
 	s.write(text(r.ID, string(bytes.TrimSpace(<-answer))))
 }
 
-// progress reports n times, every ms, and answers then.
+// progress reports progress n times, every ms milliseconds, and then answers.
 func progress(s *server, r request) {
 	for i := range r.Params.Arguments.N {
 		time.Sleep(time.Duration(r.Params.Arguments.Ms) * time.Millisecond)
@@ -189,7 +190,7 @@ func noise(s *server, r request) {
 	s.write(text(r.ID, "among noise"))
 }
 
-// huge answers with a line of n MiB, 32 if it is not said.
+// huge answers with a line of n MiB; the default is 32.
 func huge(s *server, r request) {
 	n := r.Params.Arguments.N
 	if n == 0 {
@@ -198,7 +199,7 @@ func huge(s *server, r request) {
 	s.write(text(r.ID, strings.Repeat("0123456789abcdef", n<<16)))
 }
 
-// flood sends n notifications, a million if it is not said, and answers then.
+// flood sends n notifications and then answers; the default is a million.
 func flood(s *server, r request) {
 	n := r.Params.Arguments.N
 	if n == 0 {
@@ -231,7 +232,7 @@ func stderrFlood(s *server, r request) {
 	s.write(text(r.ID, "after complaining"))
 }
 
-// ignoreTerm makes the server deaf to signals and to the end of its input.
+// ignoreTerm makes the server ignore signals and the end of its input.
 func ignoreTerm(s *server, r request) {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	s.mu.Lock()
@@ -240,8 +241,8 @@ func ignoreTerm(s *server, r request) {
 	s.write(text(r.ID, strconv.Itoa(os.Getpid())))
 }
 
-// fork starts a process that ignores signals and holds the server's files open, in the same group or in a new session. It
-// answers with both pids.
+// fork starts a process that ignores signals and holds the server's files open, in the same group or in a new session. It answers
+// with both process ids.
 func fork(away bool) func(*server, request) {
 	return func(s *server, r request) {
 		cmd := exec.Command(os.Args[0]) //nolint:noctx // it is meant to be left behind

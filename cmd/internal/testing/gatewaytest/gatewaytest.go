@@ -1,4 +1,4 @@
-// Package gatewaytest holds a ledger, a meter, servers and readers of answers for tests of the gateway.
+// Package gatewaytest provides a ledger, a meter, servers and parsers of answers for tests of the gateway.
 package gatewaytest
 
 import (
@@ -13,16 +13,16 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Books are a ledger and a meter that count.
+// Books is a ledger and a meter that count failures.
 type Books struct {
-	Slow       time.Duration // duration of a record
+	Slow       time.Duration // how long recording takes
 	mu         sync.Mutex
 	entries    int
 	Attempts   int
 	counts     int
 	suppressed int
 	Codes      map[string]int
-	Strays     []string // texts recorded of stray answers
+	Strays     []string // recorded texts of stray answers
 	Said       string   // upstream's text in the last entry
 }
 
@@ -53,7 +53,7 @@ func (b *Books) Count(*candor.Error, string) { b.mu.Lock(); b.counts++; b.mu.Unl
 // CountSuppressed counts a failure that is not sent.
 func (b *Books) CountSuppressed() { b.mu.Lock(); b.suppressed++; b.mu.Unlock() }
 
-// CountUnrecorded panics: Record never fails.
+// CountUnrecorded panics, because RecordFailure never fails.
 func (b *Books) CountUnrecorded(*candor.Error) {
 	panic("nothing goes unrecorded") //nolint:forbidigo // fails the test
 }
@@ -64,14 +64,14 @@ func (b *Books) Read() (entries, counts, suppressed int) {
 	return b.entries, b.counts, b.suppressed
 }
 
-// Of returns how many entries have the code.
+// Of returns the number of entries with that code.
 func (b *Books) Of(code string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.Codes[code]
 }
 
-// LockedBuffer is a buffer for concurrent use.
+// LockedBuffer is a buffer that is safe for concurrent use.
 type LockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -94,7 +94,7 @@ func ToolCall(id int, tool, arguments string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, arguments)
 }
 
-// TooLong only ends a test that hangs; nothing is measured by it.
+// TooLong is the timeout for tests that hang. It is not used to measure anything.
 const TooLong = 30 * time.Second
 
 // IDOf returns the id of a message, and whether it is an answer.
@@ -109,7 +109,7 @@ func IDOf(line string) (id string, answer bool) {
 	return string(m.ID), m.Method == nil && m.ID != nil
 }
 
-// CodeOf returns the code of a failing answer, "" of a clean one.
+// CodeOf returns the code of a failing answer, or "" for a clean one.
 func CodeOf(line string) string {
 	var m struct {
 		Result struct {
@@ -129,11 +129,11 @@ func CodeOf(line string) string {
 	return m.Result.Meta.E.Code + m.Error.Data.E.Code
 }
 
-// SpanHello is an initialize request of a client with roots.
+// SpanHello is an initialize request from a client with roots.
 const SpanHello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25",` +
 	`"capabilities":{"roots":{}},"clientInfo":{"name":"t","version":"1"}}}`
 
-// Eventually waits for what needs no particular time.
+// Eventually waits until a condition is true, for at most TooLong.
 func Eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(TooLong); !is(); time.Sleep(2 * time.Millisecond) {
@@ -143,7 +143,7 @@ func Eventually(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// Told counts failing messages.
+// Told returns the number of failing messages.
 func Told(messages ...string) (n int) {
 	for _, m := range messages {
 		if CodeOf(m) != "" {
@@ -153,7 +153,7 @@ func Told(messages ...string) (n int) {
 	return n
 }
 
-// FaultCodes has the code that each fault of R9 over stdio yields, "" for a clean answer.
+// FaultCodes maps each fault of target R9 over stdio to the resulting code, or "" for a clean answer.
 var FaultCodes = map[string]string{
 	"echo": "", "noise": "", "duplicate": "", "crlf": "", "hugenoise": "", "stderrflood": "", "slow": "", "changed": "", "nullerror": "", "raw": "", "bom": "",
 	"nullresult": "DISK_FULL",

@@ -14,18 +14,18 @@ import (
 // ListEnv makes the test binary a server that answers tools/list in an unusual way.
 const ListEnv = "CANDOR_TEST_LISTS"
 
-// Kinds of servers, for the environment variable [ListEnv].
+// Kinds of servers, as values of the environment variable [ListEnv].
 const (
 	ListsMany    = "many"    // very many tools, with patterns
 	ListsNothing = "nothing" // tools/list is never answered
-	ListsApart   = "apart"   // other tools for other clients, without a handshake
+	ListsApart   = "apart"   // different tools for different clients, without a handshake
 	ListsSlow    = "slow"    // initialize takes a second
 	ListsDeaf    = "deaf"    // initialize is never answered
-	ListsSome    = "some"    // three tools of four; "hidden" works too, and another name is refused in the way that the name says
-	ListsLoose   = "loose"   // tools that check nothing: the arguments come back as they were received
+	ListsSome    = "some"    // three of four tools; "hidden" also works, and other names are refused in the way that the name says
+	ListsLoose   = "loose"   // tools that check nothing and return their arguments unchanged
 )
 
-// manyTools is a list of tools whose schemas have 20 properties with a pattern each. No two schemas are the same.
+// manyTools returns a list of tools whose schemas have 20 properties with a pattern each. All schemas are different.
 func manyTools(count int) string {
 	var b strings.Builder
 	b.WriteString(`{"tools":[`)
@@ -107,7 +107,7 @@ func listAnswer(kind string, m *wire.Message) string {
 	}
 }
 
-// someAnswer is how real servers answer a call of a tool that they do not have.
+// someAnswer answers the call of an unknown tool like various real servers.
 func someAnswer(m *wire.Message) string {
 	name, _ := m.Params().Path("name").Str()
 	quoted := string(wire.AppendString(nil, name))
@@ -127,8 +127,8 @@ func someAnswer(m *wire.Message) string {
 	}
 }
 
-// LooseTools describes tools whose server checks nothing. "search" has a closed schema and "open" an open one; "broken" fails whatever
-// it is given.
+// LooseTools describes tools whose server checks nothing. "search" has a closed schema and "open" an open one; "broken" always
+// fails.
 const LooseTools = `{"tools":[
 {"name":"search","inputSchema":` + closedSchema + `},
 {"name":"broken","inputSchema":` + closedSchema + `},
@@ -142,7 +142,7 @@ const LooseTools = `{"tools":[
 {"name":"text","inputSchema":{"type":"string"}},
 {"name":"lost","inputSchema":{"type":"object","required":["a"],"properties":{"a":{"$ref":"https://example.com/a.json"}}}}]}`
 
-// looseAnswer returns the arguments as text, or a failure that says nothing about them.
+// looseAnswer returns the arguments as text, or a failure that does not mention them.
 func looseAnswer(m *wire.Message) string {
 	if m.Params().Path("name").Is("broken") {
 		return `{"isError":true,"content":[{"type":"text","text":"the disk of the index is away"}]}`

@@ -2,8 +2,8 @@
 
 package gatewaytest
 
-// Flood is how many notifications R9 asks for.
+// Flood is the number of notifications that target R9 requires.
 const Flood = 1_000_000
 
-// Raced says that the race detector is on.
+// Raced reports whether the race detector is enabled.
 const Raced = false

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// PidsIn returns the process ids in an answer, all of which must run.
+// PidsIn returns the process ids in an answer, and fails if any of them is not running.
 func PidsIn(t *testing.T, answer string) []int {
 	t.Helper()
 	_, text, _ := strings.Cut(answer, `"text":"`)
@@ -29,7 +29,7 @@ func PidsIn(t *testing.T, answer string) []int {
 	return pids
 }
 
-// AllEnd waits until the processes have ended, for as long as R11 allows.
+// AllEnd waits until the processes have ended, for at most one second (target R11).
 func AllEnd(t *testing.T, pids []int) {
 	t.Helper()
 	end := time.Now().Add(time.Second)
@@ -43,7 +43,7 @@ func AllEnd(t *testing.T, pids []int) {
 	}
 }
 
-// alive reports a process that is not a zombie.
+// alive reports whether a process exists and is not a zombie.
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

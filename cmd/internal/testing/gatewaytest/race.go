@@ -2,8 +2,8 @@
 
 package gatewaytest
 
-// Flood is how many notifications are sent where each takes ten times as long.
+// Flood is smaller with the race detector, because each notification takes ten times as long.
 const Flood = 100_000
 
-// Raced says that the race detector is on.
+// Raced reports whether the race detector is enabled.
 const Raced = true

@@ -1,4 +1,4 @@
-// Package httpgatetest runs an HTTP gateway in front of a server that a test scripts.
+// Package httpgatetest runs an HTTP gateway in front of a server that a test defines.
 package httpgatetest
 
 import (
@@ -20,10 +20,10 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Books keeps what the gateway records and counts.
+// Books is a ledger and a meter that keep the failures of a gateway.
 type Books struct {
 	mu         sync.Mutex
-	entries    []candor.Failure // guarded by mu, like all below
+	entries    []candor.Failure // guarded by mu, like the fields below
 	Counted    int
 	suppressed int
 }
@@ -53,7 +53,7 @@ func (b *Books) CountSuppressed() {
 // CountUnrecorded ignores the failure.
 func (b *Books) CountUnrecorded(*candor.Error) {}
 
-// Codes are the codes of the entries that are no mere attempts.
+// Codes returns the codes of the entries, without attempts that were retried.
 func (b *Books) Codes() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -66,7 +66,7 @@ func (b *Books) Codes() []string {
 	return codes
 }
 
-// Gate is an HTTP gateway over real sockets, in front of a handler of the test.
+// Gate is an HTTP gateway over real sockets, in front of a test's handler.
 type Gate struct {
 	*Books
 	Up   *gateway.Upstream
@@ -102,18 +102,18 @@ func GateTo(t *testing.T, back *httptest.Server, o gateway.Options, h httpgate.O
 	return g
 }
 
-// Reply is a whole answer.
+// Reply is a complete response.
 type Reply struct {
 	Status int
 	Header http.Header
 	Body   []byte
-	Err    error // while the body was read
+	Err    error // error from reading the body
 }
 
-// TestTransport keeps enough connections for many callers at once.
+// TestTransport keeps enough idle connections for many concurrent callers.
 var TestTransport = &http.Transport{MaxIdleConnsPerHost: 64}
 
-// Send makes a request and reads all of the answer.
+// Send sends a request and reads the whole response.
 func Send(t *testing.T, method, address, body string, header ...string) Reply {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -170,7 +170,7 @@ func (r Reply) Messages(t *testing.T) []wire.Message {
 	}
 }
 
-// Terminal returns the one answer to a call, and fails if there are none or several.
+// Terminal returns the answer to a call, and fails if there is none or more than one.
 func (r Reply) Terminal(t *testing.T, id string) wire.Message {
 	t.Helper()
 	var found []wire.Message
@@ -185,7 +185,7 @@ func (r Reply) Terminal(t *testing.T, id string) wire.Message {
 	return found[0]
 }
 
-// CodeOf is the code of the envelope in an answer, "" if it has none.
+// CodeOf returns the code of the envelope in an answer, or "" if it has none.
 func CodeOf(m wire.Message) string {
 	code, ok := m.Result().Path("_meta", "dev.candor/error", "code").Str()
 	if !ok {
@@ -197,7 +197,7 @@ func CodeOf(m wire.Message) string {
 // ToolCall is a tools/call request with id 7.
 const ToolCall = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"read","arguments":{"path":"a"}}}`
 
-// Says is an upstream that answers every POST in the same way.
+// Says returns an upstream that answers every POST in the same way.
 func Says(status int, kind, body string, header ...string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -248,7 +248,7 @@ func EnvelopeIn(t *testing.T, answer string) wire.Value {
 	return e
 }
 
-// Front returns the gate itself as an upstream of another.
+// Front returns a server that serves the gate as an upstream of another gate.
 func (g *Gate) Front(t *testing.T) *httptest.Server {
 	t.Helper()
 	relay := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -262,7 +262,8 @@ func (g *Gate) Front(t *testing.T) *httptest.Server {
 	return relay
 }
 
-// Balanced holds the books to the messages that were seen: each failure has an entry and a count.
+// Balanced checks that each failure was recorded, counted, and either sent or suppressed. Told is the number of failures that
+// clients received.
 func (b *Books) Balanced(t *testing.T, told int) {
 	t.Helper()
 	codes := b.Codes()
@@ -273,5 +274,5 @@ func (b *Books) Balanced(t *testing.T, told int) {
 	}
 }
 
-// Redacting are the modes that R12 binds.
+// Redacting lists the modes to which target R12 applies.
 var Redacting = []gateway.Mode{gateway.ModeAnnotate, gateway.ModeStrict}

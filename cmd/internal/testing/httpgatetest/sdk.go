@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// SDKServer returns a server of the official SDK that asks its client, reports progress and fails.
+// SDKServer returns a server of the official SDK that sends requests to its client, reports progress and fails.
 func SDKServer(cancelled chan<- struct{}) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "up", Version: "1"}, nil)
 	none := map[string]any{"type": "object"}
@@ -53,7 +53,7 @@ func SDKServer(cancelled chan<- struct{}) *mcp.Server {
 	return s
 }
 
-// Report returns what a client of the official SDK sees of a server, as comparable texts.
+// Report returns what a client of the official SDK receives from a server, as comparable texts.
 func Report(t *testing.T, url, version string, cancelled <-chan struct{}) []string {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)

@@ -7,10 +7,10 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Callers are clients of one server that each wait for an answer before they ask again.
+// Callers are clients of one server that each wait for an answer before the next call.
 type Callers interface {
-	// Call makes one call of a tool and returns an error if the answer is not what the tool gives. Each caller is a number from 0
-	// on, and makes one call at a time.
+	// Call makes one call of a tool and returns an error if the answer is not the expected one. Callers are numbered from 0, and
+	// each makes one call at a time.
 	Call(caller int, tool string) error
 	Close() error
 }
@@ -29,7 +29,7 @@ const (
 	initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 )
 
-// check returns an error if an answer is not what a tool gives: then nothing was measured.
+// check returns an error if an answer is not the expected one of the tool, because the measurement would be invalid.
 func check(m *wire.Message, tool string) error {
 	if tool == "" && m.Kind() == wire.KindResult {
 		return nil

@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// cpuTime is what this process and all that descend from it have used: callers, server and whatever stands between them. It is steadier
-// than the clock on a shared machine. Without /proc it is always 0.
+// cpuTime returns the CPU time that this process and all its descendants have used: callers, server and the processes between
+// them. It varies less than elapsed time on a shared machine. Without /proc it is always 0.
 func cpuTime() time.Duration { return cpuOf(strconv.Itoa(os.Getpid())) }
 
 func cpuOf(pid string) time.Duration {
 	text, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
 	if err != nil {
-		return 0 // it has ended meanwhile
+		return 0 // it has ended in the meantime
 	}
-	// The name of the program may hold blanks, and ends with the last bracket.
+	// The program name may contain spaces, and ends with the last parenthesis.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	used := time.Duration(number(fields[11])+number(fields[12])) * tick
-	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%s/task/*/children", pid)) // the pattern is good
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%s/task/*/children", pid)) // the pattern is valid
 	for _, name := range tasks {
-		children, _ := os.ReadFile(name) // a thread that has ended has none
+		children, _ := os.ReadFile(name) // a thread that has ended has no children
 		for _, child := range strings.Fields(string(children)) {
 			used += cpuOf(child)
 		}
@@ -32,7 +32,7 @@ func cpuOf(pid string) time.Duration {
 	return used
 }
 
-// tick is the unit of /proc, the same on every Linux that Go runs on.
+// tick is the unit of /proc, the same on every Linux that Go supports.
 const tick = 10 * time.Millisecond
 
 func number(text string) int {

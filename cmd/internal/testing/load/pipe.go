@@ -10,13 +10,13 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Pipe is a client over a pair of streams that any number of callers share. Their calls are written one by one, each with a write of
-// its own, as clients do.
+// Pipe is a client over a pair of streams that any number of callers share. Each call is written with a separate write, as
+// clients do.
 type Pipe struct {
 	out  io.WriteCloser
-	seat []seat // of each caller
+	seat []seat // by caller
 
-	mu  sync.Mutex // guards the writing
+	mu  sync.Mutex // guards writes and buf
 	buf []byte
 }
 
@@ -26,7 +26,7 @@ type seat struct {
 	wanted chan string // the tool whose answer is awaited
 }
 
-// NewPipe begins a session over the streams. It closes out in the end, and reads in until that ends.
+// NewPipe begins a session over the streams. Close closes out, and in is read until it ends.
 func NewPipe(in io.Reader, out io.WriteCloser, callers int) (*Pipe, error) {
 	p := &Pipe{out: out, seat: make([]seat, callers)}
 	for i := range p.seat {
@@ -50,7 +50,7 @@ func NewPipe(in io.Reader, out io.WriteCloser, callers int) (*Pipe, error) {
 	return p, nil
 }
 
-// Call is that of [Callers].
+// Call implements [Callers].
 func (p *Pipe) Call(caller int, tool string) error {
 	s := &p.seat[caller]
 	s.made++

@@ -17,12 +17,12 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Post are clients over streamable HTTP that share one session, each with its own persistent connection. It writes requests
-// itself, because a client of net/http costs more than what is measured.
+// Post is a set of streamable HTTP clients that share one session, each with a persistent connection. It writes requests without
+// net/http, whose client would cost more than the measured work.
 type Post struct {
 	host, path string
 	session    string
-	lines      []*phone // of each caller
+	lines      []*phone // by caller
 	dial       func() (net.Conn, error)
 }
 
@@ -36,10 +36,10 @@ type phone struct {
 	used   time.Time
 }
 
-// idle is how long a connection may rest before it is made anew: some servers hang up after five seconds.
+// idle is how long a connection may be idle before it is replaced. Some servers close it after five seconds.
 const idle = time.Second
 
-// NewPost begins a session with the server at that address, such as 127.0.0.1:8080, and path.
+// NewPost begins a session with the server at host, such as 127.0.0.1:8080, and path.
 func NewPost(ctx context.Context, host, path string, callers int) (*Post, error) {
 	p := &Post{host: host, path: path, lines: make([]*phone, callers)}
 	p.dial = func() (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", host) }
@@ -60,7 +60,7 @@ func NewPost(ctx context.Context, host, path string, callers int) (*Post, error)
 	return p, nil
 }
 
-// Call is that of [Callers].
+// Call implements [Callers].
 func (p *Post) Call(caller int, tool string) error {
 	l := p.lines[caller]
 	l.made++
@@ -72,7 +72,7 @@ func (p *Post) Call(caller int, tool string) error {
 	return check(m, tool)
 }
 
-// post sends a message and returns what was answered to it.
+// post sends a message and returns the response.
 func (p *Post) post(l *phone, body []byte) (http.Header, *wire.Message, error) {
 	l.buf = append(l.buf[:0], "POST "+p.path+" HTTP/1.1\r\nHost: "+p.host+"\r\nContent-Type: application/json\r\n"+
 		"Accept: application/json, text/event-stream\r\n"...)
@@ -102,7 +102,7 @@ func (p *Post) post(l *phone, body []byte) (http.Header, *wire.Message, error) {
 	return res.Header, m, err
 }
 
-// connect opens a connection unless a fresh one exists.
+// connect opens a connection unless there is a recently used one.
 func (l *phone) connect(dial func() (net.Conn, error)) error {
 	now := time.Now()
 	stale := now.Sub(l.used) > idle
@@ -129,7 +129,7 @@ func (l *phone) close() error {
 	return l.conn.Close()
 }
 
-// message is the answer in a body: the body itself, or the last event of a stream.
+// message returns the answer in a body: the body itself, or the last event of a stream.
 func (l *phone) message(header http.Header) (*wire.Message, error) {
 	data := l.answer.Bytes()
 	if strings.HasPrefix(header.Get("Content-Type"), "text/event-stream") {
@@ -149,7 +149,7 @@ func (l *phone) message(header http.Header) (*wire.Message, error) {
 	return &m, nil
 }
 
-// Close hangs up.
+// Close closes all connections.
 func (p *Post) Close() error {
 	var failed error
 	for _, l := range p.lines {

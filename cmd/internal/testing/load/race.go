@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Race measures contestants in turns: only what is measured side by side can be compared on a machine that others use too.
+// Race measures contestants in alternating rounds, because on a shared machine only simultaneous measurements are comparable.
 type Race struct {
-	// Measure returns what counts, and how many calls were made for it.
+	// Measure returns the measured figure, and the number of calls made for it.
 	Measure func(Callers) (figure float64, calls int64, err error)
 	entered []*Contestant
 }
 
-// Contestant is one of several ways to the same server, with a figure for each round.
+// Contestant is one of several routes to the same server, with a figure for each round.
 type Contestant struct {
 	Name    string
 	Callers Callers
@@ -28,7 +28,7 @@ type Contestant struct {
 // Enter adds a contestant.
 func (r *Race) Enter(c *Contestant) { r.entered = append(r.entered, c) }
 
-// Round lets each contestant run once.
+// Round measures each contestant once.
 func (r *Race) Round() error {
 	for _, c := range r.entered {
 		before := cpuTime()
@@ -43,7 +43,7 @@ func (r *Race) Round() error {
 	return nil
 }
 
-// Forget forgets the rounds so far: the first serves to warm up.
+// Forget drops the rounds so far. It is called after a warm-up.
 func (r *Race) Forget() {
 	for _, c := range r.entered {
 		c.figures, c.calls, c.cpu = nil, 0, 0
@@ -53,7 +53,7 @@ func (r *Race) Forget() {
 // Figure returns the median of the contestant's figures.
 func (c *Contestant) Figure() float64 { return median(c.figures) }
 
-// CPU returns the microseconds of CPU time that a call took in all: the caller's, the server's, and those of what stands between.
+// CPU returns the total CPU time of a call in microseconds, including the caller, the server and the processes between them.
 func (c *Contestant) CPU() float64 { return float64(c.cpu.Microseconds()) / float64(c.calls) }
 
 func median(all []float64) float64 {
@@ -61,7 +61,7 @@ func median(all []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-// Rate measures the calls that so many callers make of a tool in a second, if they call for about so long.
+// Rate returns a function that measures the calls per second of a tool with that many callers, for about the duration long.
 func Rate(callers int, tool string, long time.Duration) func(Callers) (float64, int64, error) {
 	return func(c Callers) (float64, int64, error) {
 		var calls atomic.Int64
@@ -83,7 +83,7 @@ func Rate(callers int, tool string, long time.Duration) func(Callers) (float64, 
 	}
 }
 
-// Latency measures the median time in microseconds of that many calls of a tool, one after the other.
+// Latency returns a function that measures the median time in microseconds of that many sequential calls of a tool.
 func Latency(calls int, tool string) func(Callers) (float64, int64, error) {
 	return func(c Callers) (float64, int64, error) {
 		took := make([]float64, calls)

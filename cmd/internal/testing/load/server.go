@@ -1,5 +1,5 @@
-// Package load is the work that gateways are measured with: a server that does next to nothing, and callers that ask it as fast as
-// it answers. What both cost is in every figure, with a gateway between them and without, so both are lean.
+// Package load provides the workload for measuring gateways: a server that does almost nothing, and callers that call it as fast
+// as it answers. Every figure includes the cost of both, with and without a gateway, so both are kept cheap.
 package load
 
 import (
@@ -18,20 +18,20 @@ import (
 
 // The tools of the server.
 const (
-	Echo = "echo" // its result holds 1 KiB of text
-	Fail = "fail" // its result says isError
+	Echo = "echo" // its result contains 1 KiB of text
+	Fail = "fail" // its result has isError set
 )
 
-// Env is the variable that makes a test binary this server, if its TestMain asks [Wanted]. It says how it is made: [Plain] or [Lean].
+// Env is the variable that makes a test binary this server, if its TestMain checks [Wanted]. Its value is [Plain] or [Lean].
 const Env = "CANDOR_LOAD_SERVER"
 
-// The makes of the server. Nobody's server is as fast as a lean one: it shows the gateway at its worst.
+// The variants of the server. Lean is faster than real servers, so it shows the worst case for the gateway.
 const (
-	Plain = "plain" // encoding/json and nothing else, the fastest that people write
-	Lean  = "lean"  // decodes nothing that it does not need
+	Plain = "plain" // only encoding/json, like the fastest servers in practice
+	Lean  = "lean"  // decodes only the necessary parts
 )
 
-// Wanted reports that this process is to be the server.
+// Wanted reports whether this process should run the server.
 func Wanted() bool { return os.Getenv(Env) != "" }
 
 // Main serves over stdin and stdout until stdin ends, and returns the exit code.
@@ -88,7 +88,7 @@ type response struct {
 	Result  any             `json:"result"`
 }
 
-// Serve does the same without decoding. Each answer is one write, as in other servers.
+// Serve is like ServePlainly, but without encoding/json. Each answer is one write, as in other servers.
 func Serve(in io.Reader, out io.Writer) error {
 	lines := framing.NewLineReader(in, wire.Limits{})
 	var answer []byte
@@ -111,7 +111,7 @@ func Serve(in io.Reader, out io.Writer) error {
 	}
 }
 
-// Handler is the same server over streamable HTTP, without sessions.
+// Handler returns the same server over streamable HTTP, without sessions.
 func Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -129,7 +129,7 @@ func Handler() http.Handler {
 			answer := Answer(make([]byte, 0, 2<<10), &m)
 			w.Header()["Content-Type"] = []string{"application/json"}
 			w.Header()["Content-Length"] = []string{strconv.Itoa(len(answer))}
-			_, _ = w.Write(answer) // a caller that is gone has been counted
+			_, _ = w.Write(answer) // the caller counts a failed call
 		}
 	})
 }
