@@ -2,12 +2,12 @@ package foreign
 
 import "strings"
 
-// adviceLeads open a line of advice for people.
+// adviceLeads begin a line of advice.
 var adviceLeads = []string{"suggestion:", "suggestions:", "hint:", "tip:", "possible solutions:", "possible solution:", "recommendation:", "how to fix:", "to fix this:", "fix:", "next steps:", "next step:",
 	"resolution:", "recovery:", "troubleshooting:", "💡", "help:", "solution:", "try:", "建议：", "建议:", "提示：", "提示:"}
 
-// splitAdvice takes the advice in separate lines after the sentence. A text that is only
-// advice stays whole, since it is all there is.
+// splitAdvice records advice in separate lines after the sentence and returns the text before it. A text that is only advice is
+// returned whole.
 func (r *reader) splitAdvice(s string) string {
 	for at := 0; at < len(s); {
 		end := strings.IndexByte(s[at:], '\n')
@@ -28,7 +28,7 @@ func (r *reader) splitAdvice(s string) string {
 	return s
 }
 
-// adviceLead returns how much of the line is its heading.
+// adviceLead returns the length of the heading of a line of advice.
 func adviceLead(line string) (int, bool) {
 	trimmed := strings.TrimLeft(line, " *-#>")
 	low := lowerASCII(trimmed)
@@ -40,7 +40,7 @@ func adviceLead(line string) (int, bool) {
 	return 0, false
 }
 
-// validationNames reads the names in "Provide a, b and c", which some servers say only in their advice.
+// validationNames reads the names in "Provide a, b and c", which some servers write only in their advice.
 func (r *reader) validationNames(advice string) {
 	for line := range strings.SplitSeq(advice, "\n") {
 		line = strings.TrimLeft(line, "-*• ")
@@ -60,10 +60,10 @@ func (r *reader) provide(rest string) {
 	}
 }
 
-// requestLeads stand before an identifier of the peer's log.
+// requestLeads precede the id of a request in the peer's log.
 var requestLeads = []string{"request id", "request_id", "requestid", "request-id", "correlation id", "correlation_id", "correlationid", "trace id", "trace_id", "traceid", "incident id", "error id", "reference id", "x-request-id", "activity id"}
 
-// requestOf finds the peer's own reference: "(request id: req_123)".
+// requestOf finds the peer's reference: "(request id: req_123)".
 func (r *reader) requestOf(s string) {
 	low := lowerASCII(s)
 	for _, lead := range requestLeads {

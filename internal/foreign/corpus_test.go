@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// record is one exchange with a real server. The corpus stays outside the repository.
+// record is one exchange with a real server. The corpus is not in the repository.
 type record struct {
 	Server  string          `json:"server"`
 	Tool    string          `json:"tool"`
@@ -144,7 +144,7 @@ func (r record) fieldNames() []string {
 
 func last(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
-// TestCorpusFieldsAreNamed measures that a field which stands in the bytes is found, and little else.
+// TestCorpusFieldsAreNamed measures how many of the fields in the bytes are found, and how many others.
 func TestCorpusFieldsAreNamed(t *testing.T) {
 	known := schemas(t)
 	var total, hit, issues, wrong, judged int
@@ -193,13 +193,13 @@ func TestCorpusFieldsAreNamed(t *testing.T) {
 	}
 }
 
-// mislabelled reports records whose label can be shown to be wrong. In the one here, marked as keeping the
-// upstream's Retry-After, neither the word "retry" nor a number of seconds stands in the bytes.
+// mislabelled reports whether the label of a record is provably wrong. One record is marked as keeping the upstream's Retry-After,
+// but its bytes have neither the word "retry" nor a number of seconds.
 func mislabelled(rec record) bool {
 	return rec.Kept && !strings.Contains(strings.ToLower(string(rec.Response)), "retry")
 }
 
-// TestCorpusDelaysAreKept measures the waits that survived to the client.
+// TestCorpusDelaysAreKept measures how many delays that reached the client are found.
 func TestCorpusDelaysAreKept(t *testing.T) {
 	var kept, got, moments, elsewhere int
 	for _, rec := range corpus(t) {
@@ -232,7 +232,7 @@ var statusPhrases = map[string][]string{
 	"up_401": {"401", "Unauthorized"}, "up_404": {"404", "Not Found"}, "up_429": {"429", "Too Many Requests"}, "up_500": {"500", "Internal Server Error"},
 }
 
-// TestCorpusStatusesAreFound measures statuses that stand in the bytes as a number or by their phrase.
+// TestCorpusStatusesAreFound measures how many statuses that are in the bytes, as a number or by their phrase, are found.
 func TestCorpusStatusesAreFound(t *testing.T) {
 	var total, hit, other int
 	for _, rec := range corpus(t) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// maxDelay is the longest wait that is believed; more is a moment or a mistake.
+// maxDelay is the longest delay that is accepted. A longer one is a point in time or a mistake.
 const maxDelay = 366 * 24 * time.Hour
 
 func (r *reader) delay(d time.Duration) {
@@ -21,7 +21,7 @@ func (r *reader) moment(t time.Time) {
 	}
 }
 
-// units are the words for a span of time after a number.
+// units are the words for a unit of time after a number.
 var units = map[string]time.Duration{
 	"ms": time.Millisecond, "msec": time.Millisecond, "msecs": time.Millisecond, "millis": time.Millisecond, "millisecond": time.Millisecond, "milliseconds": time.Millisecond, "毫秒": time.Millisecond,
 	"s": time.Second, "sec": time.Second, "secs": time.Second, "second": time.Second, "seconds": time.Second, "秒": time.Second, "sekunden": time.Second, "segundos": time.Second, "secondes": time.Second,
@@ -31,7 +31,7 @@ var units = map[string]time.Duration{
 	"h": time.Hour, "hr": time.Hour, "hrs": time.Hour, "hour": time.Hour, "hours": time.Hour, "小时": time.Hour, "d": 24 * time.Hour, "day": 24 * time.Hour, "days": 24 * time.Hour,
 }
 
-// waits are words that tell that a wait follows. bare ones take a number without a unit as seconds.
+// waits are words after which a delay follows. If bare is set, a number without a unit means seconds.
 var waits = []struct {
 	words string
 	bare  bool
@@ -51,7 +51,7 @@ var millis = []string{"retry_after_ms", "retryafterms", "retry-after-ms", "retry
 var moments = []string{"x-ratelimit-reset", "ratelimit-reset", "x-rate-limit-reset", "resets at", "reset at", "reset time", "resets on", "retry at", "retrynotbefore", "retry not before", "try again at", "available at",
 	"reset_at", "resetat", "retry-after", "try again after", "retry after", "resets:", "reset:"}
 
-// delayOf finds when the peer says to try again.
+// delayOf finds the time at which the peer says to try again.
 func (r *reader) delayOf(s string) {
 	low := lowerASCII(s)
 	for _, words := range millis {
@@ -78,7 +78,7 @@ func (r *reader) delayOf(s string) {
 	r.laterOf(low)
 }
 
-// laterOf reads plain words for and against another try.
+// laterOf reads phrases for and against another attempt.
 func (r *reader) laterOf(low string) {
 	for _, words := range []string{"do not retry", "don't retry", "not retryable", "non-retryable", "retrying will not"} {
 		if strings.Contains(low, words) {
@@ -92,7 +92,7 @@ func (r *reader) laterOf(low string) {
 	}
 }
 
-// after returns what follows the words, past the marks between a name and its value.
+// after returns the text after the words, without the marks between a name and its value.
 func after(s, low, words string) (string, bool) {
 	i := strings.Index(low, words)
 	if i < 0 || i > 0 && (isLetter(low[i-1]) || low[i-1] == '_') {
@@ -110,7 +110,7 @@ func numberAfter(low, words string) (float64, bool) {
 	return n, ok
 }
 
-// leadingNumber reads a decimal number and returns what follows it.
+// leadingNumber reads a decimal number and returns the text after it.
 func leadingNumber(s string) (n float64, rest string, ok bool) {
 	end := 0
 	for end < len(s) && (isDigit(s[end]) || s[end] == '.' && end > 0 && end+1 < len(s) && isDigit(s[end+1])) {
@@ -123,7 +123,7 @@ func leadingNumber(s string) (n float64, rest string, ok bool) {
 	return n, s[end:], err == nil
 }
 
-// fillers may stand between the words for waiting and the number.
+// fillers are words that may be between the words for a delay and the number.
 var fillers = []string{"for ", "about ", "approximately ", "at least ", "another ", "in ", "after ", "of ", "is ", "approx. ", "up to ", "a further ", "exactly ", "roughly ", "around "}
 
 func waitAfter(low, words string, bare bool) (time.Duration, bool) {
@@ -137,7 +137,7 @@ func waitAfter(low, words string, bare bool) (time.Duration, bool) {
 	return span(rest, bare)
 }
 
-// span reads "7", "7s", "1m30s", "2 minutes and 5 seconds", "500 ms". Without a unit it is seconds, if bare.
+// span reads "7", "7s", "1m30s", "2 minutes and 5 seconds", "500 ms". Without a unit the number means seconds if bare is set.
 func span(s string, bare bool) (total time.Duration, ok bool) {
 	for range 4 {
 		n, rest, is := leadingNumber(s)
@@ -162,12 +162,12 @@ func span(s string, bare bool) (total time.Duration, ok bool) {
 	return total, ok
 }
 
-// dated reports that a number is the beginning of a date: 2026-11-15, 21:30.
+// dated reports whether a number is the beginning of a date or time: 2026-11-15, 21:30.
 func dated(rest string) bool {
 	return rest != "" && (rest[0] == ':' && len(rest) > 1 && isDigit(rest[1]) || rest[0] == '/' || isDigit(rest[0]))
 }
 
-// unitWord is the word at the start of s: Latin letters, or one of the units without spaces.
+// unitWord returns the word at the start of s: Latin letters, or one of the units in other scripts.
 func unitWord(s string) string {
 	for _, u := range []string{"毫秒", "分钟", "小时", "секунды", "секунд", "минуты", "минут", "часов", "часа", "秒", "分", "초", "분"} {
 		if strings.HasPrefix(s, u) {
@@ -181,11 +181,11 @@ func unitWord(s string) string {
 	return s[:end]
 }
 
-// layouts are the ways in which points in time are written.
+// layouts are the supported formats of a point in time.
 var layouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05 MST", "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05", "Mon, 02 Jan 2006 15:04:05 GMT", time.RFC850, time.RFC1123Z, time.ANSIC}
 
-// momentIn reads a point in time at the start of s: a date, or seconds or milliseconds since 1970. A small number
-// is a wait if that is what the name usually holds.
+// momentIn reads a point in time at the start of s: a date, or seconds or milliseconds since 1970. If small is set, a small number
+// is a delay.
 func (r *reader) momentIn(s string, small bool) {
 	if t, ok := dateIn(s); ok {
 		r.moment(t)
@@ -222,7 +222,7 @@ func dateIn(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// dateEnds are the places where a date may end, the longest first.
+// dateEnds returns the positions at which a date may end, the longest first.
 func dateEnds(s string) []int {
 	ends := []int{len(s)}
 	for i := len(s) - 1; i > 9; i-- {
@@ -233,12 +233,12 @@ func dateEnds(s string) []int {
 	return ends
 }
 
-// Waits that are not a fixed phrase with a number behind it.
+// The functions below read delays that are not a fixed phrase followed by a number.
 
-// retryVerbs open "retry this request in 30 seconds".
+// retryVerbs begin "retry this request in 30 seconds".
 var retryVerbs = []string{"retry ", "try ", "resend ", "repeat ", "attempt ", "resubmit "}
 
-// retried are the words that may stand between the verb and the wait; any other word makes it another sentence.
+// retried are the words that may be between the verb and the delay. Any other word ends the search.
 var retried = set("this", "the", "your", "that", "it", "again", "request", "requests", "call", "operation", "query", "action", "command", "message", "same", "api", "a", "new", "another", "once", "more", "or")
 
 // laterIn finds such a sentence.
@@ -262,7 +262,7 @@ func laterIn(low string) (time.Duration, bool) {
 	return 0, false
 }
 
-// spanBehind skips what is retried and reads "in 30 seconds".
+// spanBehind skips the object of the verb and reads "in 30 seconds".
 func spanBehind(rest string) (time.Duration, bool) {
 	for range 6 {
 		word, after, ok := strings.Cut(rest, " ")
@@ -282,13 +282,13 @@ func spanBehind(rest string) (time.Duration, bool) {
 	return 0, false
 }
 
-// laterMarks follow a span in languages that put it first: 30秒后重试, 30 秒後に再試行, 60초 후.
+// laterMarks follow a delay in languages that put it first: 30秒后重试, 30 秒後に再試行, 60초 후.
 var laterMarks = []string{"后", "後", "之后", "以后", "후", "内后"}
 
-// laterWords tell that such a span is a wait for another try.
+// laterWords show that such a delay is for another attempt.
 var laterWords = []string{"重试", "重試", "再试", "再試", "请求", "お試し", "やり直", "다시", "재시도", "稍"}
 
-// laterBefore reads a span with such a mark behind it.
+// laterBefore reads a delay that is followed by such a mark.
 func laterBefore(low string) (time.Duration, bool) {
 	told := false
 	for _, w := range laterWords {

@@ -8,11 +8,11 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Most phrases cannot match in most texts, because a word that they insist on is not there. That is found in one pass over the
-// tokens, and only what is left is tried at each of them.
+// Most phrases cannot match in most texts, because a required word is missing. One pass over the tokens finds these phrases, and
+// only the others are tried at each token.
 //
-// A demand is an item of a phrase that cannot be left out and that only some tokens satisfy. It may be held for met where it is
-// not, never the other way round: what is passed over here is passed over for good.
+// A demand is an item of a phrase that is required and that only some tokens satisfy. A demand may be reported as met when it is
+// not, but never the other way round, because a phrase that is skipped here is not tried again.
 
 // demandSet is a set of demands. Demands beyond its size are dropped.
 type demandSet [4]uint64
@@ -29,7 +29,7 @@ func (d *demandSet) addAll(more *demandSet) {
 	}
 }
 
-// within reports whether all of d is in met.
+// within reports whether met contains all of d.
 func (d *demandSet) within(met *demandSet) bool {
 	missing := uint64(0)
 	for i := range d {
@@ -38,15 +38,15 @@ func (d *demandSet) within(met *demandSet) bool {
 	return missing == 0
 }
 
-// demands are those of a list of phrases, by what meets them.
+// demands holds the demands of a list of phrases, by the tokens that meet them.
 type demands struct {
 	byWord   map[string]*demandSet
 	inside   []string // words of script without spaces, which match inside a token
 	byQuoted demandSet
-	numbers  map[string]int // of each demand, by its words
+	numbers  map[string]int // number of each demand, by its words
 }
 
-// demandsOf numbers the demands of all phrases and gives each phrase its own.
+// demandsOf numbers the demands of all phrases and sets the needs of each phrase.
 func demandsOf(all []phrase) *demands {
 	d := &demands{byWord: make(map[string]*demandSet), numbers: make(map[string]int)}
 	for i := range all {
@@ -59,7 +59,7 @@ func demandsOf(all []phrase) *demands {
 	return d
 }
 
-// demand notes what a phrase needs for one item.
+// demand records the demand of one item.
 func (d *demands) demand(needs *demandSet, it item) {
 	words := it.words
 	switch it.op {
@@ -76,7 +76,7 @@ func (d *demands) demand(needs *demandSet, it item) {
 		d.byQuoted.add(n)
 		return
 	case opName, opNames, opIdent, opIdents, opAny, opColon, opHead, opEnd:
-		return // too much may stand there
+		return // too many tokens match
 	}
 	n := d.number(strings.Join(words, "|"))
 	needs.add(n)
@@ -91,7 +91,7 @@ func (d *demands) demand(needs *demandSet, it item) {
 	}
 }
 
-// number returns the number of a demand. Phrases share those with the same words.
+// number returns the number of a demand. Phrases with the same words share it.
 func (d *demands) number(words string) int {
 	n, ok := d.numbers[words]
 	if !ok {
@@ -101,7 +101,7 @@ func (d *demands) number(words string) int {
 	return n
 }
 
-// metBy collects the demands that some token meets.
+// metBy returns the demands that at least one token meets.
 func (d *demands) metBy(toks []token) demandSet {
 	var met demandSet
 	for i := range toks {
@@ -134,10 +134,10 @@ func isASCII(s string) bool {
 	return true
 }
 
-// class-validator maps the name of each broken rule to its sentence, and nests under children:
-// {"property": "n", "constraints": {"min": "n must not be less than 1"}, "children": []}.
+// class-validator maps the name of each broken rule to its sentence, and nests issues under children: {"property": "n",
+// "constraints": {"min": "n must not be less than 1"}, "children": []}.
 
-// constrained reads the children of such an issue. It reports whether the issue itself says nothing more.
+// constrained reads the children of such an issue. It reports whether the issue itself has no other information.
 func (r *reader) constrained(e wire.Value, steps []string) bool {
 	children := e.Path("children")
 	if children.Len() == 0 || !e.Path("property").Present() {
@@ -147,7 +147,7 @@ func (r *reader) constrained(e wire.Value, steps []string) bool {
 	return found && e.Path("constraints").Len() == 0
 }
 
-// constraintOf is the first sentence of an issue's constraints, with the name of its rule.
+// constraintOf returns the first sentence of an issue's constraints and the name of its rule.
 func constraintOf(e wire.Value) (rule, message string) {
 	for name, m := range e.Path("constraints").Members() {
 		if s := str(m); s != "" {
@@ -164,8 +164,8 @@ var constraintNames = map[string]string{
 	"arrayMinSize": "minItems", "arrayMaxSize": "maxItems",
 }
 
-// reasons are the statuses that HTTP and its common extensions name, with their phrases; other numbers need a
-// clearer context. The table is our own because a pure package does not import net/http.
+// reasons are the statuses of HTTP and its common extensions, with their reason phrases; other numbers need a clearer context. The
+// table is a copy because a pure package does not import net/http.
 var reasons = map[int]string{
 	100: "Continue", 101: "Switching Protocols", 102: "Processing", 103: "Early Hints",
 	200: "OK", 201: "Created", 202: "Accepted", 203: "Non-Authoritative Information", 204: "No Content",

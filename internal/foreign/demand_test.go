@@ -25,7 +25,7 @@ func eachText(v wire.Value, nested int, f func(string)) {
 	}
 }
 
-// noneOverlooked states what makes it safe to pass over phrases: those would not have matched.
+// noneOverlooked checks that phrases which are skipped would not have matched.
 func noneOverlooked(t *testing.T, text string, args wire.Value) {
 	t.Helper()
 	if lost := foreign.Overlooked(text, args); len(lost) > 0 {

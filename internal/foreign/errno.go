@@ -11,7 +11,7 @@ var errnos = set("ENOENT", "EACCES", "EPERM", "EEXIST", "ENOTDIR", "EISDIR", "EN
 	"EHOSTUNREACH", "ENETUNREACH", "ENETDOWN", "EHOSTDOWN", "EADDRINUSE", "EADDRNOTAVAIL", "EPROTO", "ENOTCONN", "ECANCELED", "ENOSYS", "ENOTSUP", "EDQUOT", "EFBIG", "ENODEV", "ENXIO",
 	"ETXTBSY", "EINTR", "ESRCH", "ECHILD", "EMSGSIZE", "ENOEXEC", "ESTALE", "EALREADY", "EISCONN", "ENOTSOCK", "ENOBUFS")
 
-// errnoWords are what a system error is called where its name is not given.
+// errnoWords maps descriptions of system errors to their names.
 var errnoWords = []struct{ words, name string }{
 	{"no such file or directory", "ENOENT"}, {"no such host", "ENOTFOUND"}, {"unknown host", "ENOTFOUND"}, {"unknownhostexception", "ENOTFOUND"}, {"name or service not known", "ENOTFOUND"}, {"nodename nor servname provided", "ENOTFOUND"},
 	{"name does not resolve", "ENOTFOUND"}, {"could not resolve host", "ENOTFOUND"}, {"err_name_not_resolved", "ENOTFOUND"}, {"no address associated with hostname", "ENOTFOUND"},
@@ -23,7 +23,7 @@ var errnoWords = []struct{ words, name string }{
 	{"cannot allocate memory", "ENOMEM"}, {"no such process", "ESRCH"}, {"cross-device link", "EXDEV"}, {"device or resource busy", "EBUSY"},
 }
 
-// errnoNumbers are Linux's, which Python and Rust print; the negative ones are those of getaddrinfo.
+// errnoNumbers are the numbers of Linux, which Python and Rust print; the negative ones are those of getaddrinfo.
 var errnoNumbers = map[int]string{
 	1: "EPERM", 2: "ENOENT", 3: "ESRCH", 4: "EINTR", 5: "EIO", 9: "EBADF", 11: "EAGAIN", 12: "ENOMEM", 13: "EACCES", 16: "EBUSY", 17: "EEXIST", 18: "EXDEV", 20: "ENOTDIR", 21: "EISDIR",
 	22: "EINVAL", 23: "ENFILE", 24: "EMFILE", 26: "ETXTBSY", 27: "EFBIG", 28: "ENOSPC", 30: "EROFS", 32: "EPIPE", 36: "ENAMETOOLONG", 39: "ENOTEMPTY", 40: "ELOOP", 98: "EADDRINUSE",
@@ -31,7 +31,7 @@ var errnoNumbers = map[int]string{
 	122: "EDQUOT", 8: "ENOTFOUND", -2: "ENOTFOUND", -3: "EAI_AGAIN", -4: "EAI_FAIL", -5: "ENOTFOUND",
 }
 
-// broken are words for a lost connection that name no errno.
+// broken are words for a lost connection without an errno.
 var broken = []string{"fetch failed", "network error", "failed to fetch", "connection error", "unexpected eof", "connection closed", "remote end closed connection", "server disconnected",
 	"tls handshake", "certificate", "ssl:", "connect timeout", "timed out", "timeout of", "deadline exceeded", "connection aborted", "network request failed", "all connection attempts failed", "not connected"}
 
@@ -116,7 +116,7 @@ func (r *reader) exceptionOf(s string) {
 	}
 }
 
-// symbolLeads open a word that is a code wherever it stands.
+// symbolLeads are prefixes that make a word a code in any position.
 var symbolLeads = []string{"ERR_", "UND_ERR_", "SQLITE_", "E_", "PGRST"}
 
 // symbolsOf finds code words inside a sentence: (CODE), code: CODE, ERR_X.

@@ -6,14 +6,14 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Some validators answer with nothing but names and what is wrong with them: {"email": ["Enter a valid email
-// address."]}. No member marks this as a failure, so the sentences decide.
+// Some validators answer with only names and their faults: {"email": ["Enter a valid email address."]}. No member marks this as a
+// failure, so the sentences decide.
 
-// complaints are words of sentences about a value; the signs of rules count too.
+// complaints are words of sentences about an invalid value. The words in signs count, too.
 var complaints = []string{"valid", "this field", "blank", "may not", "must", "unknown", "required", "not a", "choice", "allowed", "should", "ensure", "expected", "can't be", "cannot be", "too ",
 	"already been", "does not", "doesn't", "missing", "unallowed", "filled", "null", "pflicht", "obligatori", "obrigat", "requis", "обязател", "必"}
 
-// isComplaint reports a sentence that says what is wrong with a value.
+// isComplaint reports whether a sentence describes the fault of a value.
 func isComplaint(s string) bool {
 	low := strings.ToLower(s)
 	if len(low) > maxIssueText || !strings.Contains(low, " ") && low != "required" && low != "invalid" && !strings.Contains(low, "必") {
@@ -27,13 +27,13 @@ func isComplaint(s string) bool {
 	return judged(s).Rule != ""
 }
 
-// general are the keys of such maps under which sentences about the whole stand.
+// general are the keys of such maps that hold sentences about the whole.
 var general = set("nonfielderrors", "schema", "all", "base")
 
-// lists are found elsewhere under these keys, and a map that has one is an envelope.
+// enveloping are keys whose lists are read elsewhere. A map with one of them is an envelope.
 var enveloping = set("errors", "error", "message", "messages", "detail", "details", "warnings", "warning", "hints", "notes", "suggestions", "logs")
 
-// isErrorMap reports an object whose every member is a name with complaints, or more of the same below a name.
+// isErrorMap reports whether every member of an object is a name with complaints, or a map of the same form.
 func isErrorMap(v wire.Value, levels int) bool {
 	if v.Type() != wire.TypeObject || v.Len() == 0 || v.Len() > maxElements || levels == 0 {
 		return false
@@ -53,7 +53,7 @@ func isErrorMap(v wire.Value, levels int) bool {
 	return true
 }
 
-// areComplaints reports an array of sentences that all tell of a wrong value; Cerberus puts maps among them.
+// areComplaints reports whether v is an array of complaints; Cerberus puts maps among them.
 func areComplaints(v wire.Value) bool {
 	if v.Type() != wire.TypeArray || v.Len() == 0 || v.Len() > maxElements {
 		return false
@@ -66,7 +66,7 @@ func areComplaints(v wire.Value) bool {
 	return true
 }
 
-// errorMap reads such a map.
+// errorMap reads a map for which isErrorMap is true.
 func (r *reader) errorMap(v wire.Value, under []string) {
 	for name, m := range v.Members() {
 		key := str(name)
@@ -103,8 +103,8 @@ func (r *reader) whole(v wire.Value) {
 	}
 }
 
-// isLoneIssue reports a single issue outside a list, as TypeBox and yup throw it. Many objects have a path and a
-// message, so the path has to be an argument or the message a complaint.
+// isLoneIssue reports whether an object is a single issue outside a list, as TypeBox and yup throw it. Many objects have a path
+// and a message, so the path has to be an argument or the message a complaint.
 func (r *reader) isLoneIssue(v wire.Value) bool {
 	p, ok := v.Get("path")
 	if !ok {

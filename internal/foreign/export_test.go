@@ -2,7 +2,7 @@ package foreign
 
 import "github.com/candor-mcp/candor/wire"
 
-// Overlooked returns the phrases that match somewhere in a text although their demands are not met: there must be none.
+// Overlooked returns the phrases that match in a text although their demands are not met. It must return none.
 func Overlooked(text string, args wire.Value) []string {
 	r := newReader(args)
 	toks := tokens(clip(text, MaxText))
@@ -23,7 +23,7 @@ func Overlooked(text string, args wire.Value) []string {
 	return out
 }
 
-// Demands counts what the phrases demand, and how much of that has room.
+// Demands returns the number of demands of the phrases, and the capacity of a demandSet.
 func Demands() (all, room int) {
 	return len(compiledSentences().demanded.numbers), 64 * len(demandSet{})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// bounded states what holds for every answer, whatever the peer sent.
+// bounded checks the guarantees for every result, whatever the peer sent.
 func bounded(t *testing.T, s foreign.Said) {
 	t.Helper()
 	switch {
@@ -44,7 +44,7 @@ func FuzzReadText(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text, args string) {
-		v, _ := wire.ParseValue([]byte(args), wire.Limits{}) // the zero Value stands for unknown arguments
+		v, _ := wire.ParseValue([]byte(args), wire.Limits{}) // the zero Value means unknown arguments
 		said := foreign.ReadText(text, v)
 		bounded(t, said)
 		if again := foreign.ReadText(text, v); again.Shape != said.Shape || again.Status != said.Status || len(again.Issues) != len(said.Issues) {
@@ -70,8 +70,8 @@ func FuzzReadValue(f *testing.F) {
 	})
 }
 
-// TestHostileTextsAreCheap feeds the worst repetitions. The bound is far above what they take; without the
-// limits some of them would run for minutes.
+// TestHostileTextsAreCheap reads the worst repetitions. The time limit is far above the usual time; without the limits of the
+// package some of them would run for minutes.
 func TestHostileTextsAreCheap(t *testing.T) {
 	parts := []string{"{", "[", "{\"error\":", "missing required parameter ", "\"", "'a' ", "MCP error -1: ", ": MCP error -1: x", "a, ", "必", "\\", "<html", "(", "a.b[0].", "validating /properties/", "; &{", " must ", "429 ", "\n  at "}
 	start := time.Now()

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// cutPage splits a text at an HTML document that stands in it.
+// cutPage splits a text at an HTML document that it contains.
 func cutPage(s string) (before, page string, ok bool) {
 	low := lowerASCII(s)
 	at := -1
@@ -20,7 +20,7 @@ func cutPage(s string) (before, page string, ok bool) {
 	return strings.TrimSpace(s[:at]), s[at:], true
 }
 
-// page reads an HTML error page: the status from its title, the sentence from its headings.
+// page reads an HTML error page: the status and the sentence from its title or heading.
 func (r *reader) page(page string) string {
 	r.shape(ShapeHTML)
 	r.said.Page = true
@@ -39,7 +39,7 @@ func (r *reader) page(page string) string {
 	return title
 }
 
-// element is the text inside the first element of that name.
+// element returns the text inside the first element of that name.
 func element(page, name string) string {
 	low := lowerASCII(page)
 	i := strings.Index(low, "<"+name)

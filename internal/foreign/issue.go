@@ -6,7 +6,7 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// issue adds one failing field, or completes what is known of it.
+// issue adds one failing field, or completes an existing issue with the same path.
 func (r *reader) issue(is candor.Issue) {
 	if r.said.OfOutput || r.answer {
 		r.said.OfAnswer = r.said.OfAnswer || r.answer
@@ -33,7 +33,7 @@ func complete(have *candor.Issue, is candor.Issue) {
 	}
 }
 
-// named adds an issue for a name or path found in prose. A refined rule comes from the sentence itself.
+// named adds an issue for a name or path found in prose. The rule may be refined by the sentence.
 func (r *reader) named(path, rule, message string) {
 	steps := r.rooted(stepsOf(path))
 	if len(steps) == 0 || strings.HasPrefix(steps[0], "$") && !r.args.has(steps[0]) {
@@ -47,7 +47,7 @@ func (r *reader) named(path, rule, message string) {
 	r.issue(is)
 }
 
-// signs tell the rule from words of a validator's sentence; the first that is found wins.
+// signs map words of a validator's sentence to rules. The first that is found wins.
 var signs = []sign{
 	{"unrecognized key", "additionalProperties"}, {"additional propert", "additionalProperties"},
 	{"unexpected keyword", "additionalProperties"}, {"extra inputs", "additionalProperties"}, {"unknown field", "additionalProperties"},
@@ -69,7 +69,7 @@ var signs = []sign{
 // sign is a piece of text and the rule that it indicates.
 type sign struct{ words, rule string }
 
-// judged is what a sentence says about a field: the rule, the type that came and the one that was wanted.
+// judged returns the issue that a sentence describes: the rule, the received type and the expected type.
 func judged(message string) candor.Issue {
 	low := strings.ToLower(message)
 	is := candor.Issue{Message: message}
@@ -86,7 +86,7 @@ func judged(message string) candor.Issue {
 	return is
 }
 
-// typeAfter is the JSON type named after one of the words.
+// typeAfter returns the JSON type named after one of the words, or "".
 func typeAfter(low string, words ...string) string {
 	for _, w := range words {
 		_, rest, ok := strings.Cut(low, w)
@@ -105,7 +105,7 @@ func typeAfter(low string, words ...string) string {
 	return ""
 }
 
-// typeName translates the type names of other languages to those of JSON Schema; "" for anything else.
+// typeName translates the type names of other languages to those of JSON Schema. It returns "" for any other word.
 func typeName(word string) string { return typeNames[strings.Trim(strings.ToLower(word), "\"'")] }
 
 var typeNames = map[string]string{

@@ -2,8 +2,8 @@ package foreign
 
 import "strings"
 
-// A line that begins with a name and goes on like a validator needs no wrapper to be understood:
-// "hue: Invalid type. Expected: integer", "  - unit: must be equal to constant".
+// A line that begins with a name and continues like a validator's sentence needs no wrapper to be recognised: "hue: Invalid type.
+// Expected: integer", "  - unit: must be equal to constant".
 
 // predicates are beginnings that only a validator's sentence has after a name and a colon.
 var predicates = []string{"must be ", "must not ", "must have ", "must contain ", "must match ", "should be ", "should not ", "should have ", "is required", "Required", "required", "Invalid type", "invalid type",
@@ -21,7 +21,7 @@ func startsPredicate(s string) bool {
 	return false
 }
 
-// nameLines reads such lines, also several in one line behind semicolons.
+// nameLines reads such lines, also several in one line separated by semicolons.
 func (r *reader) nameLines(s string) bool {
 	found := false
 	for line := range strings.Lines(s) {
@@ -62,7 +62,7 @@ func isFieldName(name string) bool {
 	return isLower(name[0]) || strings.ContainsAny(name, "._") || name[0] >= 0x80
 }
 
-// railsTails close the sentences of Active Model, which begin with the name as people read it.
+// railsTails end the sentences of Active Model, which begin with the readable form of a name.
 var railsTails = []string{" can't be blank", " is invalid", " is too short", " is too long", " is not a number", " has already been taken", " is not included in the list", " is reserved", " can't be empty",
 	" must exist", " must be accepted", " is the wrong length", " must be greater than", " must be less than", " must be blank", " must be an integer", " doesn't match", " must be filled", " is not a valid", " must be present",
 	" must be equal to", " must be other than", " must be odd", " must be even", " must be in", " can't be nil"}
@@ -104,8 +104,8 @@ func (r *reader) trailing(s string) bool {
 	return true
 }
 
-// bracketed reads "path (Required), mode (Expected string, received number)": after a wrapper that speaks of arguments, every name has its
-// reason in brackets.
+// bracketed reads "path (Required), mode (Expected string, received number)": after a validation prefix, every name has its reason
+// in brackets.
 func (r *reader) bracketed(s string) bool {
 	if !r.validation || !strings.HasSuffix(s, ")") {
 		return false
@@ -131,7 +131,7 @@ func (r *reader) bracketed(s string) bool {
 	return len(all) > 0
 }
 
-// ruleOf is the rule of a reason that is nothing but its name.
+// ruleOf returns the rule for a reason that is only the name of the rule, or "".
 func ruleOf(reason string) string {
 	if strings.EqualFold(reason, "required") {
 		return "required"
@@ -139,7 +139,8 @@ func ruleOf(reason string) string {
 	return ""
 }
 
-// alternatives reads "Please provide either: 1) projectId with branch, 2) projectURL": of the declared names in the sentence, some will do.
+// alternatives reads "Please provide either: 1) projectId with branch, 2) projectURL", where some of the declared names are
+// enough.
 func (r *reader) alternatives(s string, toks []token) {
 	for i := 0; i+1 < len(toks); i++ {
 		if !offers[toks[i].low] || toks[i+1].low != "either" && toks[i+1].low != "one" {

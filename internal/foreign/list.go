@@ -19,7 +19,7 @@ var missings = set("missing", "missingfields", "missingparameters", "missingpara
 // singles are the members that name one failing argument.
 var singles = set("field", "param", "parameter", "argument", "fieldname", "paramname", "parametername", "missingfield", "missingparameter", "argumentname", "invalidfield", "invalidparameter")
 
-// issueMember reads a member that names failing fields. whole is the object it stands in.
+// issueMember reads a member that names failing fields. whole is the object that contains it.
 func (r *reader) issueMember(key string, v, whole wire.Value) {
 	switch {
 	case missings[key]:
@@ -75,10 +75,10 @@ func (r *reader) issueMap(v wire.Value, under []string, levels int) {
 	}
 }
 
-// reserved are names in such maps that are no fields.
+// reserved are names in such maps that are not fields.
 var reserved = set("errors", "formerrors", "fielderrors", "code", "message", "type", "status", "properties", "items", "nonfielderrors", "detail", "details", "error", "suggestion", "hint", "stack", "name", "cause", "issues", "reason", "timestamp", "validationerrors", "validationissues", "suggestions", "violations", "fieldviolations", "invalidparams", "hints", "help")
 
-// sentencesIn is the text of a map's entry: an array of sentences, or an object with _errors or errors.
+// sentencesIn returns the text of a map's entry: an array of sentences, or an object with _errors or errors.
 func sentencesIn(v wire.Value) string {
 	for _, name := range []string{"_errors", "errors"} {
 		if inner, ok := v.Get(name); ok && inner.Len() > 0 {
@@ -92,7 +92,7 @@ func sentencesIn(v wire.Value) string {
 	return firstOf(str(first), str(first.Path("message")))
 }
 
-// issueList reads an array of issue objects. It reports whether it was one.
+// issueList reads an array of issue objects. It returns false if the array has none.
 func (r *reader) issueList(v wire.Value, under []string) bool {
 	found := false
 	n := 0
@@ -129,13 +129,13 @@ func listShape(v wire.Value) string {
 	return ShapeIssueList
 }
 
-// places are the members of an issue that say where it is.
+// places are the members of an issue that hold its path.
 var places = []string{"path", "loc", "instancePath", "dataPath", "instanceLocation", "pointer", "field", "param", "property", "propertyPath", "parameter", "argument", "fieldName", "location", "key", "fieldPath", "name"}
 
-// whys are the members of an issue that say what is wrong.
+// whys are the members of an issue that describe the fault.
 var whys = []string{"message", "msg", "description", "reason", "defaultMessage", "detail", "error", "errorMessage", "title", "problem", "issue", "text", "hint"}
 
-// isIssue reports an object that says where and what. GraphQL's errors have a path too, but into the answer.
+// isIssue reports whether an object has a path and a description. GraphQL errors also have a path, but into the response.
 func isIssue(e wire.Value) bool {
 	if e.Type() != wire.TypeObject || e.Path("locations").Present() || e.Path("extensions").Present() {
 		return false
@@ -208,7 +208,7 @@ func trimAPI(steps []string) []string {
 
 // issueObject adds one issue, or those inside it.
 func (r *reader) issueObject(e wire.Value, under []string) {
-	if status, ok := e.Get("status"); ok { // JSON:API says it per issue
+	if status, ok := e.Get("status"); ok { // JSON:API has it per issue
 		r.statusMember(status)
 	}
 	steps, _ := placeOf(e)
@@ -225,7 +225,7 @@ func (r *reader) issueObject(e wire.Value, under []string) {
 	r.issue(r.issueOf(e, steps))
 }
 
-// union reads the branches of a union. zod 3 repeats the whole path in them, zod 4 gives the rest of it.
+// union reads the branches of a union. zod 3 repeats the whole path in them; zod 4 gives the remaining steps.
 func (r *reader) union(e wire.Value, steps, under []string) bool {
 	found := false
 	for branch := range e.Path("unionErrors").Elements() {
@@ -240,7 +240,7 @@ func (r *reader) union(e wire.Value, steps, under []string) bool {
 	return found
 }
 
-// extraKeys are the names that the issue is about but its path does not hold.
+// extraKeys returns the names that the issue is about and its path does not contain.
 func extraKeys(e wire.Value) []string {
 	keys := arraySteps(e.Path("keys"))
 	for _, name := range []string{"missingProperty", "additionalProperty", "propertyName", "unevaluatedProperty"} {
@@ -277,7 +277,7 @@ func (r *reader) issueOf(e wire.Value, steps []string) candor.Issue {
 	return is
 }
 
-// expected is the piece of a schema in an issue object.
+// expected returns the part of a schema in an issue object.
 func expected(e wire.Value) map[string]any {
 	for _, name := range []string{"options", "values", "allowedValues"} {
 		if list := e.Path(name); list.Type() == wire.TypeArray && list.Len() <= maxElements {
@@ -328,9 +328,9 @@ func merged(maps ...map[string]string) map[string]string {
 	return out
 }
 
-// compound reads two bare words as one, if the request has an argument that is called so: "time zone" speaks of timezone or
-// sourceTimezone, even where there is a time as well. Of several such arguments those are meant whose value is in the text; if none
-// is, the words name nothing.
+// compound reads two bare words as one if the request has an argument of that name: "time zone" means timezone or sourceTimezone,
+// even if the request also has an argument time. If several arguments match, those whose value is in the text are meant; without
+// such a value, the words name nothing.
 func (r *reader) compound(toks []token, i int) (names []string, found bool) {
 	if i+1 >= len(toks) || !isBare(toks[i]) || !isBare(toks[i+1]) || toks[i+1].head {
 		return nil, false
@@ -340,7 +340,7 @@ func (r *reader) compound(toks []token, i int) (names []string, found bool) {
 		return []string{name}, true
 	}
 	if generic[toks[i+1].low] || kinds[toks[i+1].low] {
-		return nil, false // "time value" is a time
+		return nil, false // "time value" means time
 	}
 	var all []string
 	for folded, name := range r.args.keys {
@@ -358,12 +358,12 @@ func (r *reader) compound(toks []token, i int) (names []string, found bool) {
 	return names, len(all) > 0
 }
 
-// isBare reports a word of prose: lower case but for its first letter, and without marks.
+// isBare reports whether a token is a word of prose: lower case except for its first letter, and without punctuation.
 func isBare(t token) bool {
 	return t.kind == kindWord && len(t.text) > 2 && t.low[1:] == t.text[1:] && strings.IndexFunc(t.text, func(c rune) bool { return !unicode.IsLetter(c) }) < 0
 }
 
-// told reports whether the text has the value of a top-level argument.
+// told reports whether the text contains the value of a top-level argument.
 func (r *reader) told(name string) bool {
 	v, _ := r.args.value.Get(name)
 	text, ok := v.Str()

@@ -2,16 +2,16 @@ package foreign
 
 import "strings"
 
-// Many validators and decoders put the place of a failure between fixed words: (Parameter 'units'),
-// @ data['host'], Path: $.days |. The text there needs no guess.
+// Many validators and decoders put the path of a failure between fixed words: (Parameter 'units'), @ data['host'], Path: $.days |.
+// Such text can be read exactly.
 
-// mark is such a pair of words. The place ends at the first of ends, or with the text if none is given.
+// mark is such a pair of words. The path ends at the first of ends, or with the text if none occurs.
 type mark struct {
 	before string
 	ends   []string
 	rule   string
 	steps  func(place string) []string
-	unless string // another mark says the same better
+	unless string // skip this mark if the text contains this one
 }
 
 // marks are tried one after the other on the whole text.
@@ -88,7 +88,7 @@ func (r *reader) markedAt(s string, at int, m mark) bool {
 	return true
 }
 
-// markedLine is the whole line of a mark, since marks trail the sentence; Jackson's stands in the line below.
+// markedLine returns the whole line of a mark, because marks follow the sentence. Jackson's mark is on the line below it.
 func markedLine(s string, at int) string {
 	begin := strings.LastIndexByte(s[:at], '\n') + 1
 	if strings.HasPrefix(strings.TrimLeft(s[begin:], " "), "at [") {
@@ -98,7 +98,7 @@ func markedLine(s string, at int) string {
 	return clip(line, maxIssueText)
 }
 
-// wholes are the names of the arguments as a whole, which a framework may complain of in place of one.
+// wholes are names for the arguments as a whole, which a framework may name instead of one argument.
 var wholes = set("arguments", "args", "params", "parameters", "kwargs", "request", "value", "obj", "s")
 
 // place adds an issue for a path that a validator marked.
@@ -115,7 +115,7 @@ func (r *reader) place(steps []string, rule, message string) {
 	r.issue(is)
 }
 
-// plainSteps reports a path whose every step is a name or a position.
+// plainSteps reports whether every step of a path is a name or an index.
 func plainSteps(steps []string) bool {
 	for _, step := range steps {
 		if !isPath(step) && !isIndex(step) {
@@ -125,7 +125,7 @@ func plainSteps(steps []string) bool {
 	return len(steps) > 0 && len(steps) <= 16
 }
 
-// bracketSteps reads 'host']['port, which is what stands between the outer brackets.
+// bracketSteps reads 'host']['port, the text between the outer brackets.
 func bracketSteps(place string) []string { return dottedSteps("[" + place + "]") }
 
 // chainSteps reads com.x.Args["bags"]->java.util.ArrayList[0]->Item["name"].
@@ -173,7 +173,7 @@ func codecSteps(place string) []string {
 	return compact(out)
 }
 
-// swift reads the keys of a DecodingError: the missing one stands before its coding path.
+// swift reads the keys of a DecodingError. The missing key precedes its coding path.
 func (r *reader) swift(s string) bool {
 	if !strings.Contains(s, "CodingKeys(stringValue: \"") && !strings.Contains(s, "codingPath: [") {
 		return false

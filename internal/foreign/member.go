@@ -25,8 +25,8 @@ func (r *reader) value(v wire.Value) string {
 	return ""
 }
 
-// object reads the members of an object in four passes: members with a field in Said, then lists of issues,
-// then sentences, then what lies deeper. So an outer fact wins over an inner one.
+// object reads the members of an object in four passes: members with a field in Said, then lists of issues, then sentences, then
+// nested values. An outer fact therefore wins over an inner one.
 func (r *reader) object(v wire.Value) string {
 	r.shape(variantOf(v))
 	for name, m := range v.Members() {
@@ -87,7 +87,7 @@ func (r *reader) codeMember(v wire.Value) {
 	}
 }
 
-// anyNumber is a status if HTTP names it, else a number of the peer's own.
+// anyNumber records n as a status if HTTP defines it, else as a number of the peer.
 func (r *reader) anyNumber(n int64) {
 	if n >= 100 && n < 600 && reasons[int(n)] != "" {
 		r.status(int(n))
@@ -96,7 +96,7 @@ func (r *reader) anyNumber(n int64) {
 	r.number(n)
 }
 
-// isWord reports a code word: no spaces, letters among its characters.
+// isWord reports whether s is a code word: it has no spaces and at least one letter.
 func isWord(s string) bool {
 	return s != "" && len(s) <= 96 && !strings.ContainsAny(s, " \n\t{}<>\"") && strings.ContainsFunc(s, func(c rune) bool { return c < 0x80 && isLetter(byte(c)) })
 }
@@ -146,7 +146,7 @@ func (r *reader) slugMember(v wire.Value) {
 	}
 }
 
-// isSlug reports a code word in lower or upper snake case or with dots; a single plain word is prose.
+// isSlug reports whether s is a code word in lower or upper snake case or with hyphens. A single plain word is prose.
 func isSlug(s string) bool {
 	if !isWord(s) || verdicts[strings.ToLower(s)] || strings.ContainsAny(s, "/:,()'") {
 		return false
@@ -159,7 +159,7 @@ func (r *reader) errnoMember(v wire.Value) {
 		keep(&r.said.Errno, s)
 	}
 	if n, ok := v.Int64(); ok && n < 0 && n > -200 && r.said.Errno == "" {
-		r.said.Errno = errnoNumbers[int(-n)] // Node gives the negative number of the system
+		r.said.Errno = errnoNumbers[int(-n)] // Node uses the negative system number
 	}
 }
 
@@ -226,7 +226,7 @@ func (r *reader) toolMember(v wire.Value) {
 	}
 }
 
-// delayNames are the members that hold a wait, with the unit of a bare number.
+// delayNames are the members that hold a delay, with the unit of a bare number.
 var delayNames = map[string]time.Duration{
 	"retryafter": time.Second, "retryafterseconds": time.Second, "retryaftersecs": time.Second, "retryaftersec": time.Second, "retryafters": time.Second, "retryin": time.Second, "retryinseconds": time.Second,
 	"retryafterms": time.Millisecond, "retryaftermillis": time.Millisecond, "retryaftermilliseconds": time.Millisecond, "retrydelayms": time.Millisecond, "suggesteddelayms": time.Millisecond,
@@ -235,7 +235,7 @@ var delayNames = map[string]time.Duration{
 	"xratelimitresetafter": time.Second, "cooldownseconds": time.Second, "retryafterminutes": time.Minute,
 }
 
-// momentNames are the members that hold a point in time; small numbers in them are waits.
+// momentNames are the members that hold a point in time. Small numbers in them are delays.
 var momentNames = set("xratelimitreset", "ratelimitreset", "resetat", "resetsat", "resettime", "reset", "retryat", "retrynotbefore", "nextretryat", "rateLimitResetAt", "ratelimitresetat", "availableat", "xratelimitresetrequests", "resetdate", "retryafter", "retryafterdate")
 
 func (r *reader) delayMember(key string, v wire.Value) {

@@ -2,8 +2,8 @@ package foreign
 
 import "strings"
 
-// never are words that are not taken for the name of an argument even after "parameter", unless the
-// request has an argument of that name.
+// never are words that are not read as the name of an argument, even after "parameter", unless the request has an argument of that
+// name.
 var never = set("the", "a", "an", "this", "that", "these", "those", "it", "its", "is", "are", "was", "were", "be", "been",
 	"to", "of", "in", "on", "at", "for", "from", "with", "by", "as", "and", "or", "not", "no", "none", "any", "all", "some",
 	"one", "both", "either", "neither", "you", "your", "we", "our", "they", "i", "he", "she", "please", "must", "should",
@@ -27,7 +27,7 @@ var never = set("the", "a", "an", "this", "that", "these", "those", "it", "its",
 	"constraint", "rule", "rules", "unable", "could not", "was", "so", "just", "too", "very", "first", "second", "last",
 	"payment", "premium", "higher", "lower", "next", "new", "now", "yet", "still", "already", "currently", "s", "variables", "variable", "environment", "env")
 
-// vague are words that name an argument only where the sentence leaves no other reading.
+// vague are words that name an argument only if the sentence allows no other reading.
 var vague = set("value", "values", "key", "keys", "field", "fields", "input", "inputs", "data", "option", "options",
 	"name", "names", "id", "ids", "token", "file", "result", "results", "message", "resource", "item", "user", "username",
 	"password", "service", "database", "table", "version", "state", "status", "code", "format", "content", "output", "count",
@@ -35,23 +35,22 @@ var vague = set("value", "values", "key", "keys", "field", "fields", "input", "i
 	"text", "page", "document", "documents", "date", "time", "process", "command", "feature", "model", "system", "host",
 	"port", "network", "method", "action", "type", "list", "map", "root", "target", "source", "origin", "index", "entity", "items", "elements", "bytes", "query", "body", "header", "title")
 
-// typed are the vague words for a type at the head of a validator's sentence: "Number must be less than 5".
+// typed are the vague words for a type at the beginning of a validator's sentence: "Number must be less than 5".
 var typed = set("string", "number", "array", "date", "set", "map", "object", "bigint", "value", "file", "list", "text", "element", "elements", "items", "bytes")
 
-// nameOf returns the argument that a token names. strict refuses bare words that look like prose; strong
-// admits vague ones.
+// nameOf returns the argument that a token names. strict rejects bare words that look like prose; strong allows vague ones.
 func (r *reader) nameOf(t token, strict, strong bool) (string, bool) {
 	if t.kind == kindMark || t.kind == kindURL || t.kind == kindNumber || !isPath(t.text) {
 		return "", false
 	}
 	if strings.HasPrefix(t.text, "$") {
-		return "", false // a validator's own word, such as $first
+		return "", false // a word of the validator, such as $first
 	}
 	if key, ok := r.args.spelling(t.text); ok && (strong || !t.head || !typed[t.low]) {
 		return key, !(t.kind == kindWord && never[t.low] && !strong)
 	}
 	if t.kind == kindQuoted {
-		return t.text, !typeWords[t.low] && !r.args.sent(t.text) // what was sent as a value is quoted as one
+		return t.text, !typeWords[t.low] && !r.args.sent(t.text) // a value from the call is quoted as a value
 	}
 	if t.inset && t.text == t.low && !jargon[t.low] {
 		return t.text, !strict
@@ -68,7 +67,7 @@ func (r *reader) nameOf(t token, strict, strong bool) (string, bool) {
 	return lowerHead(t), true
 }
 
-// jargon are Latin words that other languages use as their own.
+// jargon are Latin words that are common in texts of other scripts.
 var jargon = set("api", "http", "https", "json", "mcp", "rpc", "error", "null", "undefined", "none", "true", "false", "string", "number", "integer", "boolean", "array", "object", "url", "uri", "tool", "schema",
 	"int", "float", "bool", "and", "or", "not", "is", "the", "html", "xml", "sql", "server", "client", "s", "ms")
 
@@ -76,7 +75,7 @@ var jargon = set("api", "http", "https", "json", "mcp", "rpc", "error", "null", 
 var typeWords = set("string", "object", "undefined", "null", "none", "true", "false", "boolean", "array", "integer", "[object object]",
 	"nan", "arguments", "args", "params")
 
-// lowerHead undoes the capital of a first word: "Directory is required" speaks of directory.
+// lowerHead returns a capitalised first word in lower case: "Directory is required" is about directory.
 func lowerHead(t token) string {
 	if len(t.text) > 1 && isUpper(t.text[0]) && strings.ToLower(t.text[1:]) == t.text[1:] {
 		return t.low
@@ -102,7 +101,7 @@ func looksDeclared(s string) bool {
 
 func isIndexOrName(s string) bool { return s != "" && (isLower(s[0]) || isDigit(s[0])) }
 
-// isPath reports text that can be the path of an argument: a name, or names joined by dots and brackets.
+// isPath reports whether s can be the path of an argument: a name, or names joined by dots and brackets.
 func isPath(s string) bool {
 	if s == "" || len(s) > 64 {
 		return false

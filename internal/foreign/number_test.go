@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// TestStatusIsNotAnyNumber keeps ports, counts, lines, ids and years apart from statuses.
+// TestStatusIsNotAnyNumber checks that ports, counts, lines, ids and years are not read as statuses.
 func TestStatusIsNotAnyNumber(t *testing.T) {
 	for text, want := range map[string]int{
 		"Request failed with status code 404":                           404,
@@ -54,7 +54,7 @@ func TestStatusIsNotAnyNumber(t *testing.T) {
 	}
 }
 
-// TestDelayIsNotAnyNumber reads waits in every spelling, and no other numbers.
+// TestDelayIsNotAnyNumber checks that delays are read in every spelling, and other numbers are not.
 func TestDelayIsNotAnyNumber(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"Retry-After: 7":                      7 * time.Second,
@@ -92,7 +92,7 @@ func TestDelayIsNotAnyNumber(t *testing.T) {
 	}
 }
 
-// TestProseNamesNoFields keeps ordinary sentences free of issues.
+// TestProseNamesNoFields checks that ordinary sentences give no issues.
 func TestProseNamesNoFields(t *testing.T) {
 	for _, text := range []string{
 		"Authentication is required", "API key is required", "Login required", "You must be logged in to see this", "The server must be restarted",
@@ -111,7 +111,7 @@ func TestProseNamesNoFields(t *testing.T) {
 	}
 }
 
-// TestFieldsOfOtherServers reads sentences of well-known libraries and habits that name a field.
+// TestFieldsOfOtherServers checks sentences of well-known libraries that name a field.
 func TestFieldsOfOtherServers(t *testing.T) {
 	for text, want := range map[string]string{
 		"Missing required parameter: channel_id":                   "/channel_id",
@@ -177,7 +177,7 @@ func TestFieldsOfOtherServers(t *testing.T) {
 	}
 }
 
-// TestFieldsAreReadWithTheRequest reads sentences that only the arguments of the call make plain: what a word names depends on what was sent.
+// TestFieldsAreReadWithTheRequest checks sentences that are ambiguous without the arguments of the call.
 func TestFieldsAreReadWithTheRequest(t *testing.T) {
 	for _, c := range []struct{ text, args, want string }{
 		{"Invalid tide table given: north", `{"tide":"high","tideTable":"north"}`, "/tideTable"},
@@ -202,7 +202,8 @@ func TestFieldsAreReadWithTheRequest(t *testing.T) {
 	}
 }
 
-// TestTheSentenceOfAReasonWithoutANameStays: nothing but "(Required)" would tell nobody what it is about.
+// TestTheSentenceOfAReasonWithoutANameStays checks that a sentence is kept whole if only a reason such as "(Required)" would
+// remain.
 func TestTheSentenceOfAReasonWithoutANameStays(t *testing.T) {
 	if said := foreign.ReadText("MCP error -32602: Invalid arguments:  (Required)", wire.Value{}); said.Text != "Invalid arguments:  (Required)" {
 		t.Errorf("%q", said.Text)

@@ -28,7 +28,7 @@ type phrase struct {
 type item struct {
 	op       op
 	words    []string
-	inside   []string // those of words that match inside a token
+	inside   []string // the words that match inside a token
 	optional bool
 	strong   bool
 }
@@ -56,20 +56,20 @@ var ops = map[string]op{
 	"ANY": opAny, "*:": opColon, "^": opHead, "$": opEnd,
 }
 
-// kinds are the words for a thing that is passed to a tool.
+// kinds are the words for an argument of a tool.
 var kinds = set("parameter", "parameters", "param", "params", "argument", "arguments", "arg", "args", "field", "fields",
 	"property", "properties", "option", "options", "input", "inputs", "key", "keys", "attribute", "attributes", "flag",
 	"parámetro", "parámetros", "parâmetro", "parâmetros", "paramètre", "paramètres", "champ",
 	"campo", "feld", "pflichtfeld", "параметр", "поле", "parametro", "kwarg")
 
-// params are the words that are used of little else.
+// params are the words that rarely mean anything but an argument.
 var params = set("parameter", "parameters", "param", "argument", "arguments", "arg", "kwarg")
 
-// foreignKinds are the words of other languages that are no English word too.
+// foreignKinds are the words of other languages that are not English words.
 var foreignKinds = set("parámetro", "parámetros", "parâmetro", "parâmetros", "paramètre", "paramètres", "champ", "campo", "feld", "pflichtfeld", "параметр", "параметра", "параметры", "поле", "поля", "parametro",
 	"parametri", "argumento", "parametr", "parametru", "parametre", "argomento", "eingabefeld", "аргумент", "veld")
 
-// spacelessKinds end a token of script without spaces: 缺少参数, 必須パラメータ.
+// spacelessKinds are suffixes of tokens in scripts without spaces: 缺少参数, 必須パラメータ.
 var spacelessKinds = []string{"参数", "字段", "參數", "欄位", "パラメータ", "パラメーター", "引数", "フィールド", "매개변수", "파라미터", "인자", "필드"}
 
 func isForeignKind(low string) bool {
@@ -116,7 +116,7 @@ func itemsOf(pattern string) []item {
 	return out
 }
 
-// match tries a phrase at token i. It returns the names it found.
+// match tries a phrase at token i and returns the names that it found.
 func (r *reader) match(items []item, toks []token, i int) (names []string, ok bool) {
 	if len(items) == 0 {
 		return nil, true
@@ -200,7 +200,7 @@ func (it item) hasWord(low string) bool {
 	return false
 }
 
-// startsSpaceless reports a word of script without spaces.
+// startsSpaceless reports whether w begins in a script without spaces.
 func startsSpaceless(w string) bool {
 	c, _ := utf8.DecodeRuneInString(w)
 	return isSpaceless(c)
@@ -246,7 +246,7 @@ func (r *reader) manyNames(it item, toks []token, i int) []step {
 
 var joints = set(",", "and", "or", "&", "、", "/", "|", "und", "oder", "et", "ou", "y", "o", "e", "и", "和", "或", "と", "-", "•", "*", "+", "nor")
 
-// skipJoint steps over the words and marks between two names of a list.
+// skipJoint skips the words and marks between two names of a list.
 func skipJoint(toks []token, i int) int {
 	for n := 0; i < len(toks) && n < 3 && toks[i].kind != kindQuoted && joints[toks[i].low]; n++ {
 		i++

@@ -6,8 +6,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Paths of arguments arrive as arrays, dotted names, bracketed names, JSON Pointers and pointers into a schema.
-// All become the JSON Pointer of the argument.
+// Paths of arguments are written as arrays, dotted names, bracketed names, JSON Pointers and pointers into a schema. All are
+// converted to the JSON Pointer of the argument.
 
 // pointer joins the steps of a path.
 func pointer(steps []string) string {
@@ -24,12 +24,12 @@ var (
 	unescapeStep = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// dotted is a pointer as people write it.
+// dotted returns a pointer with dots, for people.
 func dotted(path string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(path, "/"), "/", ".")
 }
 
-// stepsOf splits a path in any spelling; nil if it is not a path.
+// stepsOf splits a path in any spelling. It returns nil if the path is too long.
 func stepsOf(path string) []string {
 	path = strings.Trim(strings.TrimSpace(path), "\"'`")
 	if len(path) > maxPath {
@@ -92,7 +92,7 @@ func schemaSteps(path string) []string {
 	return out
 }
 
-// arraySteps reads a path that is written as a JSON array of names and positions.
+// arraySteps reads a path that is written as a JSON array of names and indexes.
 func arraySteps(v wire.Value) []string {
 	var out []string
 	for e := range v.Elements() {
@@ -122,11 +122,11 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-// roots are words in front of a path that stand for the arguments as a whole.
+// roots are words in front of a path that mean the arguments as a whole.
 var roots = set("arguments", "args", "params", "body", "query", "input", "inputs", "data", "instance", "root",
 	"request", "value", "parameters", "payload", "json", "object", "call", "kwargs")
 
-// rooted takes off the words for "the arguments" in front of a path, unless such a word is itself an argument.
+// rooted removes the words for "the arguments" from the front of a path, unless such a word is itself an argument.
 func (r *reader) rooted(steps []string) []string {
 	if len(steps) >= 2 && steps[0] == "params" && steps[1] == "arguments" {
 		return steps[2:]
@@ -144,7 +144,7 @@ func (r *reader) rooted(steps []string) []string {
 	return steps
 }
 
-// isModel reports the name of the type that holds the arguments: CreateArgs, SearchRequest.
+// isModel reports whether a step is the name of the type that holds the arguments: CreateArgs, SearchRequest.
 func isModel(step string) bool {
 	for _, tail := range []string{"Args", "Arguments", "Params", "Parameters", "Request", "Input", "Dto", "DTO"} {
 		if strings.HasSuffix(step, tail) && isUpper(step[0]) {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// wrappers are what SDKs and habits put in front of a sentence. Each takes its prefix off and notes what it says.
+// wrappers are the prefixes that SDKs and servers put in front of a sentence. Each function removes one prefix and records its
+// facts.
 var wrappers = []func(r *reader, s string) (rest string, ok bool){
 	(*reader).peelMark,
 	(*reader).peelNumber,
@@ -17,10 +18,10 @@ var wrappers = []func(r *reader, s string) (rest string, ok bool){
 	(*reader).peelSymbol,
 }
 
-// maxWrappers bounds how many prefixes are taken off; real texts have up to five.
+// maxWrappers is the maximum number of prefixes that are removed; real texts have up to five.
 const maxWrappers = 10
 
-// peel takes prefixes off until a sentence remains.
+// peel removes prefixes until a sentence remains.
 func (r *reader) peel(s string) string {
 	for range maxWrappers {
 		rest, ok := r.peelOne(s)
@@ -33,7 +34,7 @@ func (r *reader) peel(s string) string {
 	return r.peelInner(s)
 }
 
-// peelInner takes the SDK's prefix out of the middle, where a server wrapped an error that had one already.
+// peelInner removes the SDK's prefix from the middle of a text, where a server wrapped an error that already had one.
 func (r *reader) peelInner(s string) string {
 	for range maxWrappers {
 		before, rest, ok := strings.Cut(s, ": MCP error -")
@@ -56,7 +57,7 @@ func (r *reader) peelOne(s string) (string, bool) {
 	return s, false
 }
 
-// peelMark takes off signs for people: "❌ Error", "**Error**:".
+// peelMark removes decoration such as "❌ Error" and "**Error**:".
 func (r *reader) peelMark(s string) (string, bool) {
 	rest := strings.TrimLeft(s, "❌✖🚫⚠✗🔴💥❗⛔ *#>\ufe0f")
 	if len(rest) == len(s) || rest == "" {
@@ -65,7 +66,8 @@ func (r *reader) peelMark(s string) (string, bool) {
 	return closeEmphasis(s[:len(s)-len(rest)], rest), true
 }
 
-// closeEmphasis takes the end of an emphasis out of the first line of s, if marks, which were taken off s, hold its beginning.
+// closeEmphasis removes the end of an emphasis from the first line of s, if marks, which were removed from s, contain its
+// beginning.
 func closeEmphasis(marks, s string) string {
 	stars := marks[len(strings.TrimRight(marks, "*")):]
 	if stars == "" {
@@ -79,7 +81,7 @@ func closeEmphasis(marks, s string) string {
 	return s[:at] + s[at+len(stars):]
 }
 
-// peelNumber takes off "MCP error -32602: " and its kin.
+// peelNumber removes "MCP error -32602: " and similar prefixes.
 func (r *reader) peelNumber(s string) (string, bool) {
 	for _, lead := range []string{"MCP error ", "McpError: MCP error ", "JSON-RPC error ", "RPC error ", "rpc error: code = ", "Error code ", "Error "} {
 		rest, ok := strings.CutPrefix(s, lead)
@@ -103,7 +105,7 @@ func (r *reader) peelNumber(s string) (string, bool) {
 	return s, false
 }
 
-// calls are sentences that only say which tool failed. %s is the tool's name, bare or quoted.
+// calls are sentences that only say which tool failed. The tool's name is between before and after, bare or quoted.
 var calls = []struct{ before, after, shape string }{
 	{"Error executing tool ", ":", ShapePyPrefix},
 	{"Error calling tool ", ":", ShapeFastMCP},
@@ -156,7 +158,7 @@ func cutFold(s, prefix string) (rest string, ok bool) {
 	return s[len(prefix):], true
 }
 
-// isToolName admits what MCP allows for a tool's name.
+// isToolName reports whether s has only characters that MCP allows in the name of a tool.
 func isToolName(s string) bool {
 	for i := 0; i < len(s); i++ {
 		c := s[i]
@@ -167,7 +169,7 @@ func isToolName(s string) bool {
 	return s != "" && len(s) <= 128
 }
 
-// validations are prefixes that say: what follows is about the arguments.
+// validations are prefixes after which the text is about the arguments.
 var validations = []string{
 	"Input validation error", "Output validation error", "Input validation failed", "input schema validation failed", "Validation failed for tool ", "Validation error for tool ", "Validation failed for ", "Validation error for ", "Validation error in ", "Validation error", "Validation failed",
 	"Parameter validation failed", "Schema validation failed", "Schema validation error", "Argument validation failed", "Argument validation error",
@@ -178,7 +180,7 @@ var validations = []string{
 	"Invalid tools/call result", "参数验证失败", "参数校验失败", "参数错误", "输入验证错误", "Invalid options", "Invalid payload", "Invalid input",
 }
 
-// outputs are the prefixes about the answer: a fault there is not in an argument.
+// outputs are the prefixes about the result of the tool, whose faults are not in an argument.
 var outputs = set("Output validation error", "Invalid tools/call result")
 
 func (r *reader) peelValidation(s string) (string, bool) {
@@ -197,11 +199,11 @@ func (r *reader) peelValidation(s string) (string, bool) {
 			ok = ok && isToolName(tool)
 			rest = ":" + rest
 		}
-		if rest == "" || !ok || !opensRest(rest) || strings.HasPrefix(rest, ": expected") { // zod 4's own sentence
+		if rest == "" || !ok || !opensRest(rest) || strings.HasPrefix(rest, ": expected") { // a sentence of zod 4
 			continue
 		}
 		if strings.HasPrefix(strings.TrimLeft(rest, ":： "), "(") {
-			return s, false // a reason without a name would be all that is left
+			return s, false // only a reason without a name would remain
 		}
 		if word := strings.Trim(rest, ":： '\"`."); isPath(word) {
 			r.single(v, word)
@@ -216,7 +218,7 @@ func (r *reader) peelValidation(s string) (string, bool) {
 	return s, false
 }
 
-// single reads "Invalid params: level", where nothing but the name follows. The sentence stays whole.
+// single reads "Invalid params: level", where only the name follows. The sentence is kept whole.
 func (r *reader) single(lead, word string) {
 	if r.args.has(word) || looksDeclared(word) || strings.Contains(strings.ToLower(lead), "param") && !never[word] && word == strings.ToLower(word) {
 		r.named(word, "", lead+": "+word)
@@ -224,12 +226,12 @@ func (r *reader) single(lead, word string) {
 	}
 }
 
-// opensRest reports a mark after which the reason follows.
+// opensRest reports whether rest begins with a mark after which the reason follows.
 func opensRest(rest string) bool {
 	return strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "：") || rest[0] == '\n' || strings.HasPrefix(rest, " - ") || strings.HasPrefix(rest, " [") || strings.HasPrefix(rest, " {")
 }
 
-// peelToolValidation takes off "Tool 'x' parameter validation failed: ".
+// peelToolValidation removes "Tool 'x' parameter validation failed: ".
 func (r *reader) peelToolValidation(s string) (string, bool) {
 	rest, ok := cutFold(s, "Tool ")
 	if !ok {
@@ -245,7 +247,7 @@ func (r *reader) peelToolValidation(s string) (string, bool) {
 	return rest[len(head)+len(" parameter validation failed:"):], true
 }
 
-// peelError takes off the bare word.
+// peelError removes the word "Error" in several languages.
 func (r *reader) peelError(s string) (string, bool) {
 	for _, lead := range []string{"Error: ", "ERROR: ", "error: ", "Error - ", "ERROR - ", "Error**: ", "Error:** ", "[ERROR] ", "[error] ", "Fatal error: ", "Uncaught Error: ", "Uncaught ", "Exception: ",
 		"错误：", "错误: ", "エラー: ", "エラー：", "Fehler: ", "Erreur : ", "Erreur: ", "Ошибка: ", "오류: "} {
@@ -256,7 +258,7 @@ func (r *reader) peelError(s string) (string, bool) {
 	return s, false
 }
 
-// peelException takes off "TypeError: ", also with a code as Node writes it: "TypeError [ERR_X]: ".
+// peelException removes "TypeError: ", also with a code as Node writes it: "TypeError [ERR_X]: ".
 func (r *reader) peelException(s string) (string, bool) {
 	end := 0
 	for end < len(s) && (isLetter(s[end]) || isDigit(s[end]) || s[end] == '_' || s[end] == '.') {
@@ -283,7 +285,7 @@ func (r *reader) peelException(s string) (string, bool) {
 	return rest[1:], true
 }
 
-// isException reports names such as TypeError, FileNotFoundError, java.io.IOException.
+// isException reports whether name is like TypeError, FileNotFoundError or java.io.IOException.
 func isException(name string) bool {
 	_, last, _ := cutLast(name, ".")
 	for _, tail := range []string{"Error", "Exception", "Failure", "Timeout"} {
@@ -294,7 +296,7 @@ func isException(name string) bool {
 	return false
 }
 
-// peelBracket takes off "[CODE] ".
+// peelBracket removes "[CODE] ".
 func (r *reader) peelBracket(s string) (string, bool) {
 	if !strings.HasPrefix(s, "[") {
 		return s, false
@@ -312,7 +314,7 @@ func (r *reader) peelBracket(s string) (string, bool) {
 	return strings.TrimPrefix(rest, ":"), true
 }
 
-// peelSymbol takes off "FILE_NOT_FOUND: " and "REFUSE: ".
+// peelSymbol removes "FILE_NOT_FOUND: " and "REFUSE: ".
 func (r *reader) peelSymbol(s string) (string, bool) {
 	end := 0
 	for end < len(s) && (isUpper(s[end]) || isDigit(s[end]) || s[end] == '_') {
@@ -323,7 +325,7 @@ func (r *reader) peelSymbol(s string) (string, bool) {
 		return s, false
 	}
 	if errnos[code] {
-		return s, false // "ENOENT: no such file" reads well as it stands
+		return s, false // "ENOENT: no such file" is kept
 	}
 	r.symbol(code)
 	if refusals[code] {
@@ -336,12 +338,12 @@ func (r *reader) peelSymbol(s string) (string, bool) {
 
 var refusals = set("REFUSE", "REFUSED", "DENIED", "BLOCKED", "FORBIDDEN", "REJECTED", "UNAUTHORIZED", "TIMEOUT", "CONFLICT", "INVALID", "FATAL")
 
-// isSymbol reports UPPER_SNAKE with at least one underscore, the spelling of codes.
+// isSymbol reports whether s is UPPER_SNAKE with at least one underscore, the spelling of codes.
 func isSymbol(s string) bool {
 	return len(s) <= 80 && strings.Contains(s, "_") && isCapital(s)
 }
 
-// isCapital reports a word of capitals, digits and underscores.
+// isCapital reports whether s has only capitals, digits and underscores, and at least three capitals.
 func isCapital(s string) bool {
 	letters := 0
 	for i := 0; i < len(s); i++ {
@@ -355,14 +357,14 @@ func isCapital(s string) bool {
 	return letters >= 3
 }
 
-// absences are sentences that say that a tool does not exist, before and after its name.
+// absences are sentences that say that a tool does not exist, with the text before and after its name.
 var absences = []struct{ before, after string }{
 	{"Unknown tool: ", ""}, {"unknown tool ", ""}, {"Unknown tool ", ""}, {"Tool not found: ", ""}, {"Unrecognized tool name: ", ""},
 	{"No such tool: ", ""}, {"Invalid tool name: ", ""}, {"Tool ", " not found"}, {"tool ", " not found"}, {"The tool ", " was not found"},
 	{"Tool ", " does not exist"}, {"Tool ", " is not enabled"}, {"Tool ", " not supported"}, {"Tool ", " is not available"}, {"Unsupported tool: ", ""},
 }
 
-// toolOf reads which tool is said not to exist.
+// toolOf reads the name of a tool that does not exist.
 func (r *reader) toolOf(s string) {
 	for _, a := range absences {
 		rest, ok := cutFold(s, a.before)

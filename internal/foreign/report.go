@@ -2,9 +2,9 @@ package foreign
 
 import "strings"
 
-// Validators report in text of a fixed form. Each reader here knows one and returns whether it was that one.
+// Validators report in text of a fixed form. Each reader here reads one form and returns whether the text had it.
 
-// reports lists them, the more particular first.
+// reports lists the readers, the more specific first.
 var reports = []struct {
 	shape string
 	read  func(r *reader, s string) bool
@@ -25,8 +25,7 @@ var reports = []struct {
 	{ShapePathList, (*reader).rails},
 }
 
-// report tries the validators. It returns the shape of the one that claimed the text, so that it is not read
-// as prose again, or "".
+// report tries the validators. It returns the shape of the one that matched, so that the text is not read as prose again, or "".
 func (r *reader) report(s string) string {
 	for _, rep := range reports {
 		before := len(r.said.Issues)
@@ -40,7 +39,7 @@ func (r *reader) report(s string) string {
 	return ""
 }
 
-// pydantic reads "2 validation errors for X", then a line with the place and an indented one with the reason.
+// pydantic reads "2 validation errors for X", followed by pairs of a line with the path and an indented line with the reason.
 func (r *reader) pydantic(s string) bool {
 	i := strings.Index(s, " validation error")
 	if i < 0 || i > 0 && !isDigit(s[i-1]) {
@@ -82,7 +81,7 @@ func (r *reader) pydanticIssue(place, reason string) {
 	r.issue(is)
 }
 
-// pydanticSteps drops the names of union branches and functions, which are no part of the argument's path.
+// pydanticSteps drops the names of union branches and functions, which are not part of the argument's path.
 func pydanticSteps(place string) []string {
 	var out []string
 	for _, step := range stepsOf(strings.TrimSpace(place)) {
@@ -105,7 +104,7 @@ var pydanticRules = map[string]string{
 	"string_pattern_mismatch": "pattern", "url_parsing": "format", "datetime_parsing": "format", "uuid_parsing": "format",
 }
 
-// zodHeads open a sentence of zod, valibot and their like.
+// zodHeads begin a sentence of zod, valibot and similar validators.
 var zodHeads = []string{"Required", "Expected ", "Invalid ", "Too big", "Too small", "Too ", "String must", "Number must", "Array must", "Unrecognized key",
 	"Must ", "Value ", "Input ", "Missing", "must ", "expected ", "should ", "Should ", "Field required", "is required", "is not", "cannot ",
 	"Cannot ", "This field", "is missing", "does not", "not a", "Not a", "can't", "has "}
@@ -119,7 +118,7 @@ func startsZod(s string) bool {
 	return false
 }
 
-// zodLines reads "Required at name" and "✖ Invalid input\n  → at name", one issue to a line or semicolon.
+// zodLines reads "Required at name" and "✖ Invalid input\n  → at name", with one issue per line or semicolon.
 func (r *reader) zodLines(s string) bool {
 	found := false
 	previous := ""
@@ -148,7 +147,7 @@ func zodParts(line string) []string {
 	return parts
 }
 
-// cutAt splits "message at path"; the path is the rest of the line and one word.
+// cutAt splits "message at path". The path is the last word of the line.
 func cutAt(part string) (message, path string, ok bool) {
 	if rest, arrow := strings.CutPrefix(part, "→ at "); arrow {
 		return "", rest, isQuotedPath(rest)
@@ -175,7 +174,7 @@ func (r *reader) zodLine(message, path string) {
 	r.named(path, "", message)
 }
 
-// unknownKeys reads the quoted names behind "Unrecognized key(s) in object:".
+// unknownKeys reads the quoted names after "Unrecognized key(s) in object:".
 func (r *reader) unknownKeys(message, under string) {
 	prefix := stepsOf(under)
 	for _, t := range tokens(message) {
@@ -214,7 +213,7 @@ func (r *reader) pathList(s string) bool {
 
 type pathStart struct{ path, colon int }
 
-// pathStarts finds the places where a path and a colon open the next issue.
+// pathStarts finds the positions at which a path and a colon begin the next issue.
 func (r *reader) pathStarts(s string) []pathStart {
 	var out []pathStart
 	for i := 0; i < len(s) && len(out) < MaxIssues; i++ {
@@ -238,7 +237,7 @@ func (r *reader) pathStarts(s string) []pathStart {
 	return out
 }
 
-// opensPath reports that position i follows a separator of issues.
+// opensPath reports whether position i follows a separator of issues.
 func opensPath(s string, i int) bool {
 	switch s[i-1] {
 	case '\n':

@@ -8,14 +8,14 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Validators of Python, Ruby, Elixir and Node are often printed as their language writes a value:
-// {'when': ['Not a valid date.']}, [{'loc': ('n',), …}], {:name=>["is missing"]}, %{name: ["…"]}. The
-// printing becomes JSON here, so that all else reads one notation.
+// Validators of Python, Ruby, Elixir and Node are often printed in the notation of their language: {'when': ['Not a valid
+// date.']}, [{'loc': ('n',), …}], {:name=>["is missing"]}, %{name: ["…"]}. This file converts such text to JSON, so that other
+// code reads only one notation.
 
-// maxReprDepth bounds the brackets of a printed value.
+// maxReprDepth is the maximum depth of brackets in a printed value.
 const maxReprDepth = 32
 
-// repr reads the printed value at s[i:]. It returns where it ends.
+// repr reads the printed value at s[i:] and returns its end.
 func repr(s string, i int) (v wire.Value, end int, ok bool) {
 	p := printed{s: s, i: i}
 	if !p.value() || !p.quoted {
@@ -25,14 +25,14 @@ func repr(s string, i int) (v wire.Value, end int, ok bool) {
 	return v, p.i, ok
 }
 
-// printed rewrites a value byte by byte.
+// printed converts a printed value to JSON, byte by byte.
 type printed struct {
 	s      string
 	i      int
 	out    strings.Builder
 	open   []byte
 	last   byte // the last byte that was written and is not a space
-	quoted bool // a string was seen: prose in brackets has none
+	quoted bool // a string was found; prose in brackets has no strings
 }
 
 func (p *printed) put(s string) {
@@ -40,7 +40,7 @@ func (p *printed) put(s string) {
 	p.last = s[len(s)-1]
 }
 
-// value rewrites until the first bracket is closed.
+// value converts text until the first bracket is closed.
 func (p *printed) value() bool {
 	for p.i < len(p.s) && p.out.Len() < MaxJSON {
 		c := p.s[p.i]
@@ -84,14 +84,14 @@ func (p *printed) leave(c byte) bool {
 	return true
 }
 
-// comma writes the comma that was held back, since none may stand before a closing bracket.
+// comma writes a pending comma. Commas are delayed because JSON allows none before a closing bracket.
 func (p *printed) comma() {
 	if p.last == ',' {
 		p.out.WriteByte(',')
 	}
 }
 
-// atom rewrites a string, a mark or a bare word.
+// atom converts a string, a mark or a bare word.
 func (p *printed) atom(c byte) bool {
 	rest := p.s[p.i:]
 	switch {
@@ -116,7 +116,7 @@ func (p *printed) atom(c byte) bool {
 	return true
 }
 
-// text rewrites a quoted string.
+// text converts a quoted string.
 func (p *printed) text(quote byte) bool {
 	var b strings.Builder
 	for i := p.i + 1; i < len(p.s); i++ {
@@ -148,10 +148,10 @@ func unescape(c byte) string {
 	return string([]byte{c})
 }
 
-// constants are the words that every language has for the same three values.
+// constants maps the words of several languages for true, false and null to JSON.
 var constants = map[string]string{"True": "true", "False": "false", "None": "null", "nil": "null", "true": "true", "false": "false", "null": "null", "undefined": "null"}
 
-// word rewrites a number, a constant, a symbol, or the name of a key; a call such as Decimal('1') is its name.
+// word converts a number, a constant, a symbol, or the name of a key. A call such as Decimal('1') becomes its name.
 func (p *printed) word() bool {
 	begin := p.i
 	if p.s[p.i] == ':' {
@@ -182,7 +182,7 @@ func (p *printed) word() bool {
 	return true
 }
 
-// skipCall steps over the brackets of a call.
+// skipCall skips the brackets of a call.
 func (p *printed) skipCall() bool {
 	depth := 0
 	for ; p.i < len(p.s); p.i++ {
@@ -199,7 +199,7 @@ func (p *printed) skipCall() bool {
 	return false
 }
 
-// quoteJSON is s as a JSON string.
+// quoteJSON returns s as a JSON string.
 func quoteJSON(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -218,7 +218,7 @@ func quoteJSON(s string) string {
 	return b.String()
 }
 
-// effect reads the trees that Effect's schemas print: a step of the path to a branch, the reason at its leaf.
+// effect reads the trees that Effect's schemas print: each branch is a step of the path, each leaf a reason.
 //
 //	{ readonly days: number }
 //	└─ ["days"]
@@ -257,7 +257,7 @@ func branch(content string) (step string, ok bool) {
 	return step, ok && closed && (isIndex(step) || isPath(step))
 }
 
-// isLeaf distinguishes the reason from the printed type that may stand between it and the path.
+// isLeaf distinguishes the reason from a printed type, which may be between it and the path.
 func isLeaf(content string) bool {
 	return strings.HasPrefix(content, "Expected ") || strings.HasPrefix(content, "is ") || strings.Contains(content, "actual ")
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// ReadResult reads a tools/call result that is known or thought to be a failure: its text blocks in order,
-// then structuredContent, then the toolResult of the first protocol version. Successes read as nonsense.
+// ReadResult reads a tools/call result that is known or suspected to be a failure: its text blocks in order, then
+// structuredContent, then the toolResult of the first protocol version. The result for a success is meaningless.
 func ReadResult(result wire.Value, args wire.Value) Said {
 	r := newReader(args)
 	var text string
@@ -65,16 +65,17 @@ func (r *reader) block(e wire.Value) string {
 	return ""
 }
 
-// reading are the beginnings of words for making sense of an answer, and unfit those for an answer of which that failed.
+// reading are the beginnings of verbs for decoding a response, unfit are words for a response that could not be decoded, and
+// answered are words for a response.
 var (
 	reading  = []string{"pars", "decod", "deserializ", "deserialis", "unmarshal", "validat", "interpret"}
 	unfit    = set("unexpected", "invalid", "malformed", "unparseable", "unparsable", "unreadable", "corrupt", "non-json")
 	answered = set("response", "responses", "reply", "api_response")
 )
 
-// isAnswerComplaint reports a sentence that finds fault with the answer of a service behind the tool: "Failed to parse API response: …",
-// "Unexpected response format". What such a sentence goes on to list are fields of that answer. Only the words in front of the first colon
-// count, because what follows may quote anything.
+// isAnswerComplaint reports whether a sentence complains about the response of a service behind the tool: "Failed to parse API
+// response: …", "Unexpected response format". Fields that follow are then fields of that response. Only the words before the first
+// colon count, because the text after it may quote anything.
 func isAnswerComplaint(s string) bool {
 	head := clip(s, maxComplaint)
 	if i := strings.IndexAny(head, ":\n{["); i >= 0 {
@@ -95,7 +96,7 @@ func isAnswerComplaint(s string) bool {
 	return read >= 0 && answer >= 0
 }
 
-// maxComplaint is how far into a text its first words reach.
+// maxComplaint is the number of bytes in which such words are searched.
 const maxComplaint = 120
 
 func hasAnyPrefix(s string, prefixes []string) bool {
@@ -107,13 +108,13 @@ func hasAnyPrefix(s string, prefixes []string) bool {
 	return false
 }
 
-// generics are sentences that hide the cause. They are compared without case, stop and "please try again later".
+// generics are sentences that do not name the cause. They are compared without case, full stop and "please try again later".
 var generics = set("internal error", "internal server error", "an error occurred", "error", "something went wrong", "unknown error", "an unknown error occurred",
 	"unexpected error", "an unexpected error occurred", "an internal error occurred", "an internal error has occurred", "tool execution failed", "execution failed", "request failed", "operation failed",
 	"failed", "server error", "internal", "an error has occurred", "oops", "unknown", "error executing tool", "error calling tool", "[object object]", "undefined", "null",
 	"发生错误", "未知错误", "服务器错误", "内部错误", "エラーが発生しました", "ein fehler ist aufgetreten", "ha ocurrido un error", "une erreur est survenue", "произошла ошибка")
 
-// isMasked reports a sentence that says only that something failed, and the tool it names.
+// isMasked reports whether a sentence says only that something failed, and returns the tool that it names.
 func isMasked(s string) (tool string, ok bool) {
 	low := strings.ToLower(strings.TrimRight(s, ".!。 "))
 	for _, tail := range []string{"please try again later", "please try again", "try again later"} {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// A server without validation stumbles over its arguments. The messages of its runtime name the variable
-// it stumbled over, which is an argument or something else: the request decides.
+// A server without validation fails on invalid arguments. The message of its runtime names the variable, which may be an argument
+// or something else: the request decides.
 
 // builtins are members of the language: "reading 'map'" is about a response, not an argument.
 var builtins = set("map", "length", "join", "split", "tolowercase", "touppercase", "trim", "foreach", "filter", "replace",
@@ -15,7 +15,7 @@ var builtins = set("map", "length", "join", "split", "tolowercase", "touppercase
 	"concat", "sort", "data", "message", "error", "errors", "result", "results", "response", "success", "items", "content",
 	"choices", "headers", "status", "body", "default", "prototype", "constructor", "iterator", "replaceall", "send", "write")
 
-// plausible reports whether a variable may be an argument: the request has it, or nothing is known of the request.
+// plausible reports whether a variable may be an argument: the request has it, or the request is not known.
 func (r *reader) plausible(name string) bool {
 	if r.args.has(name) {
 		return true
@@ -38,7 +38,7 @@ func (r *reader) runtime(s string, toks []token) {
 	}
 }
 
-// stumbled reports whether the quoted token i is what a runtime could not read.
+// stumbled reports whether the quoted token i is the value that a runtime could not read.
 func stumbled(toks []token, i int) bool {
 	if i < 2 {
 		return false
@@ -53,7 +53,7 @@ func stumbled(toks []token, i int) bool {
 	return false
 }
 
-// notFunction reads "tags.join is not a function": tags came as another type.
+// notFunction reads "tags.join is not a function", which means that tags has another type.
 func (r *reader) notFunction(s string, t token) {
 	callee, _, ok := cutLast(t.text, ".")
 	if !ok {
@@ -68,7 +68,7 @@ func (r *reader) notFunction(s string, t token) {
 	}
 }
 
-// isCallee reports that token i is what "is not a function".
+// isCallee reports whether "is not a function" follows token i.
 func isCallee(toks []token, i int) bool {
 	return i+4 < len(toks) && toks[i+1].low == "is" && toks[i+2].low == "not" && toks[i+3].low == "a" && toks[i+4].low == "function"
 }
@@ -81,7 +81,7 @@ func cutLast(s, sep string) (before, after string, ok bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// queryOf reads arguments that were put into a URL without a look: ?address=undefined.
+// queryOf reads arguments that were put into a URL without a check: ?address=undefined.
 func (r *reader) queryOf(link, s string) {
 	_, query, ok := strings.Cut(link, "?")
 	if !ok {
@@ -102,7 +102,7 @@ func (r *reader) queryOf(link, s string) {
 	}
 }
 
-// choice are the words that open a list of what would have been right.
+// choice are the words that introduce a list of valid values.
 var choice = set("must", "supported", "valid", "allowed", "available", "expected", "should", "accepted", "possible", "choose", "options")
 
 // generic are words for any argument, or for a part of one.
@@ -129,8 +129,8 @@ func (r *reader) values(s string, toks []token) {
 	}
 }
 
-// valueBeside reports whether what follows a name shows that it is an argument: its value, or a choice of values.
-// A word that the request has no argument of is more likely a part of one, as in "Invalid scheme, expected …" of an address.
+// valueBeside reports whether the text after a name shows that it is an argument: its value, or a choice of values. A word that is
+// not an argument of the request is more likely a part of one, as in "Invalid scheme, expected …" for an address.
 func (r *reader) valueBeside(toks []token, i int, name string) bool {
 	_, known := r.args.spelling(name)
 	known = known || r.args.empty() || looksDeclared(name)
@@ -149,7 +149,7 @@ func (r *reader) valueBeside(toks []token, i int, name string) bool {
 	return false
 }
 
-// splitStack takes a stack trace out of a text: Python's, Node's, Go's, Java's and .NET's.
+// splitStack removes a stack trace from a text: Python's, Node's, Go's, Java's and .NET's.
 func (r *reader) splitStack(s string) string {
 	if i := strings.Index(s, "Traceback (most recent call last)"); i >= 0 {
 		return r.pythonStack(s, i)
@@ -162,7 +162,7 @@ func (r *reader) splitStack(s string) string {
 	return r.frames(s)
 }
 
-// pythonStack keeps what stands before the trace and, if that is nothing, its last line: the exception.
+// pythonStack returns the text before the trace or, if that is empty, its last line, which is the exception.
 func (r *reader) pythonStack(s string, i int) string {
 	r.shape(ShapeTrace)
 	keep(&r.said.Stack, s[i:])
@@ -182,7 +182,7 @@ func (r *reader) pythonStack(s string, i int) string {
 	return before
 }
 
-// goroutineAt finds the dump of a Go panic.
+// goroutineAt returns the index of the dump of a Go panic, or -1.
 func goroutineAt(s string) int {
 	i := strings.Index(s, "goroutine ")
 	if i < 0 || i > 0 && s[i-1] != '\n' || !strings.Contains(clip(s[i:], 60), "]:") {
@@ -191,7 +191,7 @@ func goroutineAt(s string) int {
 	return i
 }
 
-// frames takes out the lines of Node, Java and .NET: "    at x (file:1:2)".
+// frames removes the stack lines of Node, Java and .NET: "    at x (file:1:2)".
 func (r *reader) frames(s string) string {
 	if !strings.Contains(s, "\n") {
 		return s
@@ -212,7 +212,7 @@ func (r *reader) frames(s string) string {
 	return strings.TrimSpace(strings.Join(kept, "\n"))
 }
 
-// isFrame distinguishes a stack line from the list of a validator ("  → at name"): it has a place in code.
+// isFrame distinguishes a stack line, which has a position in code, from the list of a validator ("  → at name").
 func isFrame(line string) bool {
 	rest := strings.TrimLeft(line, " \t")
 	if len(rest) == len(line) {
@@ -222,7 +222,7 @@ func isFrame(line string) bool {
 		return true
 	}
 	rest, ok := strings.CutPrefix(rest, "at ")
-	if !ok || strings.HasPrefix(rest, "[Source") { // Jackson's place in the JSON
+	if !ok || strings.HasPrefix(rest, "[Source") { // Jackson's position in the JSON
 		return false
 	}
 	return strings.ContainsAny(rest, "(") || strings.Contains(rest, ":") && strings.ContainsAny(rest, "/\\") || strings.Contains(rest, " in ")

@@ -1,14 +1,12 @@
-// Package foreign reads the failures of servers that speak no dialect of ours. It says what the
-// peer said, field by field, and decides nothing: what a failure means is for package contract.
+// Package foreign reads the failures of servers that use none of the dialects. It returns the facts that the peer sent, field by
+// field, and does not interpret them: package contract does.
 //
-// Real servers wrap the same few facts in many shapes: a sentence behind the prefixes of one or
-// two SDKs, a validator's report as text or JSON, an upstream's error body glued to a sentence, an
-// HTML page, a stack. The readers here peel those layers and keep each fact in a separate field.
-// A fact that stands in several layers is taken from the outermost one that states it.
+// Real servers wrap the same few facts in many shapes: a sentence behind the prefixes of one or two SDKs, a validator's report as
+// text or JSON, an upstream's error body appended to a sentence, an HTML page, a stack. The readers here remove those layers and
+// keep each fact in a separate field. A fact that occurs in several layers is taken from the outermost one that states it.
 //
-// Reading is total and pure: any input has an answer, nothing panics, no clock is read. At most
-// [MaxText] bytes of a text and [MaxJSON] bytes of JSON are considered, and an answer holds at most
-// [MaxIssues] issues, so that a hostile peer costs little.
+// The package is pure: any input gives a result, nothing panics, and no clock is read. At most [MaxText] bytes of a text and
+// [MaxJSON] bytes of JSON are read, and a result holds at most [MaxIssues] issues, which limits the cost of a hostile peer.
 package foreign
 
 import (
@@ -20,70 +18,70 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Bounds of what is considered and of what is answered.
+// Limits of the input and of the result.
 const (
-	MaxText   = 8 << 10   // of one text block; the rest is not read
-	MaxJSON   = 256 << 10 // of one JSON text
+	MaxText   = 8 << 10   // bytes of one text block; later bytes are not read
+	MaxJSON   = 256 << 10 // bytes of one JSON text
 	MaxIssues = 32
 	MaxNested = 3 // JSON in a string in JSON in …
 )
 
-// Said is what a peer's failure says, found in its bytes. The zero value says nothing. Texts are the peer's
-// own and may hold secrets; the constructors of package candor redact them.
+// Said holds the facts in a peer's failure. The zero value holds none. Texts are the peer's own and may hold secrets; the
+// constructors of package candor redact them.
 type Said struct {
-	// Shape names the most specific variant, "plain" if it is just a sentence; Layers are all that were
-	// recognised, outermost first.
+	// Shape names the most specific variant, or "plain" for a plain sentence. Layers are all recognised variants, outermost first.
 	Shape  string
 	Layers []string
-	// Text is the sentence for people: wrappers, embedded bodies and stacks are taken off.
+	// Text is the sentence for people, without wrappers, embedded bodies and stacks.
 	Text string
-	// First is what the first of several text blocks says: the failure itself, where those behind it advise. "" if there is one only.
+	// First is the sentence of the first of several text blocks, which states the failure; later blocks give advice. It is "" for a
+	// single block.
 	First string
 	// Symbols are the code words in the peer's spelling, outermost first.
 	Symbols []string
-	// Number is a JSON-RPC-like number, from a text prefix or a member; Numbered is true if there is one.
+	// Number is a JSON-RPC-like number, from a text prefix or a member. Numbered reports whether it is set.
 	Number   int64
 	Numbered bool
 	// Status is an HTTP status from 100 to 599, or 0.
 	Status int
 	// Errno is the symbolic name of a system error, such as ENOENT or EAI_AGAIN.
 	Errno string
-	// Disconnected reports words for a broken connection that name no errno: "fetch failed", "EOF".
+	// Disconnected reports whether the text has words for a broken connection without an errno: "fetch failed", "EOF".
 	Disconnected bool
 	// Exception is the name of a type such as TypeError or FileNotFoundError.
 	Exception string
-	// Retryable is what the peer says about trying again, nil if it says nothing.
+	// Retryable is the peer's advice about another attempt, or nil.
 	Retryable *bool
-	// RetryAfter is the wait it asks for; Delayed distinguishes zero from none.
+	// RetryAfter is the requested delay. Delayed reports whether it is set.
 	RetryAfter time.Duration
 	Delayed    bool
-	// RetryAt is the moment it names instead of a wait; zero if none.
+	// RetryAt is the time of the next attempt, if the peer gave one instead of a delay.
 	RetryAt time.Time
 	// Issues are the failing fields. Path is a JSON Pointer into the arguments, or into the whole request if
 	// OfRequest is set.
 	Issues    []candor.Issue
 	OfRequest bool
-	// OfOutput reports a validator's complaint about the tool's own result, and OfAnswer one about the answer of a service behind the
-	// tool. Neither names an argument, so there are no Issues.
+	// OfOutput reports a validator's complaint about the tool's own result, and OfAnswer one about the response of a service behind
+	// the tool. Neither names an argument, so Issues is empty.
 	OfOutput, OfAnswer bool
-	// Page reports an HTML page in the place of an answer.
+	// Page reports whether the peer sent an HTML page.
 	Page bool
-	// Suggestion is what the peer advises.
+	// Suggestion is the peer's advice.
 	Suggestion string
-	// RequestID is the peer's own reference for this failure.
+	// RequestID is the peer's reference for this failure.
 	RequestID string
-	// Stack is a stack trace that stood in the text or in a member.
+	// Stack is a stack trace in the text or in a member.
 	Stack string
 	// Tool is the tool that a wrapper names.
 	Tool string
-	// UnknownTool reports that the tool itself is said not to exist.
+	// UnknownTool reports whether the peer says that the tool does not exist.
 	UnknownTool bool
-	// Masked reports a sentence that hides the cause on purpose: "Internal error".
+	// Masked reports whether the sentence does not name the cause, as "Internal error".
 	Masked bool
 }
 
-// ReadText reads one text block. args are the arguments of the call, the zero Value if they are not known;
-// they only help to tell names of arguments from other words.
+// ReadText reads one text block. args are the arguments of the call, or the zero Value if they are not known; they only help to
+// distinguish names of arguments from other words.
 func ReadText(text string, args wire.Value) Said {
 	r := newReader(args)
 	return r.finish(r.text(text))
@@ -95,7 +93,7 @@ func ReadValue(v wire.Value, args wire.Value) Said {
 	return r.finish(r.value(v))
 }
 
-// ReadRPC reads the members of a JSON-RPC error. data is the zero Value if there is none.
+// ReadRPC reads the members of a JSON-RPC error. data is the zero Value if it is missing.
 func ReadRPC(code int64, message string, data wire.Value, args wire.Value) Said {
 	r := newReader(args)
 	r.number(code)
@@ -108,28 +106,28 @@ func ReadRPC(code int64, message string, data wire.Value, args wire.Value) Said 
 	return r.finish(text)
 }
 
-// reader collects the facts. The first value of a field is kept: callers read from the outside in.
+// reader collects the facts. The first value of a field is kept, because callers read from the outside in.
 type reader struct {
 	said       Said
 	args       arguments
-	nested     int  // JSON texts we are inside of
-	nodes      int  // JSON values looked at
-	validation bool // a wrapper said that what follows is about arguments
-	answer     bool // the sentence finds fault with the answer of a service behind the tool
+	nested     int  // depth of nested JSON texts
+	nodes      int  // number of JSON values read
+	validation bool // a prefix said that the text is about arguments
+	answer     bool // the sentence complains about the response of a service behind the tool
 	cut        string
-	toks       []token // of the text cut, which several readers look at in turn
+	toks       []token // tokens of cut, which several readers use
 }
 
-// maxRaw bounds a text that is not redacted yet. It is longer than any text of an error: who cuts before redacting may cut a
-// secret, and leave its first bytes where nothing gives them away any more.
+// maxRaw is the maximum length of a text before redaction. It is longer than any text of an error, because a cut before redaction
+// may split a secret, whose first part would not be recognised.
 const maxRaw = 4 * candor.MaxMessage
 
-// maxNodes bounds the JSON values that are looked at.
+// maxNodes is the maximum number of JSON values that are read.
 const maxNodes = 2000
 
 func newReader(args wire.Value) *reader { return &reader{args: argumentsOf(args)} }
 
-// finish closes the reading: the shape has a name and every text its bound.
+// finish completes the result: it sets the shape and limits every text.
 func (r *reader) finish(text string) Said {
 	s := &r.said
 	s.Text = clip(strings.TrimSpace(text), maxRaw)
@@ -150,7 +148,7 @@ func (r *reader) finish(text string) Said {
 	return r.said
 }
 
-// fromIssues is the sentence of a failure that consists of issues only.
+// fromIssues returns the sentence of a failure that consists of issues only.
 func (r *reader) fromIssues() string {
 	var parts []string
 	for _, is := range r.said.Issues {
@@ -194,14 +192,14 @@ func (r *reader) retryable(yes bool) {
 	}
 }
 
-// keep sets *where to text if nothing stands there yet.
+// keep sets *where to text if it is empty.
 func keep(where *string, text string) {
 	if *where == "" {
 		*where = strings.TrimSpace(text)
 	}
 }
 
-// clip cuts s to limit bytes on a rune border. It adds no mark: the constructors of candor do.
+// clip cuts s to limit bytes at a rune boundary. It adds no mark; the constructors of candor do.
 func clip(s string, limit int) string {
 	return s[:truncate.Border(s, limit)]
 }
@@ -218,7 +216,7 @@ func parse(s string) (wire.Value, bool) {
 	return v, err == nil
 }
 
-// str is the text of a string value, bounded; "" for other types.
+// str returns the text of a string value, or "" for other types.
 func str(v wire.Value) string {
 	if v.Type() != wire.TypeString {
 		return ""
@@ -227,7 +225,7 @@ func str(v wire.Value) string {
 	return s
 }
 
-// lowerASCII is lower case byte for byte, so that positions stay what they were.
+// lowerASCII returns s in lower case, changing only ASCII letters, so that positions do not change.
 func lowerASCII(s string) string {
 	b := []byte(s)
 	for i, c := range b {

@@ -6,7 +6,7 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// Texts of JSON Schema validators.
+// The functions below read the texts of JSON Schema validators.
 
 // goSchema reads google/jsonschema-go as the Go SDK passes it on:
 // validating "arguments": validating root: validating /properties/n: type: x has type "string", want "integer".
@@ -87,7 +87,7 @@ func (r *reader) goJSON(s string) bool {
 	return found
 }
 
-// decodes reports whether a Go struct is that of the arguments and not of some answer.
+// decodes reports whether a Go struct is that of the arguments and not of a response.
 func (r *reader) decodes(model, path string) bool {
 	for _, tail := range []string{"Params", "Input", "Args", "Arguments", "Request", "Options", "Parameters"} {
 		if strings.HasSuffix(model, tail) {
@@ -151,8 +151,8 @@ func (r *reader) goStruct(place []string, body string) {
 	}
 }
 
-// ajv reads "data/x must be string", "/x must be string", "data must have required property 'x'" and the
-// older "data.x should be string", also of the validators that copied them.
+// ajv reads "data/x must be string", "/x must be string", "data must have required property 'x'" and the older "data.x should be
+// string", also from validators that use the same form.
 func (r *reader) ajv(s string) bool {
 	found := false
 	for _, verb := range []string{" must ", " should ", " requires ", " is not "} {
@@ -203,7 +203,7 @@ func ajvPlace(place string) (steps []string, ok bool) {
 	return stepsOf(place), len(place) > 1 && place[0] == '/' && isPath(place)
 }
 
-// ajvPredicate ends where the next issue begins.
+// ajvPredicate returns the text up to the next issue.
 func ajvPredicate(s string) string {
 	for _, sep := range []string{", data", "; ", ", /", ", instance", ", request", "\n"} {
 		s, _, _ = strings.Cut(s, sep)
@@ -246,7 +246,7 @@ func pythonKeyword(s string) string {
 	return keyword
 }
 
-// placed reads lines that begin with the place: at '/mode': …, (root): name is required, $.x: ….
+// placed reads lines that begin with the path: at '/mode': …, (root): name is required, $.x: ….
 func (r *reader) placed(line string) bool {
 	place, message, ok := strings.Cut(line, ": ")
 	if !ok {

@@ -8,8 +8,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// sentences are the ways in which servers name a failing argument in prose. The first phrase that matches at
-// a token wins, so the more telling ones stand first.
+// sentences are the phrases with which servers name a failing argument in prose. The first phrase that matches at a token wins, so
+// the more specific ones come first.
 var sentences = []string{
 	// Something is missing.
 	"required: required|mandatory request|query|path|body|header|url|form|input|tool KIND :? NAMES! for|is|are|was|not|missing",
@@ -117,17 +117,17 @@ var sentences = []string{
 	"required: falta|faltan el|los? KIND? requerido|obligatorio? :? NAMES!", "required: KIND NAMES! es|é|est|è requerido|obligatorio|obrigatório|requis|obligatoire|obbligatorio|necesario|necessário|manquant", "required: KIND requerido|obligatorio|obrigatório|requis|manquant :? NAMES!",
 	"required: NAMES! es|é|est|è requerido|obligatorio|obrigatório|requis|obligatoire|obbligatorio", "type: KIND inválido|invalide|non ANY? :? NAMES!",
 	"required: параметр|поле NAMES! обязателен|обязательно|отсутствует|не", "required: отсутствует|обязательный параметр|поле :? NAMES!", "required: KIND NAMES! manquant|faltante|ausente|mancante",
-	// What any language says of a parameter that it names; the words before are more telling.
+	// Sentences of any language about a named parameter. The phrases above are more specific.
 	": FOREIGN :|：? NAMES! debe|deben|deve|devem|devono|doit|doivent|muss|müssen|darf|dürfen|должен|должна|должно|должны|musi|moet|non|no|não|ne|n|nicht|не|est|es|è|é|ist|jest|is|está|fehlt|falta|manque|manca|отсутствует|обязателен|обязательно|имеет|contiene|contient|contém|enthält|содержит|превышает|supera|dépasse|excede|tiene|tem|hat|requerido|obligatorio|obrigatório|inválido|invalide|ungültig|invalido|zorunludur|gerekli",
 	": FOREIGN :|：? QUOTED",
 	": PARAM :? QUOTED",
 	": FOREIGN :|：? IDENTS",
 }
 
-// grammar is the compiled sentences.
+// grammar holds the compiled sentences.
 type grammar struct {
 	phrases  []phrase
-	firsts   map[string][]int // phrases by the word they begin with: most tokens begin none
+	firsts   map[string][]int // phrases by their first word; most tokens begin no phrase
 	wilds    []int            // phrases that can begin with other tokens
 	demanded *demands
 }
@@ -158,7 +158,7 @@ func indexPhrases(all []phrase) (byWord map[string][]int, wild []int) {
 	return byWord, wild
 }
 
-// fields reads the arguments that a text names as wrong.
+// fields reads the arguments that a text names as faulty.
 func (r *reader) fields(s string) {
 	toks, g := r.tokens(s), compiledSentences()
 	met := g.demanded.metBy(toks)
@@ -180,7 +180,7 @@ func (r *reader) fields(s string) {
 	}
 }
 
-// within appends those of the phrases whose demands are met.
+// within appends the phrases whose demands are met.
 func (g *grammar) within(out, which []int, met *demandSet) []int {
 	for _, n := range which {
 		if g.phrases[n].needs.within(met) {
@@ -190,7 +190,7 @@ func (g *grammar) within(out, which []int, met *demandSet) []int {
 	return out
 }
 
-// phraseAt tries the listed phrases at token i and reports the first that matches.
+// phraseAt tries the listed phrases at token i and applies the first that matches. It reports whether one did.
 func (r *reader) phraseAt(s string, toks []token, i int, g *grammar, which []int) bool {
 	for _, n := range which {
 		p := g.phrases[n]
@@ -206,7 +206,7 @@ func (r *reader) phraseAt(s string, toks []token, i int, g *grammar, which []int
 	return false
 }
 
-// lineAt is the sentence around a position, as the message of an issue.
+// lineAt returns the sentence around a position, as the message of an issue.
 func lineAt(s string, at int) string {
 	begin := at
 	for begin > 0 && s[begin-1] != '\n' && !(begin > 1 && s[begin-1] == ' ' && (s[begin-2] == '.' || s[begin-2] == ';')) {
@@ -219,7 +219,7 @@ func lineAt(s string, at int) string {
 	return clip(unlist(s[begin:end]), maxIssueText)
 }
 
-// unlist takes the mark of a list off an item.
+// unlist removes the bullet of a list item.
 func unlist(item string) string {
 	item = strings.TrimSpace(item)
 	for _, mark := range []string{"• ", "- ", "* ", "– "} {
@@ -270,7 +270,7 @@ var containers = set("error", "errors", "err", "data", "details", "detail", "res
 	"errordata", "info", "additionalinfo", "headers", "responseheaders", "output", "errorinfo", "exception", "metadata", "retryinfo", "toolresult", "content", "structuredcontent", "failure", "context",
 	"ratelimit", "limits", "graphqlerrors", "description", "baseresp", "err_", "responsemetadata", "json", "notes", "diagnostics", "@error", "failures", "validation", "$metadata", "$response", "httpheaders", "httpresponse")
 
-// deeper reads what lies inside a member.
+// deeper reads the content of a member that may hold a failure.
 func (r *reader) deeper(key string, v wire.Value) string {
 	if !containers[key] || v.Type() != wire.TypeObject && v.Type() != wire.TypeArray {
 		return ""
@@ -281,7 +281,7 @@ func (r *reader) deeper(key string, v wire.Value) string {
 	return r.value(v)
 }
 
-// maxElements bounds how many elements of an array are read.
+// maxElements is the maximum number of elements of an array that are read.
 const maxElements = 32
 
 // array reads a list: issues, content blocks, rejected promises, sentences.

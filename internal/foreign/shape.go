@@ -32,8 +32,8 @@ const (
 	ShapeMarked     = "marked-place"
 )
 
-// ranks order the shapes of text by how much they tell. JSON payloads and reports of validators tell most
-// and have no entry; among equals the outermost wins.
+// ranks order the shapes of text by how specific they are. JSON payloads and reports of validators are the most specific and have
+// no entry; among equals the outermost wins.
 var ranks = map[string]int{
 	ShapePlain: 1, ShapeMasked: 2, shapeObject: 1, ShapeContent: 2, "result-wrapper": 3, "data-wrapper": 3, "message-member": 4,
 	ShapeFieldText: 4, ShapeHTTPText: 4, ShapeErrnoText: 4, ShapeNetText: 3, ShapeTrace: 3, ShapeException: 3, ShapeNoTool: 5,
@@ -48,7 +48,7 @@ func rank(shape string) int {
 	return 10
 }
 
-// shape records a layer; the most specific one names the whole.
+// shape records a layer. The most specific layer becomes the shape of the whole.
 func (r *reader) shape(name string) {
 	s := &r.said
 	for _, have := range s.Layers {
@@ -66,7 +66,7 @@ func (r *reader) shape(name string) {
 
 const maxLayers = 12
 
-// Shapes lists every shape that [Said] may name, in no particular order of likelihood.
+// Shapes lists every shape that [Said] may name, in no particular order.
 func Shapes() []string {
 	out := []string{ShapePlain, ShapeMasked, ShapeTSPrefix, ShapePyPrefix, ShapeFastMCP, ShapeToolFailed, ShapeValidation, ShapeBracket, ShapeCodePrefix, ShapeRefuse, ShapeException,
 		ShapeNoTool, ShapeHTML, ShapeHTTPText, ShapeErrnoText, ShapeNetText, ShapeFieldText, ShapeTrace, ShapePydantic, ShapeGoSDK, ShapeGoJSON, ShapeMCPGo, ShapeAjv, ShapeJSONSchema,

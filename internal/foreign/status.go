@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// statusOf finds the HTTP status that a text states. A number alone does not count: ports, counts, lines and ids look
-// the same. A failure wins over another status, and the first of equals.
+// statusOf finds the HTTP status that a text states. A number alone does not count, because ports, counts, lines and ids look the
+// same. A status of 400 or more wins over another; otherwise the first one wins.
 func (r *reader) statusOf(s string) {
 	toks := r.tokens(s)
 	fallback := 0
@@ -29,7 +29,7 @@ func (r *reader) statusOf(s string) {
 	r.status(fallback)
 }
 
-// statusAt returns the status that token i is, or 0.
+// statusAt returns the status at token i, or 0.
 func statusAt(toks []token, i int) int {
 	t := toks[i]
 	if n, ok := strings.CutPrefix(t.low, "statuscode="); ok {
@@ -78,11 +78,11 @@ func threeDigits(s string) int {
 	return n
 }
 
-// measures make the number before them an amount.
+// measures are words that make the number before them an amount.
 var measures = set("ms", "s", "sec", "seconds", "second", "minutes", "bytes", "kb", "mb", "gb", "items", "results", "rows", "records", "characters", "chars", "tokens", "files",
 	"lines", "times", "requests", "users", "entries", "pages", "days", "hours", "%", "px", "points", "percent", "errors", "objects", "words")
 
-// followsReason reports "429 Too Many Requests", also in brackets.
+// followsReason reports whether the reason phrase of status n follows, as in "429 Too Many Requests", also in brackets.
 func followsReason(toks []token, i, n int) bool {
 	phrase := strings.Fields(strings.ToLower(reasons[n]))
 	if len(phrase) == 0 {
@@ -100,7 +100,7 @@ func followsReason(toks []token, i, n int) bool {
 	return true
 }
 
-// precedes looks at what stands before a number, from the nearest word outwards.
+// precedes reports whether the words before a number make it a status. It reads from the nearest word outwards.
 func precedes(toks []token, i, n int) bool {
 	j, opened, colon := i-1, false, false
 	for ; j >= 0 && toks[j].kind == kindMark; j-- {
@@ -157,7 +157,7 @@ func wordBefore(toks []token, j, i, n int, opened, colon bool) bool {
 // cues are words of sentences about a request that failed.
 var cues = []string{"fail", "error", "http", "api", "fetch", "request", "unable", "could", "endpoint", "upstream", "gateway", "get", "post", "put", "delete", "patch", "失败", "错误"}
 
-// cued reports that the words before a number tell of a request.
+// cued reports whether the words before a number describe a request.
 func cued(before []token) bool {
 	for _, t := range before {
 		for _, cue := range cues {
@@ -169,7 +169,7 @@ func cued(before []token) bool {
 	return false
 }
 
-// closes reports that a number ends its clause, or that a body follows it.
+// closes reports whether a number ends its clause, or a body follows it.
 func closes(toks []token, i int) bool {
 	if i+1 >= len(toks) || toks[i+1].head {
 		return true
@@ -178,7 +178,7 @@ func closes(toks []token, i int) bool {
 	return next.kind == kindMark && strings.Contains("{<[.;:-)(", next.text) || next.kind == kindQuoted || isUpper(next.text[0])
 }
 
-// closesBracket reports "(429)" followed by a colon, a stop, a body or nothing.
+// closesBracket reports whether the number is in brackets, as in "(429)", followed by punctuation, a body or the end.
 func closesBracket(toks []token, i int) bool {
 	if i+1 >= len(toks) || toks[i+1].text != ")" && toks[i+1].text != "]" {
 		return false
@@ -186,21 +186,21 @@ func closesBracket(toks []token, i int) bool {
 	return i+2 >= len(toks) || strings.Contains(":.{<;,-", toks[i+2].text) || toks[i+2].head
 }
 
-// phrases that only HTTP uses, in the spelling of the standard.
+// certain maps the reason phrases that only HTTP uses, in the spelling of the standard, to their status.
 var certain = map[string]int{
 	"Too Many Requests": 429, "Internal Server Error": 500, "Bad Gateway": 502, "Service Unavailable": 503, "Gateway Timeout": 504, "Gateway Time-out": 504,
 	"Method Not Allowed": 405, "Unprocessable Entity": 422, "Unprocessable Content": 422, "Payload Too Large": 413, "Request Entity Too Large": 413,
 	"Unsupported Media Type": 415, "Not Acceptable": 406, "Precondition Failed": 412, "Proxy Authentication Required": 407, "URI Too Long": 414, "Payment Required": 402,
 }
 
-// clauses are phrases that count only as a whole clause of a sentence.
+// clauses maps phrases that count only as a whole clause of a sentence.
 var clauses = map[string]int{
 	"Unauthorized": 401, "Forbidden": 403, "Not Found": 404, "Bad Request": 400, "Conflict": 409, "Gone": 410, "Request Timeout": 408,
 	"Too many requests": 429, "Internal server error": 500, "Bad gateway": 502, "Service unavailable": 503, "Gateway timeout": 504, "too many requests": 429,
 	"Service Temporarily Unavailable": 503,
 }
 
-// phraseStatus finds a status that is stated only by its phrase.
+// phraseStatus finds a status that is stated only by its phrase, or returns 0.
 func phraseStatus(s string) int {
 	best, at := 0, len(s)
 	for phrase, n := range certain {
@@ -219,14 +219,14 @@ func phraseStatus(s string) int {
 	return 0
 }
 
-// bounded reports that s[i:end] is not part of a longer word.
+// bounded reports whether s[i:end] is not part of a longer word.
 func bounded(s string, i, end int) bool {
 	return (i == 0 || !isLetter(s[i-1]) && s[i-1] != '_') && (end >= len(s) || !isLetter(s[end]) && s[end] != '_')
 }
 
-// Libraries print a status in other forms, where no word such as "status" stands before it.
+// Libraries also print a status in other forms, without a word such as "status" before it.
 
-// printedStatus reports that number i is a status because of the form around it.
+// printedStatus reports whether number i is a status because of the form around it.
 func printedStatus(toks []token, i, n int) bool {
 	if n < 400 || reasons[n] == "" {
 		return false
@@ -234,30 +234,30 @@ func printedStatus(toks []token, i, n int) bool {
 	return isCounted(toks, i) || isRaised(toks, i) || isTold(toks, i) || isClosing(toks, i)
 }
 
-// answers are what a status is an attribute of: "too many 503 error responses", "got a 502 response".
+// answers are nouns that may follow a status: "too many 503 error responses", "got a 502 response".
 var answers = set("error", "response", "responses", "status", "reply", "answer")
 
-// answerLeads stand before such a number.
+// answerLeads are words that may precede such a number.
 var answerLeads = set("many", "a", "an", "the", "got", "received", "with", "returned", "repeated", "http", "consecutive", "another", "upstream")
 
 func isCounted(toks []token, i int) bool {
 	return i > 0 && i+1 < len(toks) && answers[toks[i+1].low] && answerLeads[toks[i-1].low]
 }
 
-// isRaised reports an exception's first argument: NotFoundError(404, 'no such index').
+// isRaised reports whether a number is an exception's first argument: NotFoundError(404, 'no such index').
 func isRaised(toks []token, i int) bool {
 	return i > 1 && i+1 < len(toks) && toks[i-1].text == "(" && isException(toks[i-2].text) && (toks[i+1].text == "," || toks[i+1].text == ")")
 }
 
-// isTold reports aiohttp's form: 403, message='Forbidden', url=….
+// isTold reports whether a number has aiohttp's form: 403, message='Forbidden', url=….
 func isTold(toks []token, i int) bool {
 	return toks[i].head && i+3 < len(toks) && toks[i+1].text == "," && toks[i+2].low == "message" && toks[i+3].text == "="
 }
 
-// refusing are words of sentences that a status in brackets may close.
+// refusing are words of sentences that a status in brackets may follow.
 var refusing = []string{"authori", "authenti", "permission", "denied", "forbidden", "access", "credential", "token", "login", "not found", "exist", "limit", "quota", "unavailable", "fail", "error", "overload"}
 
-// isClosing reports "(401)" behind the full stop of a sentence about a refusal.
+// isClosing reports whether a number is "(401)" after the full stop of a sentence about a refusal.
 func isClosing(toks []token, i int) bool {
 	if i < 3 || i+2 != len(toks) || toks[i-1].text != "(" || toks[i+1].text != ")" || toks[i-2].kind != kindMark || !strings.Contains(".!。", toks[i-2].text) {
 		return false
@@ -272,7 +272,7 @@ func isClosing(toks []token, i int) bool {
 	return false
 }
 
-// isStatusWord reports words for a status in languages that join words, or of which the last is enough.
+// isStatusWord reports whether a token contains the word for a status in a language without spaces.
 func isStatusWord(low string) bool {
 	for _, w := range []string{"状态码", "状态代码", "狀態碼", "ステータス", "상태코드"} {
 		if strings.Contains(low, w) {

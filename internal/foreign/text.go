@@ -30,7 +30,7 @@ func (r *reader) text(s string) string {
 	return joined(s, body)
 }
 
-// longBody takes a JSON body off the end of a text that is too long to be read as one.
+// longBody removes a JSON body from the end of a text that is too long to be parsed as a whole.
 func (r *reader) longBody(s string) (rest, body string) {
 	i := strings.IndexAny(clip(s, 1024), "{[")
 	if len(s) <= MaxText || i < 0 || r.nested >= MaxNested {
@@ -43,14 +43,14 @@ func (r *reader) longBody(s string) (rest, body string) {
 	return r.peel(s[:i]), firstOf(r.inside(v), r.fromIssues())
 }
 
-// inside reads JSON that stood in a text.
+// inside reads JSON that was found in a text.
 func (r *reader) inside(v wire.Value) string {
 	r.nested++
 	defer func() { r.nested-- }()
 	return r.value(v)
 }
 
-// facts reads what a sentence says and returns it, without the parts that have a separate field.
+// facts reads the facts in a sentence and returns the sentence, or the text of its issues if the sentence itself is not readable.
 func (r *reader) facts(s string) string {
 	own := r.args.takenOut(s)
 	r.statusOf(own)
@@ -76,10 +76,10 @@ func (r *reader) facts(s string) string {
 	return s
 }
 
-// unreadable are reports whose own text is for machines, or quotes the values that were sent.
+// unreadable are reports whose text is for machines, or quotes the values that were sent.
 var unreadable = set(ShapePydantic, ShapeMCPGo)
 
-// joined puts a sentence and what its body said together again, unless one repeats the other.
+// joined joins a sentence and the text of its body, unless one repeats the other.
 func joined(s, body string) string {
 	s = strings.TrimRight(s, " \n")
 	switch {
@@ -92,8 +92,8 @@ func joined(s, body string) string {
 	return lead + ": " + body
 }
 
-// splitBody takes an upstream's body out of a sentence: JSON or HTML. It returns the sentence around it and
-// what the body says.
+// splitBody removes the JSON or HTML body of an upstream from a sentence. It returns the sentence around it and the text of the
+// body.
 func (r *reader) splitBody(s string) (rest, body string) {
 	if before, page, ok := cutPage(s); ok {
 		title := r.page(page)
@@ -115,7 +115,7 @@ func (r *reader) splitBody(s string) (rest, body string) {
 	return s, ""
 }
 
-// bodyAt reads the value at i, in JSON or as a language prints it. end is where to continue if it is not one.
+// bodyAt reads the value at i, in JSON or as a language prints it. If it is not a value, end is the position to continue at.
 func (r *reader) bodyAt(s string, i int) (v wire.Value, end int, ok bool) {
 	end, closed := jsonEnd(s, i)
 	if closed {
@@ -132,7 +132,7 @@ func (r *reader) bodyAt(s string, i int) (v wire.Value, end int, ok bool) {
 	return v, end, false
 }
 
-// tellsFailure reports a printed value that is about a failure: prose has brackets and quotes too.
+// tellsFailure reports whether a printed value is about a failure. Prose has brackets and quotes, too.
 func (r *reader) tellsFailure(v wire.Value) bool {
 	if v.Type() == wire.TypeArray {
 		first, _ := v.Index(0)
@@ -167,7 +167,7 @@ func jsonEnd(s string, i int) (end int, ok bool) {
 	return i, false
 }
 
-// telling reports JSON worth reading: an object with members or an array of objects; ["a","b"] is prose.
+// telling reports whether JSON is worth reading: an object with members or an array of objects. ["a","b"] is prose.
 func (r *reader) telling(v wire.Value) bool {
 	if v.Type() == wire.TypeObject {
 		return v.Len() > 0
@@ -176,10 +176,10 @@ func (r *reader) telling(v wire.Value) bool {
 	return ok && first.Type() == wire.TypeObject
 }
 
-// Where no known form fits, the request is the evidence: a sentence that complains of a value and has the exact
-// name of an argument in a place where prose has no such word is about that argument.
+// If no known form matches, the request is the evidence: a sentence that complains about a value and contains the exact name of an
+// argument, in a position where prose has no such word, is about that argument.
 
-// evident reads such sentences. It is the last resort, so it runs only if nothing else found a field.
+// evident reads such sentences. It runs only if no other reader found a field.
 func (r *reader) evident(s string) {
 	if r.args.empty() || r.said.Status != 0 || r.said.Errno != "" {
 		return
@@ -199,12 +199,12 @@ func (r *reader) evident(s string) {
 	}
 }
 
-// isOther reports a single word that names no argument, as most words do. "params" has a special meaning in a path.
+// isOther reports whether a single word is not the name of an argument. "params" has a special meaning in a path.
 func (r *reader) isOther(word string) bool {
 	return !strings.ContainsAny(word, "./[]") && word != "params" && !r.args.has(word)
 }
 
-// blames reports a sentence that finds fault with a value, not with the state of what the value names.
+// blames reports whether a sentence complains about a value, and not about the state of the thing that the value names.
 func blames(line string) bool {
 	low := strings.ToLower(line)
 	for _, state := range []string{"not found", "not exist", "already", "denied", "permission", "no such", "unavailable", "timed out"} {
@@ -220,8 +220,8 @@ func blames(line string) bool {
 	return false
 }
 
-// pointsAt reports that token i is a name and not a word of the sentence: it is quoted or declared, opens it
-// before a colon, or stands beside the value that was sent for it.
+// pointsAt reports whether token i is a name and not a word of the sentence: it is quoted or declared, begins the sentence before
+// a colon, or is next to the value that was sent for it.
 func (r *reader) pointsAt(toks []token, i int, steps []string) bool {
 	t := toks[i]
 	if t.kind == kindQuoted {

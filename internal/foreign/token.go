@@ -11,10 +11,10 @@ type token struct {
 	text string // without quotes
 	low  string
 	kind kind
-	at   int  // where it begins, quotes included
-	end  int  // where the next byte stands
+	at   int  // where it begins, including quotes
+	end  int  // index of the next byte
 	head bool // first of a sentence or line
-	// inset reports a Latin word beside script without spaces: it is a name there, not prose.
+	// inset reports whether it is a Latin word beside a script without spaces, where it is a name and not prose.
 	inset bool
 }
 
@@ -28,10 +28,10 @@ const (
 	kindURL
 )
 
-// maxTokens bounds the work on one text; 8 KiB of prose has about 1,500.
+// maxTokens limits the work on one text; 8 KiB of prose has about 1,500.
 const maxTokens = 4096
 
-// tokens splits a text, once for all who look at the same one. They only read what they get.
+// tokens splits a text and caches the result, because several readers use the same text. Callers must not change it.
 func (r *reader) tokens(s string) []token {
 	if r.toks == nil || r.cut != s {
 		r.cut, r.toks = s, tokens(s)
@@ -39,10 +39,10 @@ func (r *reader) tokens(s string) []token {
 	return r.toks
 }
 
-// tokens splits a text. Script without spaces is split from Latin words, so that a name inside a Chinese
-// sentence is a token of its own.
+// tokens splits a text. Scripts without spaces are split from Latin words, so that a name inside a Chinese sentence is a separate
+// token.
 func tokens(s string) []token {
-	out := make([]token, 0, min(len(s)/5+4, maxTokens)) // as many as prose has
+	out := make([]token, 0, min(len(s)/5+4, maxTokens)) // the usual number in prose
 	head := true
 	for i := 0; i < len(s) && len(out) < maxTokens; {
 		size := gapAt(s, i)
@@ -60,7 +60,7 @@ func tokens(s string) []token {
 	return out
 }
 
-// setInsets marks the Latin words that stand between words of another script.
+// setInsets marks the Latin words between words of another script.
 func setInsets(toks []token) {
 	for i := range toks {
 		if toks[i].kind != kindWord || toks[i].spaceless() {
@@ -73,10 +73,10 @@ func setInsets(toks []token) {
 
 func isLatin(t token) bool { return t.kind == kindWord && !t.spaceless() }
 
-// spaceless reports a word of a script that is written without spaces.
+// spaceless reports whether a token is a word of a script that is written without spaces.
 func (t token) spaceless() bool { return t.kind == kindWord && startsSpaceless(t.text) }
 
-// gapAt returns the length of what stands between tokens at i: white space, a backslash, a plural in brackets.
+// gapAt returns the length of the gap between tokens at i: white space, a backslash, or a plural in brackets.
 func gapAt(s string, i int) int {
 	switch {
 	case s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r' || s[i] == '\\':
@@ -112,7 +112,7 @@ func urlEnd(s string, i int) int {
 	return i + len(strings.TrimRight(s[i:i+n], ".,;:"))
 }
 
-// closingQuote returns the mark that ends what open begins, 0 if that is not a quote.
+// closingQuote returns the closing mark for an opening quote, or 0 if open is not a quote.
 func closingQuote(open rune) rune {
 	switch open {
 	case '"', '\'', '`':
@@ -150,7 +150,7 @@ func quotedAt(s string, i int) (inside string, end int, ok bool) {
 	return strings.Trim(strings.TrimSuffix(rest[:n], "\\"), " \u00a0\u202f"), i + size + n + utf8.RuneLen(closing), true
 }
 
-// wordEnd returns the end of a word: letters and digits, with single marks that join them as in a.b[0], x-y.
+// wordEnd returns the end of a word: letters and digits, with single joining marks as in a.b[0] and x-y.
 func wordEnd(s string, i int) int {
 	start := i
 	spaceless, open := false, false
@@ -178,7 +178,7 @@ func isWordRune(c rune) bool {
 	return c == '_' || c == '$' || c == '@' || unicode.IsLetter(c) || unicode.IsDigit(c) || unicode.Is(unicode.Mn, c)
 }
 
-// joins reports whether the mark at i holds two parts of one name together.
+// joins reports whether the mark at i joins two parts of one name.
 func joins(s string, i int) bool {
 	if i+1 >= len(s) {
 		return false

@@ -7,14 +7,14 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Bounds of the argument values that are looked for in a text.
+// Limits of the argument values that are searched for in a text.
 const (
 	maxValues     = 64
 	minValue      = 3
 	maxValueDepth = 4
 )
 
-// Values returns the texts among the arguments that are long enough to be recognised in an answer, the longest first.
+// Values returns the strings in the arguments that are long enough to be recognised in an answer, the longest first.
 func Values(args wire.Value) []string {
 	var out []string
 	collectValues(args, 0, &out)
@@ -43,8 +43,9 @@ func collectValues(v wire.Value, depth int, out *[]string) {
 	}
 }
 
-// TakeOut replaces each of the values in text by mark, where it stands as a whole: a caller's word is not the server's. A value that is one
-// plain word, such as "file", is only taken out where it is set apart by quotes, brackets or a colon: elsewhere it may be the server's own.
+// TakeOut replaces each of the values in text by mark, unless it is part of a longer word, so that the caller's words do not count
+// as the server's. A value that is one plain word, such as "file", is replaced only if it is in quotes or brackets or after a
+// colon, because elsewhere it may be the server's own word.
 func TakeOut(text string, values []string, mark string) string {
 	for _, value := range values {
 		text = takeOut(text, value, mark)
@@ -74,14 +75,14 @@ func takeOut(text, value, mark string) string {
 	return b.String()
 }
 
-// standsAlone reports that text[i:end] is not a part of a longer word.
+// standsAlone reports whether text[i:end] is not part of a longer word.
 func standsAlone(text string, i, end int) bool {
 	return (i == 0 || !isAlnum(text[i]) || !isAlnum(text[i-1])) && (end == len(text) || !isAlnum(text[end-1]) || !isAlnum(text[end]))
 }
 
 func isAlnum(c byte) bool { return isLetter(c) || isDigit(c) }
 
-// isPlainWord reports letters only, as words of a sentence are.
+// isPlainWord reports whether s has only letters.
 func isPlainWord(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if !isLetter(s[i]) {
@@ -91,7 +92,7 @@ func isPlainWord(s string) bool {
 	return true
 }
 
-// isSetApart reports that text[i:end] is quoted, in brackets, or behind a colon.
+// isSetApart reports whether text[i:end] is quoted, in brackets, or after a colon.
 func isSetApart(text string, i, end int) bool {
 	before := strings.TrimRight(text[:i], " ")
 	if before == "" {
@@ -116,13 +117,13 @@ func (a *arguments) takenOut(text string) string {
 	return TakeOut(text, a.values, " ")
 }
 
-// arguments are the names in the request, for telling the name of an argument from another word.
+// arguments holds the names in the request, to distinguish the name of an argument from other words.
 type arguments struct {
 	known bool // the caller passed arguments
 	value wire.Value
 	keys  map[string]string // folded name to its spelling
 
-	values []string // by takenOut; nil until they are needed
+	values []string // set by takenOut on first use
 }
 
 const maxKeys = 256
@@ -137,7 +138,7 @@ func argumentsOf(v wire.Value) arguments {
 	return a
 }
 
-// collect takes the names of two levels: nested fields are named as often as top ones.
+// collect records the names of two levels, because nested fields are named as often as top-level ones.
 func (a *arguments) collect(v wire.Value, levels int) {
 	for name, value := range v.Members() {
 		if len(a.keys) == maxKeys {
@@ -153,13 +154,13 @@ func (a *arguments) collect(v wire.Value, levels int) {
 	}
 }
 
-// empty reports that no argument is known to have been sent.
+// empty reports whether no argument is known.
 func (a *arguments) empty() bool { return len(a.keys) == 0 }
 
-// has reports an argument of exactly that name.
+// has reports whether there is an argument of exactly that name.
 func (a *arguments) has(name string) bool { return a.keys[fold(name)] == name && name != "" }
 
-// spelling returns the argument that the word names, however it is written.
+// spelling returns the argument that the word names, ignoring case and separators.
 func (a *arguments) spelling(word string) (string, bool) {
 	key, ok := a.keys[fold(word)]
 	return key, ok
@@ -181,7 +182,7 @@ func (a *arguments) sent(text string) bool {
 	return false
 }
 
-// fold makes names comparable: retry-after, Retry_After and retryAfter are one.
+// fold normalises a name, so that retry-after, Retry_After and retryAfter are equal.
 func fold(name string) string {
 	clean := true
 	for i := 0; i < len(name) && clean; i++ {

@@ -25,7 +25,7 @@ type variant struct {
 	is    func(v wire.Value) bool
 }
 
-// variants are tried in order; the more telling ones stand first.
+// variants are tried in order, the more specific first.
 var variants = []variant{
 	{"system-error-envelope", has("error_code", "human_message")},
 	{"numeric-taxonomy", has("domain", "symbol")},

@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "write what is read into the vectors")
 
-// vector is one entry of spec/vectors/foreign: an input, the arguments of the call if they are known, and what
-// is said in it. Members of said that are empty, zero or false are left out.
+// vector is one entry of spec/vectors/foreign: an input, the arguments of the call if they are known, and the facts in it. Members
+// of said that are empty, zero or false are omitted.
 type vector struct {
 	Name  string          `json:"name"`
 	Text  *string         `json:"text,omitempty"`
@@ -33,7 +33,7 @@ type rpc struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// view is [foreign.Said] in the words of the vectors.
+// view is [foreign.Said] in the form of the vectors.
 type view struct {
 	Shape        string         `json:"shape"`
 	Layers       []string       `json:"layers,omitempty"`
@@ -121,7 +121,7 @@ func readVectors(t testing.TB, file string) []vector {
 	return all
 }
 
-// TestVectors holds every reader to the language-neutral examples.
+// TestVectors checks every reader against the language-neutral examples.
 func TestVectors(t *testing.T) {
 	shapes := make(map[string]bool)
 	for _, file := range vectorFiles(t) {
@@ -155,7 +155,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// plain compares by what the JSON says, not by Go's types.
+// plain returns a value as its JSON decodes, so that Go types do not matter in a comparison.
 func plain(t *testing.T, v view) (out any) {
 	t.Helper()
 	if err := json.Unmarshal(encode(t, v), &out); err != nil {
