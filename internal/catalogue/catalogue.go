@@ -1,12 +1,12 @@
-// Package catalogue reads spec/catalogue.json, the list of all codes, and checks it: identities are unique, numbers
-// lie in their ranges, texts agree with the retry advice, and no released code is renamed or removed.
+// Package catalogue reads spec/catalogue.json, the list of all codes, and checks it: identities are unique, numbers are in their
+// ranges, texts agree with the retry advice, and no released code is renamed or removed.
 //
 // It does not import package candor, because candor is generated from it.
 package catalogue
 
 import "slices"
 
-// Catalogue is the whole of spec/catalogue.json.
+// Catalogue is the content of spec/catalogue.json.
 type Catalogue struct {
 	Version int
 	Domains []Domain
@@ -29,13 +29,13 @@ type Code struct {
 	Symbol    string   `json:"symbol"`
 	Domain    string   `json:"domain"`
 	Number    int      `json:"number"`
-	RPC       int      `json:"rpc,omitempty"` // the JSON-RPC number where it is not Number
+	RPC       int      `json:"rpc,omitempty"` // the JSON-RPC number if it differs from Number
 	Class     string   `json:"class"`
 	Retry     string   `json:"retry"`
 	AfterMs   int64    `json:"afterMs,omitempty"`
 	Since     string   `json:"since"`
 	Status    string   `json:"status"`
-	Successor string   `json:"successor,omitempty"` // domain/SYMBOL, of a deprecated code
+	Successor string   `json:"successor,omitempty"` // domain/SYMBOL that replaces a deprecated code
 	Aliases   []string `json:"aliases,omitempty"`
 	Message   string   `json:"message"`
 	Action    string   `json:"action"`
@@ -44,7 +44,7 @@ type Code struct {
 	Line int `json:"-"` // line number in the file
 }
 
-// The kinds of retry advice, as package candor spells them. A test keeps the two in step.
+// The kinds of retry advice, as package candor spells them. A test checks that both agree.
 const (
 	RetryNever     = "not_retryable"
 	RetryImmediate = "retryable_immediate"
@@ -58,7 +58,7 @@ const (
 	StatusDeprecated = "deprecated"
 )
 
-// Class is a word of the closed set of classes with the action it asks for.
+// Class is a word of the closed set of classes, with its action.
 type Class struct{ Name, Do string }
 
 // Classes returns the closed set in the order of the written contract. The caller owns the slice.

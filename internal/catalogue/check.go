@@ -10,10 +10,10 @@ import (
 	"github.com/candor-mcp/candor/internal/catalogue/contradiction"
 )
 
-// Bounds of a catalogue.
+// Limits of a catalogue.
 const (
 	MaxMessage = 160                  // bytes of a public sentence
-	MaxAction  = 300                  // bytes of what to do
+	MaxAction  = 300                  // bytes of an action
 	MaxAfterMs = 7 * 24 * 3600 * 1000 // candor.MaxRetryAfter in milliseconds
 )
 
@@ -24,22 +24,21 @@ var (
 	versionForm = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+$`)
 )
 
-// rpcNumbers are the JSON-RPC numbers a code may be written with: those of the protocol, none of our own making.
+// rpcNumbers are the JSON-RPC numbers that a code may be written with, all of which the protocol defines.
 var rpcNumbers = []int{-32700, -32600, -32601, -32602, -32603, -32020, -32021, -32022}
 
-// RPCNumbers returns the JSON-RPC numbers a code may be written with. The caller owns the slice.
+// RPCNumbers returns the JSON-RPC numbers that a code may be written with. The caller owns the slice.
 func RPCNumbers() []int { return slices.Clone(rpcNumbers) }
 
-// complete names the domains that carry over a whole vocabulary from another system. What that system could
-// say must be sayable here, so none of their codes may be only reserved.
+// complete names the domains that contain the whole vocabulary of another system. Every code of that system must be usable, so
+// none of their codes may be reserved.
 var complete = []string{"kaiza", "workrail", "blockers", "dual"}
 
-// repeatable names the classes whose action leaves the call as it is. The others ask for something to change
-// first, so advice to send the same call again would contradict them.
+// repeatable names the classes for which the same call may succeed later. The others require a change first, so advice to send the
+// same call again would contradict them.
 var repeatable = []string{"rate_limited", "unavailable", "timeout", "conflict", "internal"}
 
-// Check judges the catalogue as a whole and returns every fault it finds, each with the line and the code it
-// is about, or nil.
+// Check checks the whole catalogue and returns every fault it finds, each with its line and code, or nil.
 func (c *Catalogue) Check(rules *contradiction.Rules, released []Release) error {
 	k := &checker{c: c, rules: rules}
 	if c.Version != 1 {
@@ -66,7 +65,7 @@ func (k *checker) fault(line int, who, format string, args ...any) {
 	k.faults = append(k.faults, fmt.Errorf("line %d: %s: %s", line, who, fmt.Sprintf(format, args...)))
 }
 
-// unless records a fault of a code where ok does not hold.
+// unless records a fault of a code if ok is false.
 func (k *checker) unless(ok bool, code *Code, format string, args ...any) {
 	if !ok {
 		k.fault(code.Line, code.ID(), format, args...)
@@ -153,8 +152,8 @@ func (k *checker) texts(c *Code) {
 	}
 }
 
-// unique checks identities, numbers, other spellings and sentences. A sentence that two codes share would tell
-// a reader less than either code does.
+// unique checks that identities, numbers, aliases and sentences are unique. A sentence that two codes share would not distinguish
+// them.
 func (k *checker) unique() {
 	seen := map[string]*Code{}
 	claim := func(c *Code, kind, value string) {

@@ -53,8 +53,7 @@ func TestClosedSetsAreThoseOfPackageCandor(t *testing.T) {
 	}
 }
 
-// TestEachFaultIsFound breaks the real catalogue in one place and expects the fault to be reported with the
-// name of the code and its line.
+// TestEachFaultIsFound changes one entry of the real catalogue and checks that the fault is reported with the code and its line.
 func TestEachFaultIsFound(t *testing.T) {
 	const file, want = "kaiza/FILE_NOT_FOUND", "kaiza/FILE_NOT_FOUND: "
 	cases := map[string]struct {
@@ -118,7 +117,7 @@ func TestEachFaultIsFound(t *testing.T) {
 				t.Fatal("no fault was found")
 			}
 			due := x.want
-			if strings.HasPrefix(due, x.code+": ") { // the fault is reported where the code stands
+			if strings.HasPrefix(due, x.code+": ") { // the fault is reported at the line of the code
 				due = fmt.Sprintf("line %d: %s", line, due)
 			}
 			if !strings.Contains(err.Error(), due) {

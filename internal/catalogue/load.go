@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// Load reads a catalogue file. It refuses members it does not know, because a misspelt one would
-// otherwise be silently without effect. It does not judge the content: see [Catalogue.Check].
+// Load reads a catalogue file. It returns an error for unknown members, because a misspelt one would otherwise be ignored. It does
+// not check the content: see [Catalogue.Check].
 func Load(path string) (*Catalogue, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -21,7 +21,7 @@ func Load(path string) (*Catalogue, error) {
 	return c, nil
 }
 
-// Parse reads a catalogue and remembers the line on which each domain and code begins.
+// Parse reads a catalogue and records the line on which each domain and code begins.
 func Parse(data []byte) (*Catalogue, error) {
 	p := parser{data: data, dec: json.NewDecoder(bytes.NewReader(data))}
 	p.dec.DisallowUnknownFields()
@@ -32,7 +32,7 @@ func Parse(data []byte) (*Catalogue, error) {
 	return c, nil
 }
 
-// parser walks the outer object token by token, because only the token reader knows its position.
+// parser walks the outer object token by token, because only the token reader reports its position.
 type parser struct {
 	data []byte
 	dec  *json.Decoder
@@ -100,8 +100,7 @@ func (p *parser) expect(want json.Delim) error {
 	return nil
 }
 
-// line returns the line of the next value: the decoder stands behind the last one, so the comma
-// and the white space between them are skipped.
+// line returns the line of the next value. The decoder is after the last value, so line skips the comma and the white space.
 func (p *parser) line() int {
 	at := int(p.dec.InputOffset())
 	for at < len(p.data) && bytes.IndexByte([]byte(" \t\r\n,"), p.data[at]) >= 0 {

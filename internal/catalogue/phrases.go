@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/internal/catalogue/contradiction"
 )
 
-// Phrases is the whole of spec/contradictions.json.
+// Phrases is the content of spec/contradictions.json.
 type Phrases struct {
 	Version       int           `json:"version"`
 	About         string        `json:"about"`
@@ -24,7 +24,7 @@ type Phrases struct {
 	Examples      []PhraseTrial `json:"examples"`
 }
 
-// PhraseRule holds what contradicts one kind of retry advice.
+// PhraseRule holds the phrases that contradict one kind of retry advice.
 type PhraseRule struct {
 	Retry        string   `json:"retry"`
 	Phrases      []string `json:"phrases"`
@@ -32,15 +32,15 @@ type PhraseRule struct {
 	UnlessAfter  []string `json:"unlessAfter"`
 }
 
-// PhraseTrial is an example for implementations in any language: Finds is nil where nothing counts.
+// PhraseTrial is an example for implementations in any language. Finds is nil if no phrase counts.
 type PhraseTrial struct {
 	Retry string  `json:"retry"`
 	Text  string  `json:"text"`
 	Finds *string `json:"finds"`
 }
 
-// LoadPhrases reads a file of contradictions and checks that it has exactly one rule per kind of advice and
-// only phrases the search can find.
+// LoadPhrases reads a file of contradictions and checks that it has exactly one rule per kind of advice and only phrases that the
+// search can find.
 func LoadPhrases(path string) (*Phrases, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -92,7 +92,7 @@ func plainPhrase(s string) bool {
 	return s != "" && last != ' ' && last != '\''
 }
 
-// Compile makes the form the search uses.
+// Compile returns the phrases in the form that the search uses.
 func (p *Phrases) Compile() *contradiction.Rules {
 	rule := func(i int) contradiction.Rule {
 		r := p.Rules[i]

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Release is one line of spec/released.txt: what a release promised about a code. A promise is kept for ever, so
-// a code is never renumbered, renamed, removed, or given another class or kind of retry advice.
+// Release is one line of spec/released.txt: the guarantees of a release for one code. They hold for ever, so a code is never
+// renumbered, renamed, removed, or given another class or kind of retry advice.
 type Release struct {
 	Since  string
 	Number int
@@ -18,10 +18,10 @@ type Release struct {
 	Class  string
 	Retry  string // the kind; the delay may change
 
-	Line int // where it stands in the file
+	Line int // line number in the file
 }
 
-// LoadReleased reads the promises. A missing file is an empty one: nothing has been released yet.
+// LoadReleased reads the released codes. A missing file means that nothing has been released yet.
 func LoadReleased(path string) ([]Release, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -37,7 +37,7 @@ func LoadReleased(path string) ([]Release, error) {
 	return released, nil
 }
 
-// ParseReleased reads lines of five fields. Empty lines and lines that begin with # are passed over.
+// ParseReleased reads lines of five fields. It skips empty lines and lines that begin with #.
 func ParseReleased(text string) ([]Release, error) {
 	var out []Release
 	for i, line := range strings.Split(text, "\n") {
@@ -62,8 +62,8 @@ const releasedHead = `# What releases have promised: version, number, domain/SYM
 # deprecated in favour of another. "go run ./internal/catalogue/gen -release" adds what has become active.
 `
 
-// FormatReleased writes the promises in the form [ParseReleased] reads, after adding one for each code of c that is in
-// use and not yet promised.
+// FormatReleased writes the released codes in the form that [ParseReleased] reads, after adding each code of c that is not
+// reserved and not yet released.
 func FormatReleased(c *Catalogue, released []Release) string {
 	known := map[string]bool{}
 	for _, r := range released {
@@ -82,7 +82,7 @@ func FormatReleased(c *Catalogue, released []Release) string {
 	return b.String()
 }
 
-// released checks that every promise is kept.
+// released checks that the catalogue keeps the guarantees for all released codes.
 func (k *checker) released(released []Release) {
 	for _, r := range released {
 		c := k.c.Find(r.ID)

@@ -46,7 +46,7 @@ func TestBadPromisesAreRefused(t *testing.T) {
 	}
 }
 
-// TestTheCarriedOverVocabulariesAreWhole pins the counts that the four systems promise.
+// TestTheCarriedOverVocabulariesAreWhole checks the number of codes of each domain taken from another system.
 func TestTheCarriedOverVocabulariesAreWhole(t *testing.T) {
 	c, _ := load(t)
 	for domain, want := range map[string]int{"common": 7, "kaiza": 35, "workrail": 13, "blockers": 10, "dual": 20} {

@@ -1,31 +1,31 @@
-// Package contradiction finds words that contradict retry advice, such as "try again" beside not_retryable.
+// Package contradiction finds words that contradict retry advice, such as "try again" with not_retryable.
 //
-// The rule is written for every language in spec/contradictions.json; this package is that rule in Go. The
-// catalogue is checked with it when it is generated, and package candor uses it at run time, so both always
-// agree. It reads a text once, uses no regular expression and allocates nothing.
+// The rules are defined for all languages in spec/contradictions.json; this package implements them in Go. The generator checks
+// the catalogue with it, and package candor uses it at run time, so both always agree. It reads a text once, uses no regular
+// expression and allocates nothing.
 package contradiction
 
-// Rules is the whole of spec/contradictions.json in the form the search needs.
+// Rules is the content of spec/contradictions.json in the form that the search needs.
 type Rules struct {
 	Negations     List
-	NegationReach int // words before a finding in which a negation counts
+	NegationReach int // number of words before a match in which a negation counts
 	ClauseWords   List
 	LeadWords     List
-	AfterReach    int // words behind a finding at which a condition may begin
+	AfterReach    int // number of words after a match in which a condition may begin
 
 	Never     Rule // for not_retryable
 	Immediate Rule // for retryable_immediate
 	After     Rule // for retryable_after_ms
 }
 
-// Rule is what contradicts one kind of advice, and what excuses it.
+// Rule holds the phrases that contradict one kind of advice, and those that excuse them.
 type Rule struct {
 	Phrases      List
 	UnlessBefore List
 	UnlessAfter  List
 }
 
-// Find returns the first phrase of rule, which is one of r's own, that counts in text.
+// Find returns the first phrase of rule in text that counts as a contradiction. rule must be one of r's own.
 func (r *Rules) Find(rule *Rule, text string) (phrase string, found bool) {
 	s := search{Rules: r, rule: rule, text: text}
 	s.nextSentence()
@@ -41,15 +41,15 @@ func (r *Rules) Find(rule *Rule, text string) (phrase string, found bool) {
 	return "", false
 }
 
-// search is the state of one reading.
+// search is the state of one call of Find.
 type search struct {
 	*Rules
 	rule *Rule
 	text string
 
 	sinceNegation int  // words since the last negation of this clause
-	atStart       bool // whether only lead words came before in this clause
-	changed       bool // whether this sentence has asked for another call
+	atStart       bool // only lead words precede in this clause
+	changed       bool // this sentence has asked for another call
 }
 
 func (s *search) nextSentence() {
@@ -62,7 +62,7 @@ func (s *search) nextClause() {
 	s.atStart = true
 }
 
-// cross takes note of what stood between two words.
+// cross updates the state for the separator between two words.
 func (s *search) cross(g gap) {
 	switch g {
 	case sentenceEnd:
@@ -73,7 +73,7 @@ func (s *search) cross(g gap) {
 	}
 }
 
-// pass takes note of the word at [at, end) once it has been judged.
+// pass updates the state for the word at [at, end) after it has been checked.
 func (s *search) pass(at, end int) {
 	if s.atStart {
 		if phrase, _ := s.rule.UnlessBefore.at(s.text, at, end); phrase != "" {
@@ -91,12 +91,12 @@ func (s *search) pass(at, end int) {
 	}
 }
 
-// excused reports whether the finding that ends at end does not count.
+// excused reports whether the match that ends at end does not count.
 func (s *search) excused(end int) bool {
 	return s.changed || s.sinceNegation < s.NegationReach || s.conditional(end)
 }
 
-// conditional reports whether a condition begins close behind the finding.
+// conditional reports whether a condition begins soon after the match.
 func (s *search) conditional(end int) bool {
 	for range s.AfterReach {
 		at, g := skip(s.text, end)

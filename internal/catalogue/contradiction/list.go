@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// List is a sorted set of phrases that can be asked for by their first letter.
+// List is a sorted set of phrases, indexed by first letter.
 type List struct {
 	phrases []phrase
-	from    ['z' - 'a' + 2]int // where the phrases with each first letter begin
+	from    ['z' - 'a' + 2]int // index of the first phrase with each first letter
 }
 
 type phrase struct {
@@ -16,8 +16,8 @@ type phrase struct {
 	first int // length of the first word
 }
 
-// NewList makes a list of phrases: lower-case words with single spaces between them.
-// The list keeps no reference to the arguments.
+// NewList makes a list of phrases, which are lower-case words with single spaces between them. The list keeps no reference to the
+// arguments.
 func NewList(phrases ...string) List {
 	var l List
 	for _, text := range slices.Sorted(slices.Values(phrases)) {
@@ -30,7 +30,7 @@ func NewList(phrases ...string) List {
 	return l
 }
 
-// count returns how many phrases begin with a letter before this one.
+// count returns the number of phrases that begin with an earlier letter.
 func (l *List) count(letter byte) int {
 	n := 0
 	for _, p := range l.phrases {
@@ -41,7 +41,7 @@ func (l *List) count(letter byte) int {
 	return n
 }
 
-// startingLike returns the phrases whose first letter is that of word.
+// startingLike returns the phrases that begin with the first letter of word.
 func (l *List) startingLike(word string) []phrase {
 	letter := lower(word[0])
 	if letter < 'a' || letter > 'z' {
@@ -50,7 +50,7 @@ func (l *List) startingLike(word string) []phrase {
 	return l.phrases[l.from[letter-'a']:l.from[letter-'a'+1]]
 }
 
-// at returns the first phrase that begins with the word text[at:end], and where it ends; "" if there is none.
+// at returns the first phrase that begins with the word text[at:end], and its end in text, or "".
 func (l *List) at(text string, at, end int) (found string, foundEnd int) {
 	word := text[at:end]
 	for _, p := range l.startingLike(word) {
@@ -77,13 +77,12 @@ func (l *List) has(word string) bool {
 	return false
 }
 
-// beginsWith compares the first word. Most phrases are passed over by its length alone, which only a curly
-// apostrophe makes differ.
+// beginsWith reports whether word is the first word of p. The length rules out most phrases; only a curly apostrophe changes it.
 func (p phrase) beginsWith(word string) bool {
 	return (len(word) == p.first || len(word) == p.first+len("’")-1) && sameWord(word, p.text[:p.first])
 }
 
-// match returns where the words of rest end if they follow text[:end] in the same sentence, else -1.
+// match returns the end of the words of rest if they follow text[:end] in the same sentence, else -1.
 func match(text string, end int, rest string) int {
 	for more := true; more; {
 		at, g := skip(text, end)

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// gap is the strongest thing that stands between two words.
+// gap is the strongest separator between two words.
 type gap uint8
 
 const (
@@ -15,10 +15,10 @@ const (
 	sentenceEnd
 )
 
-// skip returns where the next word begins, or len(text), and what was passed on the way.
+// skip returns the position of the next word, or len(text), and the strongest separator before it.
 func skip(text string, at int) (next int, passed gap) {
 	for at < len(text) {
-		if text[at] == ' ' { // by far the most frequent
+		if text[at] == ' ' { // by far the most common
 			at++
 			continue
 		}
@@ -32,7 +32,7 @@ func skip(text string, at int) (next int, passed gap) {
 	return at, passed
 }
 
-// runeAt is utf8.DecodeRuneInString with a short cut for ASCII.
+// runeAt is utf8.DecodeRuneInString with a fast path for ASCII.
 func runeAt(text string, at int) (r rune, size int) {
 	if c := text[at]; c < utf8.RuneSelf {
 		return rune(c), 1
@@ -40,7 +40,7 @@ func runeAt(text string, at int) (r rune, size int) {
 	return utf8.DecodeRuneInString(text[at:])
 }
 
-// gapOf says what the rune r ends, given the text behind it.
+// gapOf returns the separator that the rune r is, given the text after it.
 func gapOf(r rune, rest string) gap {
 	switch r {
 	case '!', '?', ';', '…':
@@ -57,7 +57,7 @@ func gapOf(r rune, rest string) gap {
 	}
 }
 
-// wordEnd returns where the word that begins at text[at:] ends.
+// wordEnd returns the end of the word that begins at text[at:].
 func wordEnd(text string, at int) int {
 	for at < len(text) {
 		if asciiWord[text[at]] {
@@ -87,7 +87,7 @@ func isWord(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r)
 }
 
-// asciiWord marks the bytes below 0x80 that make words.
+// asciiWord marks the ASCII bytes that words consist of.
 var asciiWord = func() (set [256]bool) {
 	for _, c := range "_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" {
 		set[c] = true
@@ -95,8 +95,7 @@ var asciiWord = func() (set [256]bool) {
 	return set
 }()
 
-// sameWord compares a word of a text with a word of a phrase, which is lower-case and has only
-// straight apostrophes.
+// sameWord compares a word of a text with a word of a phrase, which is in lower case and has only straight apostrophes.
 func sameWord(word, of string) bool {
 	at := 0
 	for i := range len(of) {

@@ -1,7 +1,7 @@
-// Gen checks spec/catalogue.json and writes every file that is generated from it. It is run in the module root:
+// Gen checks spec/catalogue.json and writes every file that is generated from it. Run it in the module root:
 //
 //	go generate .                                  check and write
-//	go run ./internal/catalogue/gen -release       also promise what has become active, in spec/released.txt
+//	go run ./internal/catalogue/gen -release       also add active codes to spec/released.txt
 package main
 
 import (
@@ -23,7 +23,7 @@ func main() {
 	}
 }
 
-// run writes nothing unless the catalogue keeps all its rules.
+// run writes nothing unless the catalogue passes all checks.
 func run(root string, release bool) error {
 	spec := filepath.Join(root, "spec")
 	c, err := catalogue.Load(filepath.Join(spec, "catalogue.json"))

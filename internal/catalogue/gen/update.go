@@ -11,8 +11,8 @@ import (
 	"github.com/candor-mcp/candor/internal/catalogue/render"
 )
 
-// update makes the tree below root hold exactly these files: it writes those that differ and removes what
-// earlier runs left in the folders that are all generated.
+// update makes the tree below root hold exactly these files: it writes those that differ, and removes files of earlier runs from
+// the directories that hold only generated files.
 func update(root string, files render.Files) error {
 	for name, data := range files {
 		if err := write(filepath.Join(root, filepath.FromSlash(name)), data); err != nil {
@@ -29,7 +29,7 @@ func update(root string, files render.Files) error {
 
 func write(path string, data []byte) error {
 	if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
-		return nil // leave the time stamp alone: nothing has to be rebuilt
+		return nil // keep the modification time, so that nothing is rebuilt
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -37,8 +37,8 @@ func write(path string, data []byte) error {
 	return os.WriteFile(path, data, 0o644)
 }
 
-// sweep removes the files below folder that are not among files, and the folders that become empty.
-// It leaves compiled Python and the tests of generated packages alone.
+// sweep removes the files below folder that are not in files, and the directories that become empty. It keeps compiled Python and
+// the tests of generated packages.
 func sweep(root, folder string, files render.Files) error {
 	var dirs []string
 	err := filepath.WalkDir(filepath.Join(root, filepath.FromSlash(folder)), func(path string, d fs.DirEntry, err error) error {
@@ -68,7 +68,7 @@ func sweep(root, folder string, files render.Files) error {
 	return removeEmpty(dirs)
 }
 
-// removeEmpty goes through the folders from the innermost outwards.
+// removeEmpty removes the empty directories, from the innermost outwards.
 func removeEmpty(dirs []string) error {
 	for i := len(dirs) - 1; i >= 0; i-- {
 		entries, err := os.ReadDir(dirs[i])

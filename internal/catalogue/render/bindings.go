@@ -4,15 +4,14 @@ import (
 	"github.com/candor-mcp/candor/internal/catalogue"
 )
 
-// bindings is what the templates of other languages see.
+// bindings is the data of the templates for other languages.
 type bindings struct {
 	*catalogue.Catalogue
 	Classes []catalogue.Class
 	Retries []string
 }
 
-// typescript writes spec/typescript/candor.ts. It uses only types that can be stripped, so that it also
-// runs where nothing is compiled.
+// typescript writes spec/typescript/candor.ts. It uses only types that can be stripped, so that it also runs without compilation.
 func typescript(in Input, out Files) error {
 	return bind(in, out, "spec/typescript/candor.ts", "candor.ts.tmpl")
 }

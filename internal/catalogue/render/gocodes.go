@@ -12,8 +12,8 @@ import (
 // ownDomain is the domain whose codes are declared in the root package.
 const ownDomain = "candor"
 
-// goCodes writes codes_gen.go in the root package, which has the table of all codes, and one package below codes
-// for every domain but Candor's own. The types of the table are declared in code.go.
+// goCodes writes codes_gen.go in the root package, which has the table of all codes, and one package below codes for every domain
+// except Candor's own. The types of the table are declared in code.go.
 func goCodes(in Input, out Files) error {
 	if err := checkNames(in.Catalogue); err != nil {
 		return err
@@ -47,7 +47,7 @@ func addGo(out Files, name string, source []byte) error {
 	return nil
 }
 
-// checkNames refuses two codes that would share a Go name, so that the error can name both.
+// checkNames returns an error that names both codes if two codes would share a Go name.
 func checkNames(c *catalogue.Catalogue) error {
 	taken := map[string]string{}
 	for _, code := range c.Codes {
@@ -71,8 +71,8 @@ func goOwn(b *bytes.Buffer, c *catalogue.Catalogue) {
 	b.WriteString(")\n\n")
 }
 
-// sharedNames are the codes of other domains that the root package uses itself. Those that any server may see are
-// exported under a name that does not depend on their domain.
+// sharedNames are the codes of other domains that the root package uses itself. Those that any server may see are exported under a
+// name that does not depend on their domain.
 var sharedNames = []struct{ id, name string }{
 	{"kaiza/AUDIT_LOG_FAILED", "CodeLedgerFailed"},
 	{"kaiza/AUDIT_LOCK_FAILED", "CodeLedgerLocked"},
@@ -166,14 +166,14 @@ func goDomains(b *bytes.Buffer, c *catalogue.Catalogue) {
 	b.WriteString("}\n")
 }
 
-// symbolPrefixes are the abbreviations of a domain that its symbols repeat and its Go names leave out.
+// symbolPrefixes are the abbreviations of a domain that its symbols repeat and its Go names omit.
 var symbolPrefixes = map[string]string{
 	"python": "PY_", "playwright": "PW_", "puppeteer": "PT_", "memory-bank": "MB_", "kg": "KG_", "filesystem": "FS_",
 	"sql": "SQL_", "notion": "NOTION_", "tavily": "TAVILY_", "rate-limit": "RL_", "github": "GH_", "dual": "ERR_",
 }
 
-// GoName returns the name of a code's variable in the package of its domain. Candor's own begin with Code, because
-// the root package declares more than codes.
+// GoName returns the name of a code's variable in the package of its domain. The names of Candor's own codes begin with Code,
+// because the root package declares more than codes.
 func GoName(c catalogue.Code) string {
 	symbol := strings.TrimPrefix(c.Symbol, "E_")
 	if c.Domain == ownDomain {
@@ -202,7 +202,7 @@ func camel(s string) string {
 	return b.String()
 }
 
-// lowerFirst lowers the first letter of a text that continues a sentence, unless its first word is an initialism.
+// lowerFirst returns s with its first letter in lower case, to continue a sentence, unless its first word is an initialism.
 func lowerFirst(s string) string {
 	if len(s) < 2 || s[1] >= 'A' && s[1] <= 'Z' {
 		return s

@@ -9,14 +9,14 @@ import (
 	"github.com/candor-mcp/candor/internal/catalogue"
 )
 
-// page is what the template of one code's page sees.
+// page is the data of the template for one code's page.
 type page struct {
 	catalogue.Code
-	Title    string // of the domain
+	Title    string // title of the domain
 	Do       string // the action of its class
 	Advice   string // its retry advice in words
 	Envelope string
-	Wire     string // where the envelope travels
+	Wire     string // the message that holds the envelope
 	Go       string // its Go name
 	Related  []catalogue.Code
 }
@@ -114,7 +114,7 @@ func envelope(c catalogue.Code) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// party returns the typical origin, for the example. The gateway's own codes begin at 4065.
+// party returns the typical origin, for the example. The codes of the gateway begin at 4065.
 func party(c catalogue.Code) string {
 	switch {
 	case c.Domain == "candor" && c.Number >= 4065 && c.Number < 4080:
@@ -126,7 +126,7 @@ func party(c catalogue.Code) string {
 	}
 }
 
-// maxRelated bounds the neighbours on a page; namesakes and successors are always shown.
+// maxRelated is the maximum number of neighbours on a page. Codes with the same name and successors are always shown.
 const maxRelated = 4
 
 // related returns the successor, codes of other domains that share the symbol or an alias, and the nearest codes
@@ -152,7 +152,7 @@ func namesakes(a, b catalogue.Code) bool {
 	return strings.TrimPrefix(a.Symbol, "E_") == strings.TrimPrefix(b.Symbol, "E_")
 }
 
-// dropFarthest removes the first or the last, whichever number is farther away.
+// dropFarthest removes the first or the last code, whichever number is farther away.
 func dropFarthest(codes []catalogue.Code, number int) []catalogue.Code {
 	last := len(codes) - 1
 	if number-codes[0].Number > codes[last].Number-number {

@@ -17,19 +17,19 @@ import (
 // Header marks generated files. Its form is the one that Go tools recognise.
 const Header = "Code generated from spec/catalogue.json by internal/catalogue/gen. DO NOT EDIT."
 
-// Folders are those that hold nothing but generated files, so that what is no longer made can be removed.
+// Folders are the directories that hold only generated files, so that files that are no longer generated can be removed.
 var Folders = []string{"codes", "docs/codes", "spec/schema", "spec/typescript", "spec/python"}
 
 // Files maps a slash-separated path below the module root to the content of that file.
 type Files map[string][]byte
 
-// Input is what all files are made of.
+// Input is the data for all files.
 type Input struct {
 	Catalogue *catalogue.Catalogue
 	Phrases   *catalogue.Phrases
 }
 
-// part makes some of the files.
+// part renders some of the files.
 type part func(Input, Files) error
 
 // All renders every generated file.
@@ -62,7 +62,7 @@ func execute(name string, data any) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// compact writes v as JSON on one line, leaving <, > and & as they are: these files are not HTML.
+// compact returns v as JSON on one line, without escaping <, > and &, because these files are not HTML.
 func compact(v any) (string, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

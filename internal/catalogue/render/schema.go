@@ -10,14 +10,14 @@ import (
 	"github.com/candor-mcp/candor/internal/catalogue"
 )
 
-// schemaNames are the JSON Schemas: three of Candor itself, then one per dialect.
+// schemaNames are the JSON Schemas: three for Candor itself, then one per dialect.
 var schemaNames = []string{
 	"catalogue.schema.json", "error.schema.json", "error-read.schema.json",
 	"system-error.schema.json", "tool-error.schema.json", "rpc-error.schema.json",
 	"dual.schema.json", "sep3313.schema.json", "problem.schema.json",
 }
 
-// schemaInput is what their templates see.
+// schemaInput is the data of their templates.
 type schemaInput struct {
 	*catalogue.Catalogue
 	Classes                           []string
@@ -25,8 +25,8 @@ type schemaInput struct {
 	RPC                               []int
 }
 
-// schemas writes spec/schema. Each template is JSON with lists left open; parsing the result here makes
-// a mistake in a template an error of the generator.
+// schemas writes spec/schema. Each template is JSON with lists to fill in. Parsing the result here makes a mistake in a template
+// an error of the generator.
 func schemas(in Input, out Files) error {
 	data := schemaInput{
 		Catalogue: in.Catalogue, MaxMessage: catalogue.MaxMessage, MaxAction: catalogue.MaxAction,

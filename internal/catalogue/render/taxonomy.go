@@ -4,10 +4,10 @@ import (
 	"github.com/candor-mcp/candor/internal/catalogue"
 )
 
-// lastTaxonomyNumber ends the ranges that the harness serves. The domains behind it belong to other systems.
+// lastTaxonomyNumber is the last number that the harness serves. The domains after it belong to other systems.
 const lastTaxonomyNumber = 3199
 
-// taxonomy writes docs/taxonomy.md: the numbers that a client of the harness meets.
+// taxonomy writes docs/taxonomy.md, which lists the numbers that a client of the harness can receive.
 func taxonomy(in Input, out Files) error {
 	view := struct {
 		*catalogue.Catalogue
@@ -38,13 +38,14 @@ func taxonomy(in Input, out Files) error {
 	return err
 }
 
-// lineProtocol are the codes about messages that the harness writes with the number of JSON-RPC. TOOL_NOT_FOUND is of its MCP mode.
+// lineProtocol are the codes about messages that the harness writes with a JSON-RPC number. TOOL_NOT_FOUND is used in its MCP
+// mode.
 var lineProtocol = map[string]bool{
 	"PARSE_ERROR": true, "INVALID_REQUEST": true, "METHOD_NOT_FOUND": true, "INVALID_REQUEST_PARAMS": true, "INTERNAL_ERROR": true,
 	"TOOL_NOT_FOUND": true,
 }
 
-// shared is a domain of another system with those of its codes that the harness writes, too.
+// shared is a domain of another system with the codes that the harness also writes.
 type shared struct {
 	catalogue.Domain
 	Codes []catalogue.Code
@@ -60,8 +61,8 @@ func sharedCodes(all *catalogue.Catalogue, domain string) []catalogue.Code {
 	return codes
 }
 
-// harnessShares are the codes of other domains that the harness sends or counts. The tests of the harness fail if it sends one that is
-// not on the page.
+// harnessShares are the codes of other domains that the harness sends or counts. The tests of the harness fail if it sends one
+// that is not on the page.
 var harnessShares = map[string]bool{
 	"candor/RESULT_NOT_ENCODABLE": true, "candor/STRAY_ANSWER": true, "candor/CANCELLED": true, "candor/UNAVAILABLE": true, "candor/DATA_CORRUPT": true, "candor/DISK_FULL": true,
 	"kaiza/AUDIT_LOG_FAILED": true, "kaiza/AUDIT_LOCK_FAILED": true,
