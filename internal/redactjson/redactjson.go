@@ -1,6 +1,6 @@
-// Package redactjson removes secrets and unsafe characters from JSON values. A value tells more than a text does: the name of a
-// member, a label beside a value ({"name":"password","value":…}) and a flag in front of one (["--password",…]) say that it is a
-// secret. Texts are cleaned by [redact.Policy].
+// Package redactjson removes secrets and unsafe characters from JSON values. JSON has more context than plain text: the name of a
+// member, a label beside a value ({"name":"password","value":…}) and a flag before a value (["--password",…]) mark a secret.
+// Strings are cleaned by [redact.Policy].
 package redactjson
 
 import (
@@ -12,20 +12,21 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Cleaner cleans values under a policy. The zero value hides the directories of paths too, as [redact.Text] does.
+// Cleaner cleans values under a policy. The zero value also hides the directories of paths, as [redact.Text] does.
 type Cleaner struct {
 	redact.Policy
-	// Fixed, if not nil, reports the members of the outermost object that are copied as they are.
+	// Fixed, if not nil, reports the members of the outermost object that are copied unchanged.
 	Fixed func(name string) bool
 }
 
-// maxNested bounds how often a text that holds JSON is read as JSON again.
+// maxNested is the maximum depth of strings that hold JSON and are parsed as JSON.
 const maxNested = 3
 
-// maxNestedBytes bounds such a text; a longer one is cleaned as text.
+// maxNestedBytes is the maximum length of such a string; a longer one is cleaned as text.
 const maxNestedBytes = 256 << 10
 
-// Append appends v to dst with its texts cleaned and reports whether anything changed. What needs no change stays to the byte.
+// Append appends v to dst with its strings cleaned and reports whether anything changed. Parts that need no change keep their
+// bytes.
 func (c Cleaner) Append(dst []byte, v wire.Value) ([]byte, bool) {
 	w := walk{policy: c.Policy}
 	if c.Fixed != nil && v.Type() == wire.TypeObject {
@@ -34,26 +35,26 @@ func (c Cleaner) Append(dst []byte, v wire.Value) ([]byte, bool) {
 	return w.value(dst, v, none)
 }
 
-// Text returns text without secrets. A text that is JSON itself is cleaned as a value.
+// Text returns text without secrets. A text that is itself JSON is cleaned as a value.
 func (c Cleaner) Text(text string) string {
 	w := walk{policy: c.Policy}
 	return w.text(text)
 }
 
-// scope says what is known of a value from where it stands.
+// scope is the knowledge about a value that its position gives.
 type scope uint8
 
 const (
 	none   scope = iota
-	secret       // the name, label or flag in front of it is that of a secret
-	within       // it is part of an object that is one, such as credentials
-	opaque       // a name in front of it may be that of a secret: it is one only if it looks like one
+	secret       // its name, label or flag names a secret
+	within       // it is part of a secret object, such as credentials
+	opaque       // its name may name a secret; it is redacted only if it looks like one
 )
 
 // walk is one pass over a value.
 type walk struct {
 	policy redact.Policy
-	nested int // texts that were read as JSON on the way here
+	nested int // number of enclosing strings that were parsed as JSON
 }
 
 func (w *walk) value(dst []byte, v wire.Value, s scope) ([]byte, bool) {
@@ -74,7 +75,7 @@ func (w *walk) value(dst []byte, v wire.Value, s scope) ([]byte, bool) {
 	}
 }
 
-// leastDigits is the length of the shortest number that is taken for a secret: shorter ones are counts and limits.
+// leastDigits is the length of the shortest number that is treated as a secret. Shorter ones are counts and limits.
 const leastDigits = 4
 
 func (w *walk) string(dst []byte, v wire.Value, s scope) ([]byte, bool) {
@@ -113,7 +114,7 @@ func (w *walk) text(text string) string {
 	return w.policy.Text(text)
 }
 
-// holdsJSON reports whether a text looks like an object or a list with texts in it.
+// holdsJSON reports whether a text looks like a JSON object or array that contains strings.
 func holdsJSON(text string) bool {
 	trimmed := strings.TrimLeft(text, " \t\r\n")
 	return trimmed != "" && (trimmed[0] == '{' || trimmed[0] == '[') && strings.IndexByte(trimmed, '"') > 0
@@ -138,8 +139,8 @@ func (w *walk) array(dst []byte, v wire.Value, s scope) ([]byte, bool) {
 	return append(dst, ']'), true
 }
 
-// behind is the scope of an element behind the text before it: ["--password","x"] gives a secret, and so may ["x-api-key","x"],
-// although it may as well be a list of names.
+// behind returns the scope of an element that follows the string before: ["--password","x"] gives secret, and ["x-api-key","x"]
+// gives opaque, because it may also be a list of names.
 func behind(before string) scope {
 	flag := strings.TrimLeft(before, "-")
 	switch {
@@ -151,7 +152,7 @@ func behind(before string) scope {
 	return opaque
 }
 
-// object cleans the members of v, but for those that are fixed.
+// object cleans the members of v, except for those that are fixed.
 func (w *walk) object(dst []byte, v wire.Value, s scope, fixed func(string) bool) ([]byte, bool) {
 	start, changed, n := len(dst), false, 0
 	labelled := hasSecretLabel(v)
@@ -176,7 +177,7 @@ func (w *walk) object(dst []byte, v wire.Value, s scope, fixed func(string) bool
 	return append(dst, '}'), true
 }
 
-// memberScope is the scope of the member key of an object that stands in the scope s.
+// memberScope returns the scope of the member key of an object with the scope s.
 func memberScope(s scope, key string, labelled bool) scope {
 	switch {
 	case redact.Key(key), labelled && values[key]:
@@ -189,19 +190,19 @@ func memberScope(s scope, key string, labelled bool) scope {
 	return none
 }
 
-// values are the members that hold what a label in the same object names.
+// values are the members that hold the value for a label in the same object.
 var values = set("value", "val", "Value", "input", "content", "received", "got", "actual", "rejectedValue", "rejected_value",
 	"attemptedValue", "invalidValue", "invalid_value", "input_value", "data", "default", "provided")
 
-// labels are the members that name it.
+// labels are the members that hold the label of a value in the same object.
 var labels = set("name", "Name", "key", "Key", "header", "param", "parameter", "field", "variable", "env", "path", "loc", "property", "label",
 	"arg", "argument", "attribute", "instancePath", "pointer")
 
-// descriptions are members that tell about a secret and do not hold it, as a schema does.
+// descriptions are members that describe a secret and do not hold it, as in a schema.
 var descriptions = set("type", "name", "title", "description", "message", "msg", "format", "pattern", "path", "expected", "rule", "hint", "error", "code",
 	"id", "ref", "$ref", "required", "keyword", "expires", "expiresAt", "expires_at", "expires_in", "user", "username", "enum", "minLength", "maxLength")
 
-// hasSecretLabel reports whether a member of v says that its value is a secret.
+// hasSecretLabel reports whether a label of v names a secret.
 func hasSecretLabel(v wire.Value) bool {
 	for name, value := range v.Members() {
 		if key, _ := name.Str(); labels[key] && namesSecret(value) {
@@ -211,7 +212,8 @@ func hasSecretLabel(v wire.Value) bool {
 	return false
 }
 
-// namesSecret reports whether a label is the name of a secret: a text, a path to a member, or the last step of a list.
+// namesSecret reports whether a label names a secret. The label may be a string, a path to a member, or a list whose last element
+// counts.
 func namesSecret(label wire.Value) bool {
 	last := label
 	if label.Type() == wire.TypeArray {
@@ -223,10 +225,11 @@ func namesSecret(label wire.Value) bool {
 	return ok && len(text) <= maxLabel && redact.Key(text[strings.LastIndexAny(text, "/.")+1:])
 }
 
-// maxLabel bounds a label; a longer text is prose.
+// maxLabel is the maximum length of a label. A longer text is prose.
 const maxLabel = 128
 
-// name appends the name of the nth member. A changed one gets its number, because two secrets of a kind would have one name.
+// name appends the name of the nth member. A changed name gets the number n as a suffix, because two redacted names could be
+// equal.
 func (w *walk) name(dst []byte, name wire.Value, n int) ([]byte, bool) {
 	text, _ := name.Str()
 	clean := w.policy.Text(text)
@@ -236,7 +239,7 @@ func (w *walk) name(dst []byte, name wire.Value, n int) ([]byte, bool) {
 	return wire.AppendString(dst, clean+"-"+strconv.Itoa(n)), true
 }
 
-// repaired reports a text that may have been read from half a surrogate pair, so that its raw form is not valid.
+// repaired reports whether a text may have been read from half a surrogate pair, so that its raw form is not valid.
 func repaired(text string) bool { return strings.ContainsRune(text, utf8.RuneError) }
 
 func set(list ...string) map[string]bool {
