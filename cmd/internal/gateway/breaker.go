@@ -20,7 +20,7 @@ type Breaker struct {
 
 	troubled atomic.Bool // there are failures; otherwise calls pass without locking mu
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	failures int        // consecutive
 	whole    bool       // at least one of them affected the whole server
 	first    string     // tool or method of the first failed call

@@ -30,9 +30,9 @@ type Call struct {
 	learn    func(result wire.Value, cursor string) // receives a tool list; nil unless the call is tools/list of a known caller
 	final    bool                                   // the client has seen part of the answer, so it cannot be retried
 	streamed bool                                   // its answer comes on a stream that the client may resume
-	unheard  atomic.Bool                            // the client has gone and will not read the answer
+	unheard  atomic.Bool                            // the client has disconnected and will not read the answer
 
-	departures *departures // nil if the arguments fit, or were not checked
+	departures *departures // nil if the arguments match the schema or were not checked
 }
 
 // ID returns the id as the client wrote it.
@@ -113,7 +113,7 @@ func methodName(name []byte) string {
 // ProtocolVersionKey is the member of _meta with the protocol version of a request.
 const ProtocolVersionKey = "io.modelcontextprotocol/protocolVersion"
 
-// arguments returns the arguments of a tool call as they came.
+// arguments returns the arguments of a tool call, unchanged.
 func (c *Call) arguments() []byte { return c.request.Params().Path("arguments").Raw() }
 
 // IsTool reports whether this is a tools/call request, whose failure is a result and not a protocol error.

@@ -17,12 +17,12 @@ import (
 // failure, and each step fills one of its fields:
 //
 //	Read       parses the bytes of the upstream and classifies them    Answer
-//	interpret  turns what they say into one error                      failure.err
+//	interpret  turns the answer into one error                         failure.err
 //	retry      forwards the call once more, if that is allowed         the path ends here
 //	normalise  writes the answer with the error attached               failure.sent
 //	record     writes the ledger's entry, then counts                  or the answer becomes AUDIT_LOG_FAILED
 //
-// The transport writes what Close returns. The bytes of the upstream are never changed.
+// The transport writes the bytes that Close returns. The bytes of the upstream are never changed.
 
 // Answer is a parsed and classified answer from the upstream.
 type Answer struct {

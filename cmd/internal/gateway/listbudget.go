@@ -13,7 +13,7 @@ import (
 type listBudget struct {
 	most int
 
-	mu    sync.Mutex                      // guards all below, and the fields of toolSets that say so
+	mu    sync.Mutex                      // guards the fields below, and the fields of toolSet that say so
 	used  int                             // bytes
 	lists map[[sha256.Size]byte]*toolList // complete lists
 	sets  list.List                       // of *toolSet, newest first

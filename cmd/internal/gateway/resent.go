@@ -17,7 +17,7 @@ const maxSettled = 256
 // the client gets the same envelope, with the ref of its entry. The oldest are dropped first. It is safe for concurrent use, and
 // the zero value is ready to use.
 type settledFailures struct {
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the fields below
 	known map[[sha256.Size]byte]settledFailure
 	order [maxSettled][sha256.Size]byte
 	next  int

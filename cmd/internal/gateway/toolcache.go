@@ -77,7 +77,7 @@ type toolSet struct {
 	cache *ToolCache
 	who   Caller
 	list  atomic.Pointer[toolList] // nil until the last page has arrived, and after it was dropped
-	used  atomic.Bool              // since the budget last looked for a set to drop
+	used  atomic.Bool              // set when used, cleared when the budget looks for a set to drop
 
 	// guarded by the budget
 	place   *list.Element // nil if the set is not in the budget

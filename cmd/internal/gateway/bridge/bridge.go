@@ -59,7 +59,7 @@ type Bridge struct {
 	stateless pool // the server of clients without a session
 	shared    pool // the server of all sessions, if they share one
 
-	mu           sync.Mutex // guards all below
+	mu           sync.Mutex // guards the fields below
 	sessions     map[string]*session
 	hosts        map[*host]bool // running servers
 	sessionCount int            // sessions, including those whose server has not ended yet

@@ -27,7 +27,7 @@ type host struct {
 	cut        []byte             // incomplete last line; used only by Write
 	missed     atomic.Int64       // messages dropped because clients did not read them
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	calls    map[string]*call
 	tokens   map[string]*call // calls with progress tokens, by token
 	sessions map[*session]bool

@@ -133,7 +133,7 @@ func (x *exchange) leave(c *call) bool {
 // deliverLast sends the answer to a call as an event or as a whole response.
 func (x *exchange) deliverLast(c *call, answer []byte) {
 	if x.Begun {
-		_ = x.event(answer) // the client may have gone
+		_ = x.event(answer) // the client may have disconnected
 		return
 	}
 	status := http.StatusOK

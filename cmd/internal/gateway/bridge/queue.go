@@ -21,7 +21,7 @@ type messageQueue struct {
 	most  int
 	ready chan struct{} // holds a value if there may be messages
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	messages []*queuedMessage
 	size     int
 	closed   bool

@@ -25,7 +25,7 @@ type session struct {
 	ended chan struct{} // closed when the session and, if it is not shared, its server have ended
 	close func()        // closes ended once
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	used     time.Time
 	busy     int           // number of requests that are being served
 	listener chan struct{} // closed when another stream replaces the newest one; nil if there is no stream

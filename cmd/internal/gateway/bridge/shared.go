@@ -17,7 +17,7 @@ import (
 type pool struct {
 	starting chan struct{} // held while the server is started and initialized
 
-	mu    sync.Mutex // guards all below
+	mu    sync.Mutex // guards the fields below
 	host  *host
 	used  time.Time
 	users int       // number of current users

@@ -43,7 +43,7 @@ func (o *stream) sendAnswer(answer []byte) {
 	}
 	event, err := framing.AppendEvent(nil, framing.Event{Type: []byte("message"), Data: answer, HasData: true})
 	if err == nil {
-		_ = o.write(event) // the client may have gone
+		_ = o.write(event) // the client may have disconnected
 	}
 }
 

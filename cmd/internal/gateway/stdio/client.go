@@ -45,7 +45,7 @@ type clientConn struct {
 	reading sync.Mutex // held while a line from the client is handled
 	closed  bool       // guarded by reading; further input is dropped
 
-	mu      sync.Mutex  // guards all below
+	mu      sync.Mutex  // guards the fields below
 	conn    *serverConn // nil while no server is connected
 	since   time.Time   // when the last server was lost
 	changed chan struct{}

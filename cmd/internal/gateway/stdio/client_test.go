@@ -58,7 +58,7 @@ func (s scribe) value(depth int) string {
 	}
 }
 
-// message joins members in any order.
+// message returns an object with the members in random order.
 func (s scribe) message(members ...string) string {
 	members = append(members, `"jsonrpc":"2.0"`)
 	if s.IntN(3) == 0 {

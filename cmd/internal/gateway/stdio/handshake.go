@@ -13,7 +13,7 @@ import (
 
 // handshake remembers initialize and its answer, to replay them to a restarted server. It is safe for concurrent use.
 type handshake struct {
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the fields below
 	hello   []byte     // the initialize request
 	ready   []byte     // the notification that follows it
 	id      wire.ID
@@ -30,7 +30,7 @@ type greeting struct{ version, capabilities []byte }
 // maxHello bounds the handshake that is kept for replay. A longer one is not replayed.
 const maxHello = 1 << 20
 
-// greetTimeout is how long a restarted server may take to answer initialize if [Options.StartTimeout] sets no limit.
+// greetTimeout is how long a restarted server may take to answer initialize if [gateway.Options.StartTimeout] sets no limit.
 const greetTimeout = 30 * time.Second
 
 // request records the client's initialize.

@@ -105,7 +105,7 @@ func newHandOver(w io.Writer) *handOver {
 	return h
 }
 
-// Write must be called by one goroutine at a time. It copies p, which stays valid if the caller gives up.
+// Write must be called by one goroutine at a time. It writes a copy of p, so that the caller may reuse p after an interrupted write.
 func (h *handOver) Write(p []byte) (int, error) {
 	select {
 	case <-h.ended:

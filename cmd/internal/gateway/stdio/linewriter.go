@@ -18,7 +18,7 @@ type lineWriter struct {
 	to     io.Writer
 	writes atomic.Uint64 // incremented at the beginning and the end of each write, so it is odd during a write
 
-	mu     sync.Mutex // guards all below
+	mu     sync.Mutex // guards the fields below
 	w      *bufio.Writer
 	err    error         // the first error of a write; nothing is written after it
 	broken chan struct{} // closed when err is set

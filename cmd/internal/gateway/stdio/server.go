@@ -34,7 +34,7 @@ type serverConn struct {
 	recording chan struct{}  // held by each failure that is being recorded
 	work      sync.WaitGroup // goroutines that record failures or end expired calls
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	open     map[string]*pending
 	calls    int                 // number of client calls in open
 	progress map[string]*pending // calls with progress tokens, by token

@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/guard"
 )
 
-// Status is how a process ended.
+// Status describes how a process ended.
 type Status struct {
 	Code   int    // the exit code, or 128 plus the number of the signal that ended the process
 	Signal string // the name of that signal, or ""

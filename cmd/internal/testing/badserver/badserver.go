@@ -55,7 +55,7 @@ func Main() int {
 
 // server is the part that behaves correctly.
 type server struct {
-	mu        sync.Mutex // guards all below
+	mu        sync.Mutex // guards the fields below
 	out       io.Writer
 	answers   map[string]chan json.RawMessage // responses of the client, by id of the server's request
 	asked     int
