@@ -167,7 +167,7 @@ const (
 	PartyServer    Party = "server"    // the MCP server refused the call or failed outside the tool
 	PartyGateway   Party = "gateway"   // the proxy between client and server
 	PartyTransport Party = "transport" // the connection failed
-	PartyClient    Party = "client"    // the caller's own side
+	PartyClient    Party = "client"    // the caller
 )
 
 // Valid reports whether p is one of the five parties.

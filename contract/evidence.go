@@ -32,7 +32,7 @@ func (s strength) String() string {
 	}
 }
 
-// Evidence is what one reader found in a failure.
+// Evidence is the result of one reader for a failure.
 type Evidence struct {
 	// Kind is the stable name of the reader, such as "status" or "words". See spec/contract.md 8.
 	Kind string

@@ -126,8 +126,8 @@ func Lookup(name string) (Dialect, error) {
 // ReadError says why a value is not an envelope of a dialect.
 type ReadError struct {
 	Dialect string // the dialect that was tried
-	Problem string // what is missing or wrong, in lower case
-	Hint    string // what to do about it
+	Problem string // the fault, in lower case
+	Hint    string // how to fix it
 }
 
 // Error returns one line: the dialect, the problem and the hint.

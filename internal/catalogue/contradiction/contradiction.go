@@ -25,7 +25,7 @@ type Rule struct {
 	UnlessAfter  List
 }
 
-// Find returns the first phrase of rule in text that counts as a contradiction. rule must be one of r's own.
+// Find returns the first phrase of rule in text that counts as a contradiction. rule must be a field of r.
 func (r *Rules) Find(rule *Rule, text string) (phrase string, found bool) {
 	s := search{Rules: r, rule: rule, text: text}
 	s.nextSentence()
