@@ -8,7 +8,7 @@ type Severity string
 // The severities, the worst first.
 const (
 	SeverityCritical Severity = "critical" // misleads an agent: a failure looks like a success, a secret leaks, the server ends
-	SeverityMajor    Severity = "major"    // leaves an agent without a next step: no code, no field, no retry advice
+	SeverityMajor    Severity = "major"    // gives an agent no next step: no code, no field, no retry advice
 	SeverityMinor    Severity = "minor"    // costs an agent extra effort
 	SeverityInfo     Severity = "info"     // for information; does not count for the grade
 )

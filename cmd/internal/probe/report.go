@@ -35,7 +35,7 @@ const (
 // ToolReport is one row of the inventory.
 type ToolReport struct {
 	Tool     string          `json:"tool"`
-	Grade    Grade           `json:"grade"` // "" if it cannot be judged; Skipped says why
+	Grade    Grade           `json:"grade"` // "" if it cannot be judged; Skipped has the reason
 	Score    int             `json:"score"` // 100 minus the weight of its findings, at least 0
 	Cases    int             `json:"cases"`
 	Failures int             `json:"failures"` // cases that failed, in any pattern
@@ -58,7 +58,7 @@ type Report struct {
 	Seed     uint64       `json:"seed"`
 	Rules    string       `json:"rules"` // the rule set
 	Server   Server       `json:"server"`
-	Grade    Grade        `json:"grade"`   // "" if it cannot be judged; Incomplete says why
+	Grade    Grade        `json:"grade"`   // "" if it cannot be judged; Incomplete has the reason
 	Score    int          `json:"score"`   // the mean of its tools and of the protocol
 	Dialect  string       `json:"dialect"` // of most failures; "" is none or an unknown one
 	Cases    int          `json:"cases"`
@@ -74,7 +74,8 @@ type Report struct {
 	Incomplete string `json:"incomplete,omitempty"`
 
 	Coverage Coverage `json:"coverage,omitzero"`
-	// GradeIncomplete says why the grade has little meaning: no tool was called with arguments that it accepts. It is "" otherwise.
+	// GradeIncomplete is the reason why the grade has little meaning: no tool was called with arguments that it
+	// accepts. It is "" otherwise.
 	GradeIncomplete string `json:"grade_incomplete,omitempty"`
 }
 

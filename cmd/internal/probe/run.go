@@ -49,7 +49,7 @@ type Server struct {
 	Extension    bool     `json:"extension,omitempty"` // the server announces dev.candor/errors
 }
 
-// Skip is something that was left out, with the reason.
+// Skip is a skipped item, with the reason.
 type Skip struct {
 	Tool   string `json:"tool,omitempty"`
 	What   string `json:"what"`
@@ -62,7 +62,7 @@ type Run struct {
 	Begun        time.Time     `json:"begun"`
 	Seed         uint64        `json:"seed"`
 	Server       Server        `json:"server"`
-	Greeting     Observation   `json:"greeting,omitzero"` // initialize or server/discover; its Noise is what the server printed at the start
+	Greeting     Observation   `json:"greeting,omitzero"` // initialize or server/discover; its Noise is the output of the server at its start
 	Tools        []Tool        `json:"tools"`
 	Skipped      []Skip        `json:"skipped,omitempty"`
 	Observations []Observation `json:"observations"`

@@ -1,5 +1,5 @@
-// Package cases plans the calls of an audit: which calls are made, in which order, and which are too dangerous. It makes no calls. The same
-// tools and options give the same cases.
+// Package cases plans the calls of an audit: which calls are made, in which order, and which are too dangerous. It
+// makes no calls. The same tools and options give the same cases.
 package cases
 
 import (
@@ -17,12 +17,12 @@ type Options struct {
 	Yes   bool     // allow all tools
 	// Faults are the faults of the fake upstream, as in 429; nil without one.
 	Faults []string
-	// MaxCalls is the maximum number of cases; 0 is 1,000. The least informative cases of all tools are left out first.
+	// MaxCalls is the maximum number of cases; 0 is 1,000. The least informative cases of all tools are omitted first.
 	MaxCalls int
 	// Seed selects the order of the tools: 0 and 1 are the order of the list, others shuffle it. A server with state may fail differently in
 	// another order.
 	Seed uint64
-	// NoProtocol leaves out the cases that belong to no tool.
+	// NoProtocol omits the cases that do not belong to a tool.
 	NoProtocol bool
 
 	slow []string // tools that are tried with an upstream that does not answer
@@ -30,7 +30,7 @@ type Options struct {
 
 const defaultMaxCalls = 1000
 
-// Plan returns the cases for a server with these tools, and what is left out.
+// Plan returns the cases for a server with these tools, and the omitted ones with reasons.
 func Plan(tools []probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 	var planned []probe.Case
 	var skipped []probe.Skip
@@ -80,8 +80,8 @@ func orderOf(count int, seed uint64) []int {
 	return places
 }
 
-// bound leaves out the least informative cases of all tools until at most limit are left. If only some cases of a rank fit, those of the
-// first tools are kept.
+// bound omits the least informative cases of all tools until at most limit remain. If only some cases of a rank fit,
+// those of the first tools are kept.
 func bound(planned []probe.Case, limit int, skipped []probe.Skip) ([]probe.Case, []probe.Skip) {
 	if len(planned) <= limit {
 		return planned, skipped
@@ -97,7 +97,7 @@ func bound(planned []probe.Case, limit int, skipped []probe.Skip) ([]probe.Case,
 	return kept, append(skipped, probe.Skip{What: fmt.Sprintf("%d of %d cases", len(planned)-limit, len(planned)), Reason: "there are more than --max-calls allows"})
 }
 
-// ranks orders the cases by how much they show about a tool; the last are left out first.
+// ranks orders the cases by how much they show about a tool; the last are omitted first.
 var ranks = []string{
 	probe.CaseMissingRequired, probe.CaseNonexistent, probe.CaseNoArgsValid, probe.CaseValid, probe.CaseUnknownIDs, probe.CaseWrongType, probe.CaseMissingOne, probe.CaseBadEnum, probe.CaseExtraProperty,
 	probe.CaseOutOfRange, probe.CaseArgsAbsent, probe.CaseArgsArray, probe.CaseArgsString, probe.CaseArgsNull, probe.CaseEmptyText, probe.CaseTooLong,

@@ -69,7 +69,7 @@ func TestPlanHasEveryKindOfWrongArguments(t *testing.T) {
 	}
 }
 
-// TestWritingToolsGetOnlyRefusedArguments is the promise that makes probe safe to run.
+// TestWritingToolsGetOnlyRefusedArguments checks the promise that makes probe safe to run.
 func TestWritingToolsGetOnlyRefusedArguments(t *testing.T) {
 	t.Parallel()
 	tools := []probe.Tool{tool("write_note", searchSchema, false), tool("free", `{"type":"object"}`, false), {Name: "none"}}
@@ -138,7 +138,7 @@ func TestPlanIsDeterministic(t *testing.T) {
 	}
 }
 
-// TestSeedSelectsTheOrderOfTools: every seed makes the same cases, each in an order of its own.
+// TestSeedSelectsTheOrderOfTools checks that every seed gives the same cases, in a different order.
 func TestSeedSelectsTheOrderOfTools(t *testing.T) {
 	t.Parallel()
 	var tools []probe.Tool
@@ -180,7 +180,7 @@ func TestMaxCallsCutsAllTools(t *testing.T) {
 	}
 }
 
-// TestPlanMatchesTheCorpus holds the cases against those that real servers were recorded with.
+// TestPlanMatchesTheCorpus compares the cases with those that real servers were recorded with.
 func TestPlanMatchesTheCorpus(t *testing.T) {
 	t.Parallel()
 	const corpus = "../../../../../shared/corpus"
@@ -258,7 +258,8 @@ func read(t *testing.T, name string, each func(json.RawMessage)) {
 	}
 }
 
-// TestPlanHasOneCancelledCall: of a tool that says that it takes long, or else of the first that may be called.
+// TestPlanHasOneCancelledCall checks that the call is of a tool described as slow, or else of the first tool that may
+// be called.
 func TestPlanHasOneCancelledCall(t *testing.T) {
 	t.Parallel()
 	off := func(tools ...probe.Tool) (names []string) {
@@ -283,7 +284,7 @@ func TestPlanHasOneCancelledCall(t *testing.T) {
 	}
 }
 
-// TestOnlyMadeUpValuesMustFail has a tool that takes one of a few choices: there is nothing in the call that does not exist.
+// TestOnlyMadeUpValuesMustFail has a tool whose argument is an enum, so that no value in the call is made up.
 func TestOnlyMadeUpValuesMustFail(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[string]probe.Expect{
@@ -310,7 +311,7 @@ func TestOnlyMadeUpValuesMustFail(t *testing.T) {
 	}
 }
 
-// TestAllowedToolGetsOneValidCall has arguments as a person would write them, of tools that only read and of one that may write.
+// TestAllowedToolGetsOneValidCall checks for plausible arguments, for read-only tools and for one that may write.
 func TestAllowedToolGetsOneValidCall(t *testing.T) {
 	t.Parallel()
 	const schema = `{"type":"object","properties":{"name":{"type":"string","examples":["alpha"]},"sourceUrl":{"type":"string"},"startDate":{"type":"string"},
@@ -328,7 +329,7 @@ func TestAllowedToolGetsOneValidCall(t *testing.T) {
 	if all, _ := cases.Plan([]probe.Tool{tool("file_issue", schema, false)}, cases.Options{NoProtocol: true}); named(all, probe.CaseValid) != nil {
 		t.Error("a tool that may write is called for real")
 	}
-	// Where the other sound call is plain already, one is enough.
+	// If the other valid call has plausible arguments already, one is enough.
 	if all, _ := cases.Plan([]probe.Tool{tool("add", `{"type":"object","properties":{"a":{"type":"number"}},"required":["a"]}`, true)}, cases.Options{NoProtocol: true}); named(all, probe.CaseValid) != nil {
 		t.Error("the same call is planned twice")
 	}

@@ -21,7 +21,8 @@ var (
 var executing = lazyregexp.New(`(^|_)(exec|execute|run|shell|bash|sh|powershell|ssh|cmd|command|eval|evaluate|repl|script|terminal|spawn|invoke|launch|kill|sudo|system|` +
 	`reboot|restart|shutdown|install|deploy|process|python|code)(_|$)`)
 
-// executes reports whether the name says that the tool executes something. Such tools are never called by default.
+// executes reports whether the name of a tool suggests that it executes something. Such tools are never called by
+// default.
 func executes(name string) bool { return executing.MatchString(words(name)) }
 
 var (
@@ -30,8 +31,8 @@ var (
 	reading = lazyregexp.New(`(^|_)(get|list|read|search|find|fetch|show|describe|count|check)(_|$)`)
 )
 
-// changes reports whether the name says that the tool changes something, as delete_list does and get_delete_marker does not: the first verb
-// counts.
+// changes reports whether the name of a tool suggests that it changes something, as delete_list does and
+// get_delete_marker does not: the first verb counts.
 func changes(name string) bool {
 	cut := words(name)
 	does, looks := changing.Get().FindStringIndex(cut), reading.Get().FindStringIndex(cut)
@@ -40,5 +41,5 @@ func changes(name string) bool {
 
 var identifying = lazyregexp.New(`(^|_)(id|uuid|guid)$`)
 
-// namesID reports whether the name of an argument says that it is an id, as parent_id and parentId do.
+// namesID reports whether the name of an argument suggests an id, as parent_id and parentId do.
 func namesID(name string) bool { return identifying.MatchString(words(name)) }

@@ -10,8 +10,8 @@ import (
 
 const closedSchema = `{"type":"object","properties":{"title":{"type":"string"}},"required":["title"],"additionalProperties":false}`
 
-// TestToolWithoutArgumentsIsCalledOnlyIfAllowed has tools that a lax server would run for null, for a list and for a text, because it
-// takes each of them for no arguments at all.
+// TestToolWithoutArgumentsIsCalledOnlyIfAllowed has tools that a lax server would run for null, an array or a string,
+// because it treats each of them as no arguments.
 func TestToolWithoutArgumentsIsCalledOnlyIfAllowed(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []probe.Tool{
@@ -32,7 +32,8 @@ func TestToolWithoutArgumentsIsCalledOnlyIfAllowed(t *testing.T) {
 	}
 }
 
-// TestUnknownArgumentsAreNotSentToWritingTools has the call that most validators strip and carry out.
+// TestUnknownArgumentsAreNotSentToWritingTools has a call whose unknown arguments most validators strip before they
+// carry it out.
 func TestUnknownArgumentsAreNotSentToWritingTools(t *testing.T) {
 	t.Parallel()
 	all, _ := cases.Plan([]probe.Tool{tool("file_issue", closedSchema, false)}, cases.Options{NoProtocol: true})
@@ -70,7 +71,8 @@ func TestReadOnlyHintIsTrustedUnlessContradicted(t *testing.T) {
 	}
 }
 
-// TestDestructiveToolWithoutArgumentsIsNotCalled has a wrong type that a lax server drops, and then carries out the rest.
+// TestDestructiveToolWithoutArgumentsIsNotCalled has an argument of a wrong type that a lax server drops before it
+// carries out the call.
 func TestDestructiveToolWithoutArgumentsIsNotCalled(t *testing.T) {
 	t.Parallel()
 	yes := true

@@ -89,7 +89,7 @@ func (s shape) first() (property, bool) {
 	return property{}, false
 }
 
-// arguments returns all required arguments, with the named one set to value, or left out if value is nil.
+// arguments returns all required arguments, with the named one set to value, or omitted if value is nil.
 func (s shape) arguments(name string, value json.RawMessage) json.RawMessage {
 	out := []byte{'{'}
 	put := func(name string, value json.RawMessage) {

@@ -8,7 +8,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// TestOptionalIDsThatNameNothing: they have a form that the schema accepts, and a tool that may not be called for real does not get them.
+// TestOptionalIDsThatNameNothing checks that made-up ids have a form that the schema accepts, and that tools that may
+// not run do not get them.
 func TestOptionalIDsThatNameNothing(t *testing.T) {
 	tool := probe.Tool{Name: "task_list", InputSchema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["title"],"properties":{
 		"title":{"type":"string"},"agentId":{"type":"string","pattern":"^[a-z-]+$"},"limit":{"type":"integer"},"idle":{"type":"string"},

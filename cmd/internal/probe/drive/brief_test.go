@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestBriefDistinguishesMissingHostsFromFailedLookups has a resolver that does not answer, which no test could have over the network.
+// TestBriefDistinguishesMissingHostsFromFailedLookups has a resolver that does not answer, which a test over the
+// network could not provide.
 func TestBriefDistinguishesMissingHostsFromFailedLookups(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[*net.DNSError]string{

@@ -32,8 +32,9 @@ func (d *driver) cancelCall(ctx context.Context, c *probe.Case, t *turn) (s *see
 	return late, late.end == endAnswered && long
 }
 
-// measure returns how long the call takes if it is not cancelled, at most the deadline, and whether that is long. Unless the call is short or
-// hangs it is measured several times: the minimum is what the server needs, without the load of the machine.
+// measure returns how long the call takes if it is not cancelled, at most the deadline, and whether that is long.
+// Unless the call is short or hangs it is measured several times, and the minimum is used, to exclude the load of the
+// machine.
 func (d *driver) measure(ctx context.Context, c *probe.Case) (takes time.Duration, long bool) {
 	takes, measured := d.measured(c)
 	for ; measured < measures && d.mayMeasure(c); measured++ {

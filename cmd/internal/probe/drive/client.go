@@ -102,7 +102,7 @@ func isEventStream(r *http.Response) bool {
 	return strings.HasPrefix(strings.ToLower(r.Header.Get("Content-Type")), eventStream)
 }
 
-// brief says how a connection failed, without addresses, so that the text is the same in every run.
+// brief describes how a connection failed, without addresses, so that the text is the same in every run.
 func brief(err error) string {
 	var wait net.Error
 	var name *net.DNSError

@@ -26,7 +26,7 @@ type Target struct {
 
 	URL       string            // of a server over HTTP
 	Transport Transport         // "" is [TransportAuto]
-	Headers   map[string]string // sent with every request; values whose names say that they are secret are hidden in the run
+	Headers   map[string]string // sent with every request; values of headers with a secret-looking name are hidden in the run
 }
 
 // Transport is the transport to a server over HTTP.
@@ -34,15 +34,15 @@ type Transport string
 
 // The transports.
 const (
-	TransportAuto Transport = "auto" // what the server supports, newest first
+	TransportAuto Transport = "auto" // the newest transport that the server supports
 	TransportHTTP Transport = "http" // streamable HTTP, with and without sessions
 	TransportSSE  Transport = "sse"  // the event stream with an endpoint of 2024-11-05
 )
 
 // Options configures a run. The zero value makes no calls, because it has no Cases.
 type Options struct {
-	// Cases returns the cases in order, and what is left out. It decides what is safe; drive checks it again. If it is nil, the run only
-	// has the server and its tools.
+	// Cases returns the cases in order, and the omitted ones. It decides which calls are safe; drive checks them again.
+	// If it is nil, the run only has the server and its tools.
 	Cases func(server probe.Server, tools []probe.Tool) ([]probe.Case, []probe.Skip)
 
 	Seed     uint64        // recorded in the run; used by Cases

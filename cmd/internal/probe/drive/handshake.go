@@ -311,7 +311,7 @@ func (d *driver) recordHandshake(h *handshake, took time.Duration) {
 	d.run.Greeting = o
 }
 
-// short limits the length of a text that a server says about itself.
+// short limits the length of a server's description of itself.
 func short(text string) string {
 	const enough = 200
 	return strings.ToValidUTF8(redact.Chars(text[:min(len(text), enough)]), "")

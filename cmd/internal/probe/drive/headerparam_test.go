@@ -44,7 +44,7 @@ func TestArgumentsAreRepeatedInHeaders(t *testing.T) {
 	}
 }
 
-// TestHeaderNamesAreEncoded: what a header would lose, or what looks encoded already, is encoded.
+// TestHeaderNamesAreEncoded checks that values that a header would change, or that look encoded already, are encoded.
 func TestHeaderNamesAreEncoded(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"plain name": "plain name", " padded": "=?base64?IHBhZGRlZA==?=", "=?base64?x?=": "=?base64?PT9iYXNlNjQ/eD89?=", "é": "=?base64?w6k=?="} {

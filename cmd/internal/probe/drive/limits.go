@@ -40,7 +40,7 @@ const (
 	keptNoiseLine = 512 // bytes of each
 )
 
-// How often a run is saved.
+// Intervals at which a run is saved.
 const (
 	saveEvery = 20
 	saveAfter = 2 * time.Second

@@ -13,8 +13,8 @@ import (
 
 const codesMember = "dev.candor/codes"
 
-// list reads the tools, page by page. If the server does not list them, the run continues without tools: they are recorded as left out, and
-// the run is incomplete if the server has announced tools.
+// list reads the tools, page by page. If the server does not list them, the run continues without tools: they are
+// recorded as skipped, and the run is incomplete if the server has announced tools.
 func (d *driver) list(ctx context.Context) {
 	if err := d.ensureConnected(ctx); err != nil {
 		d.recordUnlisted(0, err.Error())
@@ -68,7 +68,7 @@ func (d *driver) recordUnlisted(page int, reason string) {
 	d.run.Skipped = append(d.run.Skipped, probe.Skip{What: what, Reason: reason})
 }
 
-// exitDetails returns the exit status of a server that has ended, and what it printed.
+// exitDetails returns the exit status of a server that has ended, and its last output.
 func (d *driver) exitDetails(s *seen) string {
 	if s.end != endGone {
 		return ""

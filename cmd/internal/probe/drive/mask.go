@@ -65,8 +65,8 @@ func newMask(t Target, scratch string) *mask {
 	return m
 }
 
-// hide adds a value whose name says that it is a secret, in all spellings. An ordinary word, such as the password postgres, is hidden only
-// after its name.
+// hide adds a secret value in all spellings. An ordinary word, such as the password postgres, is hidden only after its
+// name.
 func (m *mask) hide(name, scheme, value string) {
 	if !redact.Key(name) || len(value) < leastSecret {
 		return

@@ -59,7 +59,7 @@ func (d *driver) observe(ctx context.Context, c *probe.Case) (all []probe.Observ
 	return []probe.Observation{o, *after}, false
 }
 
-// notFound is the fault of an upstream that does not find what it is asked for.
+// notFound is the fault of an upstream that does not have the requested object.
 const notFound = "404"
 
 // faultOf returns the fault of the fake upstream during a case. When the case asks for something that does not exist, the upstream answers

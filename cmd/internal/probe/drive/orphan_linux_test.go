@@ -30,7 +30,7 @@ func TestNoProcessIsLeftBehind(t *testing.T) {
 	}
 }
 
-// TestKilledProbeLeavesNoProcess has nobody but the guard to end what the server has started.
+// TestKilledProbeLeavesNoProcess kills probe, so that only the guard can end the processes of the server.
 func TestKilledProbeLeavesNoProcess(t *testing.T) {
 	t.Parallel()
 	assign := filepath.Join(t.TempDir(), "forked")

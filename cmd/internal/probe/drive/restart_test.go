@@ -12,8 +12,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// TestRestartedHTTPServerCountsAsCrash has servers over HTTP that something starts again at once, as a supervisor does. One has forgotten
-// its sessions, the other refuses connections for a moment.
+// TestRestartedHTTPServerCountsAsCrash has servers over HTTP that are restarted at once, as by a supervisor. One has
+// lost its sessions, the other refuses connections for a moment.
 func TestRestartedHTTPServerCountsAsCrash(t *testing.T) {
 	t.Parallel()
 	cut := func(w http.ResponseWriter) {
@@ -30,7 +30,7 @@ func TestRestartedHTTPServerCountsAsCrash(t *testing.T) {
 				if calls++; calls == 1 {
 					handle = stateful(false, func(int) bool { return false })
 					first := []byte(`{"jsonrpc":"2.0","id":1,"method":"initialize"}`)
-					for range 2 { // so that the next session has another name
+					for range 2 { // so that the next session has another id
 						handle(nowhere{}, r, first)
 					}
 					cut(w)
@@ -73,7 +73,7 @@ func TestRestartedHTTPServerCountsAsCrash(t *testing.T) {
 	})
 }
 
-// nowhere takes an answer that is not wanted.
+// nowhere discards a response.
 type nowhere struct{}
 
 func (nowhere) Header() http.Header         { return http.Header{} }

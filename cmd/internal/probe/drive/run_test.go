@@ -103,8 +103,8 @@ func TestDriveFailsWithoutAHandshake(t *testing.T) {
 	}
 }
 
-// TestUnlistedToolsMakeTheRunIncomplete: a server that says that it has tools and does not list them has not been looked at. What ends it is
-// not blamed on the case that comes next.
+// TestUnlistedToolsMakeTheRunIncomplete has a server that announces tools and does not list them. A crash during the
+// listing must not be attributed to the next case.
 func TestUnlistedToolsMakeTheRunIncomplete(t *testing.T) {
 	t.Parallel()
 	first := raw(probe.CaseNotJSONRPC, `{"id":9002,"method":"tools/call"}`)
@@ -117,7 +117,7 @@ func TestUnlistedToolsMakeTheRunIncomplete(t *testing.T) {
 	}
 }
 
-// TestLongAnswerStaysAMessage has an error whose end says that it is one.
+// TestLongAnswerStaysAMessage has a long error whose isError member is at its end.
 func TestLongAnswerStaysAMessage(t *testing.T) {
 	t.Parallel()
 	run := driven(t, server("long"), patient(missing))
@@ -128,7 +128,7 @@ func TestLongAnswerStaysAMessage(t *testing.T) {
 	}
 }
 
-// upstream is a fake service that counts what it is told.
+// upstream is a fake service that records the calls of Begin and End.
 type upstream struct{ told []string }
 
 func (u *upstream) Begin(fault string) { u.told = append(u.told, "begin "+fault) }
@@ -160,7 +160,7 @@ func TestUpstreamFailsOnlyDuringItsCase(t *testing.T) {
 	}
 }
 
-// TestMessagesAfterAnAnswerBelongToItsCase: the next case has nothing to do with it.
+// TestMessagesAfterAnAnswerBelongToItsCase checks that they are not attributed to the next case.
 func TestMessagesAfterAnAnswerBelongToItsCase(t *testing.T) {
 	t.Parallel()
 	run := driven(t, server("talks"), patient(missing, raw(probe.CaseNoMethod, `{"jsonrpc":"2.0","id":9003}`)))
@@ -200,7 +200,8 @@ func TestContinuedCallDiffersFromCrossingAnswer(t *testing.T) {
 	}
 }
 
-// TestOnlyReadOnlyCallsAreMeasuredAgain: not of a tool that may change something, and not beyond the calls that are allowed.
+// TestOnlyReadOnlyCallsAreMeasuredAgain checks that calls of tools that may write are not repeated, and that the call
+// limit holds.
 func TestOnlyReadOnlyCallsAreMeasuredAgain(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

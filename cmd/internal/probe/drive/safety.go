@@ -59,8 +59,8 @@ func (d *driver) watch(o *probe.Observation) {
 	}
 }
 
-// signOfRunning returns the sign that a tool ran a call that it had to refuse, "" if it refused the call. Only an answer that says that the
-// call is wrong, or that something has to be set up first, is a refusal.
+// signOfRunning returns the sign that a tool ran a call that it had to refuse, "" if it refused the call. Only an
+// answer about an invalid call, or about missing setup, is a refusal.
 func signOfRunning(o *probe.Observation) string {
 	switch {
 	case o.Hits > 0:

@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// answers are what the tools of the server called writers say to a call without required arguments.
+// answers has the answers of the server writers to calls without required arguments, by tool.
 var answers = map[string]string{
 	"strict":      `{"content":[{"type":"text","text":"title is required"}],"isError":true}`,
 	"feedback":    `{"content":[{"type":"text","text":"Thank you, your feedback was recorded."}]}`,
@@ -19,7 +19,8 @@ var answers = map[string]string{
 	"drop_things": `{"content":[{"type":"text","text":"title is required"}],"isError":true}`,
 }
 
-// writers is a server whose tools do not say that they only read. That of writers-strict checks arguments in all of them.
+// writers is a server whose tools are not declared read-only. With the name writers-strict all of them check their
+// arguments.
 func writers(who string, m *wire.Message) string {
 	name, _ := m.Params().Path("name").Str()
 	result := answers[name]
@@ -36,7 +37,7 @@ func writers(who string, m *wire.Message) string {
 	return `{"jsonrpc":"2.0","id":` + string(m.ID()) + `,"result":` + result + `}`
 }
 
-// safely drives a server with the cases that the probe would make.
+// safely drives a server with the cases that probe would plan.
 func safely(t *testing.T, who string, allow ...string) (calls map[string][]string, run *probe.Run) {
 	t.Helper()
 	o := patient()
@@ -52,7 +53,7 @@ func safely(t *testing.T, who string, allow ...string) (calls map[string][]strin
 	return calls, run
 }
 
-// refusable are the only cases for a tool that does not say that it only reads.
+// refusable lists the only cases for a tool that is not declared read-only.
 var refusable = []string{probe.CaseMissingRequired, probe.CaseMissingRequired, probe.CaseArgsArray, probe.CaseArgsString, probe.CaseArgsNull, probe.CaseArgsAbsent}
 
 func TestWritingToolsGetOnlyRefusableCalls(t *testing.T) {
@@ -83,7 +84,8 @@ func TestCallsStopAtTheFirstSignThatAToolRan(t *testing.T) {
 	}
 }
 
-// TestAResumedRunRemembersWhichToolsRan has a run that was stopped after the call that was carried out.
+// TestAResumedRunRemembersWhichToolsRan resumes a run that was stopped after a call that should have been refused was
+// carried out.
 func TestAResumedRunRemembersWhichToolsRan(t *testing.T) {
 	t.Parallel()
 	o := patient(call(probe.CaseMissingRequired, "feedback", probe.ExpectRefusal), call(probe.CaseArgsAbsent, "feedback", probe.ExpectRefusal))
@@ -95,7 +97,8 @@ func TestAResumedRunRemembersWhichToolsRan(t *testing.T) {
 	}
 }
 
-// TestDriveRefusesUnsafeCasesOfAPlan has calls with a wrong type, which many servers drop before they carry out the rest.
+// TestDriveRefusesUnsafeCasesOfAPlan has calls with a wrong type, which many servers drop before they carry out the
+// call.
 func TestDriveRefusesUnsafeCasesOfAPlan(t *testing.T) {
 	t.Parallel()
 	careful := call(probe.CaseWrongType, "read", probe.ExpectRefusal)

@@ -18,7 +18,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// The test binary is also the server under test: the environment says which one.
+// The test binary is also the server under test; this variable selects which one.
 const personality = "DRIVE_TEST_SERVER"
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// prober makes the test binary a probe of the server that forks, and names the file for whom that has forked. It is there to be killed.
+// prober makes the test binary run a probe of the forking server. Its value is the file for [forkedFile]. The test
+// kills it.
 const prober = "DRIVE_TEST_PROBER"
 
 func probeForks(assign string) {
@@ -49,10 +50,10 @@ func probeForks(assign string) {
 	os.Exit(1)
 }
 
-// forkedFile names the file in which the server that forks writes the processes down, itself first.
+// forkedFile is the variable with the file to which the forking server writes its process ids, its own first.
 const forkedFile = "DRIVE_TEST_FORKED"
 
-// reply is what a good server says, "" if nothing.
+// reply returns the answer of a correct server, "" if there is none.
 func reply(message []byte) string {
 	m := wire.Parse(message, wire.Limits{})
 	if batch, ok := m.SplitBatch(); ok {
@@ -89,7 +90,7 @@ func reply(message []byte) string {
 	}
 }
 
-// serveStdio plays a server over standard input and output. It is one table of bad habits, and stays together for that.
+// serveStdio plays a server over stdio. It is one long table of defects.
 func serveStdio(who string) int {
 	say := func(text string) {
 		if text != "" {
@@ -149,13 +150,13 @@ func serveStdio(who string) int {
 			}
 		case who == "late" && name == "read":
 			go func() { time.Sleep(1500 * time.Millisecond); say(reply(line)) }()
-		case who == "middling" && name == "read": // near what can still be told from an answer that crosses
+		case who == "middling" && name == "read": // close to the shortest time that is distinguishable from an answer that crosses the cancellation
 			go func() { time.Sleep(400 * time.Millisecond); say(reply(line)) }()
 		case who == "slow-at-first" && name == "read", who == "counts-slowly" && m.MethodIs("tools/call"):
 			calls++
 			takes, answer := 400*time.Millisecond, strings.Replace(reply(line), "no such file", fmt.Sprint("call ", calls), 1)
 			switch {
-			case who == "counts-slowly": // so that it is worth to be measured again
+			case who == "counts-slowly": // so that it is long enough to be measured again
 				takes = 500 * time.Millisecond
 			case calls == 1:
 				takes = 950 * time.Millisecond
@@ -219,7 +220,7 @@ func serveStdio(who string) int {
 	}
 }
 
-// fork leaves a grandchild behind that has left the process group and does not care for SIGTERM.
+// fork leaves a grandchild that has left the process group and ignores SIGTERM.
 func fork() (pid int) {
 	signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
 	if os.Getenv("DRIVE_TEST_DEPTH") != "" {

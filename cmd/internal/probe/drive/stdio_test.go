@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/drive"
 )
 
-// quick are options for servers that answer at once, or never.
+// quick returns options for servers that answer at once, or never.
 func quick(cases ...probe.Case) drive.Options {
 	return drive.Options{
 		Cases:    func(probe.Server, []probe.Tool) ([]probe.Case, []probe.Skip) { return cases, nil },
@@ -21,7 +21,7 @@ func quick(cases ...probe.Case) drive.Options {
 	}
 }
 
-// patient are options for servers that answer or die, however busy the machine is: nothing is waited for that does not come.
+// patient returns options for servers that answer or crash, even on a busy machine: every wait ends with an event.
 func patient(cases ...probe.Case) drive.Options {
 	o := quick(cases...)
 	o.Deadline, o.Quiet = 20*time.Second, 10*time.Second
@@ -57,7 +57,7 @@ func driven(t *testing.T, to drive.Target, o drive.Options) *probe.Run {
 	return run
 }
 
-// story is a run in short: what became of which case.
+// story returns a run as a list of cases with their outcomes.
 func story(run *probe.Run) []string {
 	var told []string
 	for _, o := range run.Observations {
@@ -103,7 +103,7 @@ func TestTheSameSeedGivesTheSameRun(t *testing.T) {
 		run.Begun, run.Greeting.Millis = time.Time{}, 0
 		for j := range run.Observations {
 			run.Observations[j].Millis = 0
-			run.Observations[j].Stderr = "" // printed beside the answer: it may come a moment later
+			run.Observations[j].Stderr = "" // printed beside the answer: it may arrive a moment later
 		}
 		text, err := json.Marshal(run)
 		if err != nil {
@@ -172,7 +172,7 @@ func TestServerThatStopsReadingTimesOut(t *testing.T) {
 	expect(t, run, "missing_required answered", "missing_required_then_ping hang", "oversize answered", "malformed_json answered")
 	first := long
 	first.Method, first.Raw, first.Params = "tools/call", nil, []byte(`{"name":"read","arguments":"`+strings.Repeat("x", 4<<20)+`"}`)
-	first.Name = probe.CaseDuplicateID // the second message is sent when nobody reads any more, and the pipe is full
+	first.Name = probe.CaseDuplicateID // the second message is sent when the server no longer reads, and the pipe is full
 	run = driven(t, server("deaf"), slow(first, malformed))
 	expect(t, run, "duplicate_id answered", "duplicate_id_then_ping hang", "malformed_json answered")
 }
@@ -181,7 +181,7 @@ func TestSilenceOfALiveServerIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	expect(t, driven(t, server("silent"), quick(malformed, missing)), "malformed_json no_answer", "missing_required answered")
 	o := patient(malformed, missing)
-	o.Deadline = 2 * time.Second // a ping is waited for as long as a call
+	o.Deadline = 2 * time.Second // a ping has the deadline of a call
 	expect(t, driven(t, server("no-ping"), o), "malformed_json answered", "missing_required answered")
 }
 

@@ -15,11 +15,11 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// site is a server over HTTP that writes down what it is asked.
+// site is a server over HTTP that records its requests.
 type site struct {
 	*httptest.Server
 	mu    sync.Mutex
-	asked []string // method and the headers that matter
+	asked []string // method and relevant headers
 }
 
 func open(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, message []byte)) *site {
@@ -82,7 +82,7 @@ func TestStatelessServerGetsStatelessRequests(t *testing.T) {
 	}
 }
 
-// TestStreamIsReadToItsEnd: what comes behind the answer in it belongs to the case.
+// TestStreamIsReadToItsEnd checks that messages after the answer in the stream belong to the case.
 func TestStreamIsReadToItsEnd(t *testing.T) {
 	t.Parallel()
 	s := open(t, func(w http.ResponseWriter, r *http.Request, message []byte) {
@@ -101,7 +101,7 @@ func TestStreamIsReadToItsEnd(t *testing.T) {
 	}
 }
 
-// stateful serves 2025-11-25 with sessions, and forgets a session when it is told to.
+// stateful serves 2025-11-25 with sessions, and drops a session when forget returns true.
 func stateful(events bool, forget func(calls int) bool) func(http.ResponseWriter, *http.Request, []byte) {
 	sessions, calls := 0, 0
 	var mu sync.Mutex
@@ -257,7 +257,8 @@ func TestSecretsOfTheEnvironmentStayOutOfTheRun(t *testing.T) {
 	}
 }
 
-// TestOrdinaryWordsAreHiddenOnlyAfterTheirName has the passwords of a test database: what they spell stands in many an answer.
+// TestOrdinaryWordsAreHiddenOnlyAfterTheirName has passwords of a test database that are ordinary words and so occur in
+// many answers.
 func TestOrdinaryWordsAreHiddenOnlyAfterTheirName(t *testing.T) {
 	t.Parallel()
 	to := server("environment")
@@ -273,7 +274,7 @@ func TestOrdinaryWordsAreHiddenOnlyAfterTheirName(t *testing.T) {
 	}
 }
 
-// TestTruncationLeavesNoPartOfASecret has a server that prints its token so often that every cut goes through one.
+// TestTruncationLeavesNoPartOfASecret has a server that prints its token so often that every truncation would cut one.
 func TestTruncationLeavesNoPartOfASecret(t *testing.T) {
 	t.Parallel()
 	for _, who := range []string{"repeats", "repeats-endlessly"} {
@@ -281,7 +282,7 @@ func TestTruncationLeavesNoPartOfASecret(t *testing.T) {
 		to.Env = append(to.Env, "API_TOKEN=k3yOfTheCastleByTheSea")
 		o := driven(t, to, patient(missing)).Observations[0]
 		for what, text := range map[string]string{"answer": o.Response, "noise": strings.Join(o.Noise, "\n"), "standard error": o.Stderr} {
-			if what != "standard error" && !strings.Contains(text, probe.GivenSecret) || // which may not have come yet
+			if what != "standard error" && !strings.Contains(text, probe.GivenSecret) || // which may not have arrived yet
 				strings.Contains(text, "k3y") || strings.Contains(text, "Sea") {
 				t.Errorf("%s: the %s is kept as %.40s … %s", who, what, text, text[max(0, len(text)-100):])
 			}
@@ -339,7 +340,8 @@ func TestLegacySSETransport(t *testing.T) {
 	}
 }
 
-// TestUnreachableServerErrorsHaveANextStep: each of these reads as "connection failed" to a program, and is another thing to do for a person.
+// TestUnreachableServerErrorsHaveANextStep has errors that a program reports as "connection failed" and that need
+// different remedies.
 func TestUnreachableServerErrorsHaveANextStep(t *testing.T) {
 	t.Parallel()
 	answer := func(status int) http.HandlerFunc {
@@ -361,7 +363,7 @@ func TestUnreachableServerErrorsHaveANextStep(t *testing.T) {
 		moved.URL: "use the URL that it redirects to",
 		strings.Replace(plain.URL, "http:", "https:", 1): "does not speak TLS",
 		secret.URL:               "certificate not trusted",
-		"http://nobody..zz/mcp/": "no such host", // no name at all, so that no resolver has to be there
+		"http://nobody..zz/mcp/": "no such host", // an invalid name, so that no resolver is needed
 	} {
 		if run, err := drive.Drive(t.Context(), drive.Target{URL: address, Transport: drive.TransportHTTP}, quick()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %+v, want %q", address, err, run, want)

@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/conformance"
 )
 
-// What programs in other languages see, each asking once more when the first try fails.
+// Client programs in other languages. Each retries once if the first attempt fails.
 const (
 	nodeAsks = `
 const ask = async () => {
@@ -34,7 +34,7 @@ def ask():
 print(ask()); print(ask())`
 )
 
-// interpreters returns what is there of them: how each is started with a script.
+// interpreters returns the command line of each installed interpreter, to which a script is appended.
 func interpreters(t *testing.T) map[string][]string {
 	found := map[string][]string{}
 	box, err := conformance.OpenToolbox()
@@ -82,7 +82,7 @@ func TestProgramsInOtherLanguagesSeeTheFault(t *testing.T) {
 					t.Errorf("%s: got %q, %v; want %q twice", fault, out, err, want)
 				}
 				if fault == fake.Slow {
-					continue // on a busy machine it may give up before it has asked
+					continue // on a busy machine it may time out before it has sent the request
 				}
 				if hits != 2 || last.Lookups == 0 || last.Untrusted != 0 {
 					t.Errorf("%s: %d hits, %+v; want 2", fault, hits, last)

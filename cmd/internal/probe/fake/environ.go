@@ -2,8 +2,8 @@ package fake
 
 import "strings"
 
-// credentials are the variables that servers require, as NAME or NAME=form, where S stands for the secret: some servers check the form. Each
-// value contains [Secret].
+// credentials lists the variables that servers require, as NAME or NAME=form, where S is replaced by the secret: some
+// servers check the form. Each value contains [Secret].
 var credentials = []string{
 	"OPENAI_API_KEY=sk-S", "ANTHROPIC_API_KEY=sk-ant-S", "GEMINI_API_KEY", "GOOGLE_API_KEY=AIzaS", "GOOGLE_MAPS_API_KEY=AIzaS", "GOOGLE_SEARCH_ENGINE_ID",
 	"MISTRAL_API_KEY", "COHERE_API_KEY", "GROQ_API_KEY=gsk_S", "PERPLEXITY_API_KEY=pplx-S", "DEEPSEEK_API_KEY=sk-S", "OPENROUTER_API_KEY=sk-or-S", "HF_TOKEN=hf_S",

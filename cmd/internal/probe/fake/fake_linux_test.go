@@ -42,12 +42,12 @@ func TestEveryFaultIsSeenAndCounted(t *testing.T) {
 				verb = "impatient "
 			}
 			got := s.ask(verb + url)
-			if fault == fake.Down && strings.Contains(got, "connection reset") { // of a connection kept since the fault before
+			if fault == fake.Down && strings.Contains(got, "connection reset") { // a connection kept from the previous fault
 				got = s.ask(verb + url)
 			}
 			hits, last := up.End(), up.Last()
 			if fault == fake.Reset && strings.Contains(got, "EOF") && hits > 0 {
-				continue // HTTP/2 in Go says now this, now that, and may try again
+				continue // HTTP/2 in Go returns different errors, and may retry
 			}
 			wants(t, got, seen[fault]...)
 			if hits != 1 || last.Untrusted != 0 || last.Lookups == 0 {
@@ -74,7 +74,7 @@ func TestRetriesAreSeen(t *testing.T) {
 		if hits := up.End(); hits != 3 {
 			t.Errorf("%s: %d hits, want 3", fault, hits)
 		}
-		s.ask("get https://api.example.com/") // nobody counts that
+		s.ask("get https://api.example.com/") // not counted
 		up.Begin(fault)
 		if hits := up.End(); hits != 0 {
 			t.Errorf("%s: %d hits without a request", fault, hits)
@@ -100,7 +100,7 @@ func TestOtherPortsAreRefusedAndCountedOnce(t *testing.T) {
 	}
 }
 
-// TestLoopbackServicesFailLikeOthers has a server that is configured with the address of a service on its own machine.
+// TestLoopbackServicesFailLikeOthers has a server that is configured with the address of a service on loopback.
 func TestLoopbackServicesFailLikeOthers(t *testing.T) {
 	up := start(t, fake.Port{Number: 8123}, fake.Port{Number: 8443, TLS: true})
 	if up == nil {
@@ -138,7 +138,7 @@ func TestHitsOfACrashedServerAreCounted(t *testing.T) {
 		return
 	}
 	for fault, last := range map[string]string{fake.Broken: "get https://api.example.com/", fake.Down: "dial 127.0.0.1:443"} {
-		for range 5 { // there is a race to lose
+		for range 5 { // to provoke a race
 			up.Begin(fault)
 			s := run(t, up)
 			if _, err := io.WriteString(s.in, last+"\nkill\n"); err != nil {
@@ -158,7 +158,7 @@ func TestUntrustedCertificateIsNotAHit(t *testing.T) {
 		return
 	}
 	s := run(t, up)
-	for range 100 { // the upstream hears of it when the client has long gone on
+	for range 100 { // the upstream may notice long after the client has continued
 		up.Begin(fake.NotFound)
 		wants(t, s.ask("distrust api.example.com"), "certificate")
 		if hits := up.End(); hits != 0 {

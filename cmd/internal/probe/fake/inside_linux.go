@@ -31,7 +31,7 @@ func namespaceAttrs() *syscall.SysProcAttr {
 	}
 }
 
-// Available returns nil if an upstream can be started, and otherwise an error that says why not and what to do.
+// Available returns nil if an upstream can be started, and otherwise an error with the reason and a remedy.
 //
 // It starts a process in the namespaces whose program does not exist.
 func Available() error {

@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/fake"
 )
 
-// alive returns the processes of this machine whose command line holds the mark.
+// alive returns the ids of the processes whose command line contains the mark.
 func alive(t *testing.T, mark string) (pids []string) {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -30,7 +30,7 @@ func alive(t *testing.T, mark string) (pids []string) {
 	return pids
 }
 
-// gone waits until nobody holds the mark, as the kernel takes a moment to end a namespace.
+// gone waits until no process has the mark, because the kernel takes a moment to end a namespace.
 func gone(t *testing.T, mark string) {
 	t.Helper()
 	var left []string
@@ -126,7 +126,7 @@ func TestASignalReachesTheServerOnce(t *testing.T) {
 		if !s.lines.Scan() || s.lines.Text() != "asked" {
 			t.Errorf("it says %q, want that it was asked", s.lines.Text())
 		}
-		wants(t, s.ask("env HOME"), os.Getenv("HOME")) // and not that it was asked again
+		wants(t, s.ask("env HOME"), os.Getenv("HOME")) // not a second "asked"
 	}
 }
 

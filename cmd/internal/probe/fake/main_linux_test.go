@@ -22,7 +22,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/fake"
 )
 
-// TestMain is also the hidden command, and the server that is started in the namespace.
+// TestMain also runs the hidden command, and the server that is started in the namespace.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
@@ -38,11 +38,11 @@ func TestMain(m *testing.M) {
 			forbid()
 		}
 	}
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // or each of our processes waits a second before it ends
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // otherwise each process waits a second before it exits
 	os.Exit(m.Run())
 }
 
-// forbid is root of a namespace in which there may be no other: it says what is said there.
+// forbid runs as root of a namespace, disallows nested namespaces, and prints the error of fake.Start there.
 func forbid() {
 	if err := os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0); err != nil {
 		fmt.Println("not forbidden:", err)
@@ -53,7 +53,7 @@ func forbid() {
 	os.Exit(0)
 }
 
-// serve does what each line of its input says, and answers with one line.
+// serve carries out the command on each line of its input, and answers with one line.
 func serve() {
 	asked := make(chan os.Signal, 8)
 	signal.Notify(asked, syscall.SIGTERM)
@@ -70,7 +70,7 @@ func serve() {
 	os.Exit(0)
 }
 
-// serveCommands is long because it is a list: one word, one deed.
+// serveCommands is long because it has one case for each command.
 func serveCommands(word, rest string) string {
 	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
 	defer stop()
@@ -87,7 +87,7 @@ func serveCommands(word, rest string) string {
 	case "lookup":
 		addresses, err := net.DefaultResolver.LookupHost(ctx, rest)
 		return fmt.Sprint(addresses, err)
-	case "call": // as lookup, over TCP
+	case "call": // like lookup, over TCP
 		r := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, address string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", address)
 		}}
@@ -148,7 +148,8 @@ func get(ctx context.Context, client *http.Client, method, url string) string {
 		" auth=", response.Header.Get("Www-Authenticate"), " ", string(body), err)
 }
 
-// giveUp asks, and gives up a while after the other side has said that it has the request. So it is certain that it was there.
+// giveUp sends a request and cancels it shortly after the server has confirmed its arrival, so that the request was
+// certainly received.
 func giveUp(ctx context.Context, url string) string {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -158,14 +159,14 @@ func giveUp(ctx context.Context, url string) string {
 		return err.Error()
 	}
 	request.Header.Set("Expect", "100-continue")
-	response, err := http.DefaultClient.Do(request) // which keeps what can be kept of the connection
+	response, err := http.DefaultClient.Do(request) // which keeps the connection alive if possible
 	if err != nil {
 		return err.Error()
 	}
 	return response.Status + fmt.Sprint(response.Body.Close())
 }
 
-// start makes an upstream, or returns nil where none can be had and that is told well.
+// start creates an upstream. It returns nil if this system cannot, after checking the error.
 func start(t *testing.T, local ...fake.Port) *fake.Upstream {
 	t.Helper()
 	if err := fake.Available(); err != nil {
@@ -224,7 +225,7 @@ func run(t *testing.T, up *fake.Upstream, command ...string) *server {
 	return s
 }
 
-// ask has the server do something.
+// ask sends a command to the server and returns its answer.
 func (s *server) ask(what string) string {
 	s.t.Helper()
 	if _, err := io.WriteString(s.in, what+"\n"); err != nil {

@@ -40,7 +40,7 @@ func LocalPorts(configuration []string) []Port {
 	return out
 }
 
-// schemes says whether a scheme uses TLS.
+// schemes maps each scheme to whether it uses TLS.
 var schemes = map[string]bool{"": false, "http": false, "ws": false, "https": true, "wss": true}
 
 // line returns the port as a line of the link.

@@ -51,7 +51,7 @@ func watchRefusals(report func(string), six bool) (*refusals, error) {
 	return r, nil
 }
 
-// settle ends a window: later refusals are counted anew.
+// settle ends a window: later refusals belong to the next one.
 func (r *refusals) settle() {
 	r.drain()
 	r.mu.Lock()

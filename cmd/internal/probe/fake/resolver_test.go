@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzReply holds that no question, however malformed, does harm, and that an answer keeps its number and its question.
+// FuzzReply checks that no query makes the resolver panic, and that an answer keeps its id and its question.
 func FuzzReply(f *testing.F) {
 	question := []byte("\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x03api\x07example\x03com\x00\x00\x01\x00\x01")
 	f.Add(question)

@@ -52,7 +52,7 @@ type Upstream struct {
 	forget  func() bool        // guarded by mu; stops waiting for the context
 }
 
-// none is no window.
+// none marks that no window is counted.
 const none = -1
 
 // half is an inner half, in the namespace of one server.
@@ -61,8 +61,8 @@ type half struct {
 	settled int // the window of its current fault; guarded by Upstream.mu
 }
 
-// Start creates and tests an upstream. The error says why it does not work on this system and what to do. The caller closes it; the end of ctx
-// closes it as well.
+// Start creates and tests an upstream. The error explains why it does not work on this system and suggests a remedy.
+// The caller closes the upstream; the end of ctx closes it as well.
 func Start(ctx context.Context, o Options) (*Upstream, error) {
 	if err := Available(); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ func TestEventsCountForTheirWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	inner, settled, ended := newLink(conn), make(chan struct{}, 8), make(chan struct{})
-	go func() { // a half that sees something at the end and at the beginning of every window
+	go func() { // a half that reports an event at the end and at the beginning of every window
 		defer close(ended)
 		for {
 			word, rest, err := inner.receive()
@@ -47,7 +47,7 @@ func TestEventsCountForTheirWindow(t *testing.T) {
 	if err := up.Close(); err != nil {
 		t.Errorf("closing again: %v", err)
 	}
-	up.Begin(Down) // by whoever has not heard yet
+	up.Begin(Down) // by a half that has not read it yet
 	if hits := up.End(); hits != 0 {
 		t.Errorf("%d hits after the end", hits)
 	}

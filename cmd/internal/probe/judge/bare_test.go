@@ -9,7 +9,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
 )
 
-// TestHTTPErrorWithoutMessageIsNotASuccess: a page, a plain text or the JSON of a proxy is neither a call that ran nor an answer with a wrong id.
+// TestHTTPErrorWithoutMessageIsNotASuccess checks that an HTML page, a plain text or JSON of a proxy is neither a call
+// that ran nor an answer with a wrong id.
 func TestHTTPErrorWithoutMessageIsNotASuccess(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"<html>Internal Server Error</html>", "bad arguments: query is required", `{"error":"slow down"}`, `{"error":{"code":429,"message":"slow down"}}`} {
@@ -26,7 +27,7 @@ func TestHTTPErrorWithoutMessageIsNotASuccess(t *testing.T) {
 	}
 }
 
-// TestTruncatedAnswerIsNotASuccess: of what was cut nobody knows how it ends.
+// TestTruncatedAnswerIsNotASuccess has an answer whose truncated end is unknown.
 func TestTruncatedAnswerIsNotASuccess(t *testing.T) {
 	t.Parallel()
 	o := missing("")
@@ -36,7 +37,7 @@ func TestTruncatedAnswerIsNotASuccess(t *testing.T) {
 	}
 }
 
-// TestCrashEvidenceHasTheReason has what the server printed last, and how a connection broke.
+// TestCrashEvidenceHasTheReason checks for the last output of the server, and for the connection error.
 func TestCrashEvidenceHasTheReason(t *testing.T) {
 	t.Parallel()
 	died := missing("")
@@ -51,7 +52,7 @@ func TestCrashEvidenceHasTheReason(t *testing.T) {
 	}
 }
 
-// TestGivenSecretInAnAnswerIsALeak: it is hidden in the run, and found by what hides it.
+// TestGivenSecretInAnAnswerIsALeak checks that the replacement of a secret in a run is reported as a leak.
 func TestGivenSecretInAnAnswerIsALeak(t *testing.T) {
 	t.Parallel()
 	o := missing(`"result":{"content":[{"type":"text","text":"BAD_KEY: query is refused for the key ` + probe.GivenSecret + `"}],"isError":true}`)
@@ -61,7 +62,7 @@ func TestGivenSecretInAnAnswerIsALeak(t *testing.T) {
 	}
 }
 
-// TestFindingNamesArgumentsThatAreNotAnObject: a tool need not have a schema to refuse them.
+// TestFindingNamesArgumentsThatAreNotAnObject checks that a tool can refuse them without a schema.
 func TestFindingNamesArgumentsThatAreNotAnObject(t *testing.T) {
 	t.Parallel()
 	const done = `"result":{"content":[{"type":"text","text":"done"}]}`
@@ -72,7 +73,8 @@ func TestFindingNamesArgumentsThatAreNotAnObject(t *testing.T) {
 	}
 }
 
-// TestSuspectedMaskIsNotFixableByTheGateway because no rule for the gateway is made of it.
+// TestSuspectedMaskIsNotFixableByTheGateway checks that a suspicion, for which the gateway gets no rule, is not marked
+// as fixable.
 func TestSuspectedMaskIsNotFixableByTheGateway(t *testing.T) {
 	t.Parallel()
 	for expect, want := range map[probe.Expect]bool{probe.ExpectAnswer: false, probe.ExpectFailure: true} {

@@ -10,7 +10,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
 )
 
-// forty is a server of forty tools, each of which answers in these words, with its own name for NAME.
+// forty returns the run of a server with forty tools, each of which answers with these words, with NAME replaced by its
+// name.
 func forty(words string) *probe.Run {
 	run := &probe.Run{Version: 1}
 	for i := range 40 {
@@ -24,7 +25,7 @@ func forty(words string) *probe.Run {
 	return run
 }
 
-// TestToolsShareAFindingByCause has a browser that is not installed, which forty tools report in the same words.
+// TestToolsShareAFindingByCause has a missing browser, which forty tools report with the same text.
 func TestToolsShareAFindingByCause(t *testing.T) {
 	t.Parallel()
 	run := forty("NAME failed: browserType.launch: Executable doesn't exist at chromium-1187, run 40 is over")
@@ -41,14 +42,14 @@ func TestToolsShareAFindingByCause(t *testing.T) {
 			t.Errorf("%s: %d findings, grade %s", tool.Tool, tool.Findings, tool.Grade)
 		}
 	}
-	// A tool that fails in other words has a finding of its own.
+	// A tool that fails with another text has a separate finding.
 	own := absent(text(true, "there is something else"))
 	own.Case.Tool = run.Tools[3].Name
 	run.Observations[3] = own
 	if r, err = judge.Judge(run, ""); err != nil || len(r.Findings) != 2 || len(r.Findings[0].Tools) != 39 || r.Findings[1].Tool != own.Case.Tool {
 		t.Errorf("%v\n%s", err, show(r))
 	}
-	// Tools that share one failure of several have one finding of the rule, with all of them.
+	// Tools that share one of several failures have one finding of the rule, with all of them.
 	run.Observations = append(run.Observations, own)
 	run.Observations[len(run.Observations)-1].Case.Tool = run.Tools[5].Name
 	if r, err = judge.Judge(run, ""); err != nil || len(r.Findings) != 1 || len(r.Findings[0].Tools) != 40 || r.Findings[0].Count != 41 ||
@@ -57,7 +58,8 @@ func TestToolsShareAFindingByCause(t *testing.T) {
 	}
 }
 
-// TestAcrossRulesShareFindingsByCause has the same browser missed in a JSON-RPC error, in words that are arguments of one tool.
+// TestAcrossRulesShareFindingsByCause has the same missing browser in a JSON-RPC error, with words that are arguments
+// of one tool.
 func TestAcrossRulesShareFindingsByCause(t *testing.T) {
 	t.Parallel()
 	run := forty("")

@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// codeRules check that a program can tell failures apart.
+// codeRules check that a program can distinguish failures.
 var codeRules = []rule{
 	{Rule: probe.Rule{ID: "EC010", Title: "No machine code", Severity: probe.SeverityMajor, Sets: agentSets, Outside: true,
 		Reason: "Failures without a code can only be told apart by regular expressions, which break when the wording changes.",

@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/corpus"
 )
 
-// recordings are read once for all tests.
+// recordings is read once for all tests.
 var recordings = sync.OnceValues(func() ([]corpus.Record, error) { return corpus.Load(corpus.Failures) })
 
 type agreement struct{ hits, all int }
@@ -31,7 +31,8 @@ func count(m map[string]agreement, key string, hit bool) {
 	m[key] = a
 }
 
-// TestLabelsAgreeWithTheCorpus says how often probe calls a recorded answer what the corpus calls it, and fails below what is promised.
+// TestLabelsAgreeWithTheCorpus compares the labels of recorded answers with those of the corpus, and fails below the
+// promised agreement.
 func TestLabelsAgreeWithTheCorpus(t *testing.T) {
 	records, err := recordings()
 	if errors.Is(err, corpus.ErrAbsent) {
@@ -72,7 +73,7 @@ func TestLabelsAgreeWithTheCorpus(t *testing.T) {
 	if os.Getenv("SHOW") != "" {
 		t.Logf("%s", strings.Join(missed, "\n"))
 	}
-	// 97 % is promised; what was reached is held, so that what was lost is seen.
+	// 97 % is promised; the higher limit detects regressions.
 	if total.percent() < 99.5 {
 		t.Errorf("labels agree for %.2f %%, want 99.5 %%", total.percent())
 	}
@@ -93,7 +94,7 @@ func table(m map[string]agreement, onlyMisses bool) string {
 	return out
 }
 
-// observation is what probe would have seen of a record.
+// observation returns a record as probe would have observed it.
 func observation(r *corpus.Record) probe.Observation {
 	o := probe.Observation{
 		Case:    probe.Case{Group: probe.Group(r.Group), Name: r.Case, Tool: r.Tool, Field: pointer(r.Field), Expect: expectation(r)},
@@ -105,7 +106,7 @@ func observation(r *corpus.Record) probe.Observation {
 	return o
 }
 
-// pointer is the field of a case; a record may be about several, and then the case is about none.
+// pointer returns the field of a case, "" if the record has several.
 func pointer(field string) string {
 	if field == "" || strings.Contains(field, ",") {
 		return ""
@@ -113,10 +114,10 @@ func pointer(field string) string {
 	return "/" + field
 }
 
-// misuse are the cases that a server may be silent about.
+// misuse lists the cases that a server may leave unanswered.
 var misuse = []string{probe.CaseMalformedJSON, probe.CaseNotJSONRPC, probe.CaseNoMethod, probe.CaseBatch, probe.CaseParamsArray}
 
-// expectation is what probe expects of the case of that name.
+// expectation returns the expectation of the case with that name.
 func expectation(r *corpus.Record) probe.Expect {
 	switch {
 	case r.Group == "validation" && r.Case != probe.CaseExtraProperty:
@@ -132,7 +133,7 @@ func expectation(r *corpus.Record) probe.Expect {
 	}
 }
 
-// literal is the message as it was on the wire: some were recorded as text.
+// literal returns the message as sent: some were recorded as text.
 func literal(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

@@ -52,7 +52,8 @@ var dialectRules = []rule{
 		Fix:    "Attach the canonical error to every failure."},
 		each: func(s *caseResult) (string, bool) {
 			_, attached := dialect.Embedded(s.message.Value())
-			// data that is exactly {"uri": …} tells clients that a resource does not exist; nothing may be added to it.
+			// Data that is exactly {"uri": …} means to clients that a resource does not exist; nothing may be added to
+			// it.
 			data := s.message.Error().Path("data")
 			return "fails without the canonical error", s.reported() && !attached && (!data.Path("uri").Present() || data.Len() != 1)
 		}},

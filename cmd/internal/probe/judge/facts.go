@@ -30,9 +30,9 @@ type facts struct {
 	dialect string
 	codes   []code
 	issues  []candor.Issue
-	retry   bool // it says whether to retry
-	again   bool // it says that a retry is allowed
-	delay   bool // it says how long to wait
+	retry   bool // it has retry advice
+	again   bool // it allows a retry
+	delay   bool // it has a retry delay
 	ref     bool
 	stack   bool
 	hidden  bool          // its text hides the cause, as in "Internal error"

@@ -9,7 +9,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
 )
 
-// TestRulesSkipUnrelatedCases has, for each rule, an answer that looks like a breach of it and is none, and one that is.
+// TestRulesSkipUnrelatedCases has, for each rule, an answer that looks like a violation but is correct, and a
+// violation.
 func TestRulesSkipUnrelatedCases(t *testing.T) {
 	t.Parallel()
 	extra := func(words string) probe.Observation {
@@ -80,7 +81,8 @@ func TestUnusedUpstreamIsNotASwallowedFailure(t *testing.T) {
 	}
 }
 
-// TestFaultIsNotJudgedWithoutUpstreamRequests has a tool with a database behind it: it notices that nobody is there, and never sees a status.
+// TestFaultIsNotJudgedWithoutUpstreamRequests has a tool with a database: it finds a closed port, and never sees an
+// HTTP status.
 func TestFaultIsNotJudgedWithoutUpstreamRequests(t *testing.T) {
 	t.Parallel()
 	fault := func(name string, hits int) probe.Observation {
@@ -98,7 +100,7 @@ func TestFaultIsNotJudgedWithoutUpstreamRequests(t *testing.T) {
 	}
 }
 
-// TestShortAnswersAreSearchedForFailures: the same words prove nothing where a success was possible.
+// TestShortAnswersAreSearchedForFailures checks that the same words prove nothing if the call could have succeeded.
 func TestShortAnswersAreSearchedForFailures(t *testing.T) {
 	t.Parallel()
 	for _, words := range []string{"[stderr] Cannot reach the daemon", "done\n\nExit code: 1", "The socket refused us"} {
@@ -112,7 +114,7 @@ func TestShortAnswersAreSearchedForFailures(t *testing.T) {
 	}
 }
 
-// TestWaitingToolMayBeSlow unless there was something for it to refuse.
+// TestWaitingToolMayBeSlow checks that a waiting tool may be slow, unless it had to refuse the call.
 func TestWaitingToolMayBeSlow(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"wait_for_text": judge.LabelSlow, "poll-commands": judge.LabelSlow, "get_pollution": judge.LabelHang, "waitlist": judge.LabelHang} {
@@ -129,7 +131,7 @@ func TestWaitingToolMayBeSlow(t *testing.T) {
 	}
 }
 
-// TestTruncatedRecordingCountsAsResult: of what is cut by probe itself nobody knows how it ends.
+// TestTruncatedRecordingCountsAsResult has an answer that probe truncated, so that its end is unknown.
 func TestTruncatedRecordingCountsAsResult(t *testing.T) {
 	t.Parallel()
 	o := absent(`"result":{"content":[{"type":"text","text":"page one, page t…[+900 chars]`)

@@ -103,8 +103,8 @@ func (s *caseResult) reachedUpstream() bool {
 	return s.Hits > 0 && !s.refusedByTool() || s.reported() && s.reading.Error.Class() == candor.ClassUnavailable
 }
 
-// refusedByTool reports whether the tool refused the arguments and names what is wrong with them. Requests to the upstream during the call
-// were about something else, such as usage statistics.
+// refusedByTool reports whether the tool refused the arguments and describes their error. Requests to the upstream
+// during the call were then about something else, such as usage statistics.
 func (s *caseResult) refusedByTool() bool {
 	if !s.reported() || s.reading.Error.Class() != candor.ClassBadRequest {
 		return false
@@ -238,7 +238,7 @@ func lastName(path string) string {
 var (
 	// emptyMessage matches messages without information.
 	emptyMessage = lazyregexp.New(`(?i)^\W*((an? )?(unknown |unexpected |internal |server )*(error|failure|exception)( (occurred|happened))?|failed|undefined|null|none|nil|something went wrong|\[object object\]|error: (undefined|null|none|\[object object\]))\W*$`)
-	// bug matches a message that is nothing but the text of a programming error. A longer message has more to say.
+	// bug matches a message that is only the text of a programming error. A longer message has more information.
 	bug = lazyregexp.New(`(?i)^.{0,120}(cannot read propert(y|ies) of (undefined|null)|'NoneType' object|nil pointer dereference).{0,60}$`)
 )
 

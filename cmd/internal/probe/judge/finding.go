@@ -89,7 +89,7 @@ func evidence(s *caseResult) probe.Evidence {
 	return probe.Evidence{Case: contract.Bound(s.Case.Key(), shownRequest), Request: contract.Bound(clip(s.Request), shownRequest), Response: contract.Bound(clip(response), shownResponse)}
 }
 
-// lastLines returns the last lines that a server printed, which usually say why it ended.
+// lastLines returns the last lines that a server printed, which usually have the reason why it ended.
 func lastLines(stderr string) string {
 	lines := strings.FieldsFunc(stderr, func(r rune) bool { return r == '\n' || r == '\r' })
 	for len(lines) > shownLines {

@@ -101,8 +101,8 @@ const (
 	stepB = 3
 )
 
-// overall returns the grade and the score of several subjects, without the given rules: the mean, rounded and then bounded, because a mean
-// hides a few bad tools. The grade is "" if no subject could be judged.
+// overall returns the grade and the score of several subjects, without the given rules: the mean, rounded and then
+// limited, because a mean hides a few bad tools. The grade is "" if no subject could be judged.
 func overall(assessments []*assessment, without map[string]bool) (grade probe.Grade, score int) {
 	n, steps, limit := 0, 0, len(grades)-1
 	tools, bad := 0, 0

@@ -78,7 +78,8 @@ func TestServerGradeAOnlyIfEveryToolHasA(t *testing.T) {
 	}
 }
 
-// TestServerGradeIsBoundedByBadTools: a few bad tools among many good ones bound the grade, and what would raise it says what then bounds it.
+// TestServerGradeIsBoundedByBadTools checks that a few bad tools among many good ones limit the grade, and that the
+// list of fixes accounts for the limit.
 func TestServerGradeIsBoundedByBadTools(t *testing.T) {
 	of := func(bad, all int, answer probe.Observation) *probe.Report {
 		run := &probe.Run{}
@@ -124,7 +125,8 @@ func TestNoiseAtTheStartBelongsToTheServer(t *testing.T) {
 	}
 }
 
-// TestToolWithoutUpstreamRequestsIsNotJudgedByUpstreamCases: it works as well as ever while a service fails that it does not know.
+// TestToolWithoutUpstreamRequestsIsNotJudgedByUpstreamCases has a tool that works while a service that it does not use
+// fails.
 func TestToolWithoutUpstreamRequestsIsNotJudgedByUpstreamCases(t *testing.T) {
 	o := upstream(probe.CaseUpstream500, text(false, "[]"))
 	o.Case.Fault = "500"
@@ -145,7 +147,8 @@ func TestRaiseListsTheBestFixFirst(t *testing.T) {
 	}
 }
 
-// TestInventoryCountsPatternsAsTheDualAuditDoes: one tool that throws, one that returns its errors as data, one that does both.
+// TestInventoryCountsPatternsAsTheDualAuditDoes has one tool that throws, one that returns its errors as data, and one
+// that does both.
 func TestInventoryCountsPatternsAsTheDualAuditDoes(t *testing.T) {
 	thrown := text(true, `{"ok":false,"error":{"code":"INVALID_PARAMS","message":"query is missing"}}`)
 	returned := text(false, `{"ok":true,"data":{"ok":false,"error":{"code":"ERR_NOT_FOUND","message":"no such task"}}}`)
@@ -193,7 +196,7 @@ func TestEachDialectIsRecognised(t *testing.T) {
 	}
 }
 
-// TestCanonicalErrorsGradeA: who attaches the canonical error to every failure has done all that an agent needs.
+// TestCanonicalErrorsGradeA checks that a server that attaches the canonical error to every failure gets an A.
 func TestCanonicalErrorsGradeA(t *testing.T) {
 	issues := candor.WithDetails(map[string]any{"issues": []candor.Issue{{Path: "/query", Rule: "required"}, {Path: "/page", Rule: "required"}}})
 	write := func(o probe.Observation, e *candor.Error) probe.Observation {
@@ -242,7 +245,7 @@ func TestTruncatedAnswerIsNotMalformed(t *testing.T) {
 	}
 }
 
-// TestPreconditionsMayComeBeforeArguments: a session that is missing has to be mended first.
+// TestPreconditionsMayComeBeforeArguments has a tool that reports a missing session before it checks its arguments.
 func TestPreconditionsMayComeBeforeArguments(t *testing.T) {
 	if got, _ := found(t, one(missing(canonical(kaizacode.SessionNotInitialized, "no session has been started")))); got != "" {
 		t.Errorf("found %q", got)
@@ -278,7 +281,7 @@ func TestEvidenceIsBoundedAndRedacted(t *testing.T) {
 	}
 }
 
-// TestSameRunGivesTheSameReport: also with the cases in another order, except for which of them are shown.
+// TestSameRunGivesTheSameReport checks that the order of the cases changes only which of them are shown.
 func TestSameRunGivesTheSameReport(t *testing.T) {
 	run := &probe.Run{}
 	for i, c := range ruleTable() {

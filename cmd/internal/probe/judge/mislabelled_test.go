@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// recordedTools reads what each recorded server listed, by server and tool.
+// recordedTools returns the tools that each recorded server listed, by server and tool.
 func recordedTools(t *testing.T) map[string]map[string]*probe.Tool {
 	t.Helper()
 	f, err := os.Open(filepath.Join("..", "..", "..", "..", "..", "shared", "corpus", "tools.jsonl.gz"))

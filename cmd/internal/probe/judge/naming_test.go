@@ -9,12 +9,13 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
 )
 
-// planner takes arguments whose names have several words.
+// planner gives a tool arguments with names of several words.
 func planner(t *probe.Tool) {
 	t.InputSchema = json.RawMessage(`{"type":"object","properties":{"startDate":{"type":"string"},"issue_id":{"type":"string"},"tags":{"type":"array"},"repo":{"type":"string","title":"Source repository"}},"required":["startDate"]}`)
 }
 
-// TestArgumentMayBeNamedInPlainWords has refusals that name the argument in other words than the schema, and some that name another thing.
+// TestArgumentMayBeNamedInPlainWords has refusals that name the argument in words other than the schema's, and some
+// that name something else.
 func TestArgumentMayBeNamedInPlainWords(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -43,7 +44,7 @@ func TestArgumentMayBeNamedInPlainWords(t *testing.T) {
 	}
 }
 
-// TestRefusalOfAMadeUpValueDoesNotCount: the server looks at another argument first, of which probe made up the value.
+// TestRefusalOfAMadeUpValueDoesNotCount has a server that first refuses another argument, whose value probe made up.
 func TestRefusalOfAMadeUpValueDoesNotCount(t *testing.T) {
 	t.Parallel()
 	for words, spared := range map[string]bool{
@@ -82,7 +83,8 @@ func TestRequestedErrorIsNotAFailure(t *testing.T) {
 	}
 }
 
-// TestOnlyARefusalOfArgumentsHasToNameThem has answers to a call without arguments of a tool that is never called with sound ones.
+// TestOnlyARefusalOfArgumentsHasToNameThem has answers to a call without arguments, of a tool that is never called with
+// valid ones.
 func TestOnlyARefusalOfArgumentsHasToNameThem(t *testing.T) {
 	t.Parallel()
 	for words, held := range map[string]bool{

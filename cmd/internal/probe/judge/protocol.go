@@ -80,8 +80,9 @@ var protocolRules = []rule{
 		}},
 }
 
-// wrongChannel finds tool failures that are sent as JSON-RPC errors. The gateway refuses bad arguments itself and turns the errors of a tool
-// into results if its profile says so, except errors with a number of the protocol.
+// wrongChannel finds tool failures that are sent as JSON-RPC errors. The gateway refuses bad arguments itself and
+// converts the errors of a tool to results if its profile has a rule for it, except errors with a number of the
+// protocol.
 func wrongChannel(p *subject) []hit {
 	var out []hit
 	for _, s := range p.results {

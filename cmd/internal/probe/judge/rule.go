@@ -20,7 +20,7 @@ type rule struct {
 type hit struct {
 	s    *caseResult
 	what string // the rest of a sentence that begins with the tool's name
-	// unmendable is set if the gateway cannot fix this case, although it can fix others that break the rule.
+	// beyondGateway is set if the gateway cannot fix this case, although it can fix others that break the rule.
 	beyondGateway bool
 }
 
@@ -63,7 +63,7 @@ func (r *rule) look(p *subject) []hit {
 // The rule sets.
 const (
 	SetSpec     = "spec"     // only the MCP specification
-	SetAgent    = "agent"    // what an agent needs to continue after a failure; the default
+	SetAgent    = "agent"    // the requirements of an agent for continuing after a failure; the default
 	SetKaiza    = "kaiza"    // agent, and every tool failure is in the dialect system-error
 	SetWorkrail = "workrail" // agent, and tool-error
 	SetRPC      = "rpc"      // agent, and rpc

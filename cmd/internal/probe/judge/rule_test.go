@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
 )
 
-// scene is a run in a few words.
+// scene is a short description of a run.
 type scene struct {
 	set      string
 	protocol string
@@ -36,7 +36,7 @@ func (s scene) run() *probe.Run {
 	return &probe.Run{Version: 1, Server: probe.Server{Name: "x", Protocol: s.protocol}, Tools: []probe.Tool{s.tool}, Observations: s.seen}
 }
 
-// call is a case of the tool with its answer.
+// call returns a case of the tool with its answer.
 func call(group probe.Group, name string, expect probe.Expect, answer string) probe.Observation {
 	return probe.Observation{Case: probe.Case{Group: group, Name: name, Tool: "search", Expect: expect, Method: "tools/call"},
 		Request:  `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"search","arguments":{}}}`,
@@ -57,7 +57,7 @@ func upstream(name, answer string) probe.Observation {
 	return call(probe.GroupUpstream, name, probe.ExpectFailure, answer)
 }
 
-// server is a case of the protocol.
+// server returns a case of the protocol.
 func server(name string, answer string) probe.Observation {
 	o := call(probe.GroupProtocol, name, probe.ExpectRefusal, answer)
 	o.Case.Tool = ""
@@ -78,7 +78,7 @@ func text(failed bool, words string) string {
 	return fmt.Sprintf(`"result":{"content":[{"type":"text","text":%s}],"isError":%t}`, raw, failed)
 }
 
-// good is a failure that leaves nothing to wish for.
+// good returns a failure that breaks no rule.
 func good(code, words, more string) string {
 	return text(true, fmt.Sprintf(`{"error":{"code":%q,"message":%q},"requestId":"r-17"%s}`, code, words, more))
 }
@@ -95,7 +95,7 @@ func rpc(number int, message string) string {
 	return fmt.Sprintf(`"error":{"code":%d,"message":%q}`, number, message)
 }
 
-// found are the rules that a scene breaks, in order.
+// found returns the rules that a scene breaks, in order.
 func found(t *testing.T, s scene) (string, *probe.Report) {
 	t.Helper()
 	report, err := judge.Judge(s.run(), s.set)
@@ -110,7 +110,7 @@ func found(t *testing.T, s scene) (string, *probe.Report) {
 	return strings.Join(ids, " "), report
 }
 
-// TestEachRuleIsFoundAlone: bad breaks exactly the rule, and near is as like it as can be and breaks none.
+// TestEachRuleIsFoundAlone checks that bad breaks exactly the rule, and that near, which is very similar, breaks none.
 func TestEachRuleIsFoundAlone(t *testing.T) {
 	for _, c := range ruleTable() {
 		t.Run(c.rule, func(t *testing.T) {
@@ -132,7 +132,8 @@ func show(r *probe.Report) string {
 	return string(out)
 }
 
-// TestEveryRuleHasATest keeps the table complete; a rule that is found by comparing reports has its test there.
+// TestEveryRuleHasATest checks that the table is complete. Rules that are found by comparing reports are tested with
+// the comparison.
 func TestEveryRuleHasATest(t *testing.T) {
 	tested := map[string]bool{"EC030": true}
 	for _, c := range ruleTable() {

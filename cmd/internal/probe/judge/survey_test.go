@@ -12,8 +12,8 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/corpus"
 )
 
-// TestEveryRecordedServerIsJudged makes a run of each recorded server: every one gets a grade or the reason for none, and no server that masks a failure
-// gets an A.
+// TestEveryRecordedServerIsJudged judges a run of each recorded server: every server gets a grade or a reason for the
+// missing grade, and no server that masks a failure gets an A.
 func TestEveryRecordedServerIsJudged(t *testing.T) {
 	records, err := recordings()
 	if errors.Is(err, corpus.ErrAbsent) {
@@ -39,7 +39,7 @@ func TestEveryRecordedServerIsJudged(t *testing.T) {
 	grades, rules := map[probe.Grade]int{}, map[string]int{}
 	for i, name := range slices.Sorted(maps.Keys(runs)) {
 		if testing.Short() && i%8 != 0 {
-			continue // the race detector makes this slow, and finds no more in all than in some
+			continue // slow with the race detector, and a sample is enough
 		}
 		report, err := judge.Judge(runs[name], "")
 		if err != nil {

@@ -20,7 +20,7 @@ func canonical(code candor.Code, message string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(string(dialect.Must("candor").Write(nil, e, dialect.Options{ID: []byte("7"), Response: true})), `{"jsonrpc":"2.0","id":7,`), "}")
 }
 
-// ruleTable is one table, and long because there are many rules.
+// ruleTable is long because there are many rules.
 func ruleTable() []ruleCase {
 	named := good("INVALID", "query is missing", "")
 	long := strings.Repeat("x", 9<<10)
@@ -185,7 +185,7 @@ func ruleTable() []ruleCase {
 
 const batch = `[{"jsonrpc":"2.0","id":4,"method":"ping"},{"jsonrpc":"2.0","id":5,"method":"zz/none"}]`
 
-// misused is what is no sound request, with what came of it.
+// misused returns an invalid request with its response.
 func misused(name, request, response string) probe.Observation {
 	o := server(name, "")
 	o.Case.Raw, o.Case.Expect, o.Request, o.Response = []byte(request), probe.ExpectSilence, request, response
@@ -196,7 +196,7 @@ func calledOff(answer string) probe.Observation {
 	return call(probe.GroupLiveness, probe.CaseCancel, probe.ExpectSilence, answer)
 }
 
-// asked is a case in which the upstream got so many requests.
+// asked returns a case in which the upstream got n requests.
 func asked(n int, o probe.Observation) probe.Observation {
 	o.Hits = n
 	return o
@@ -228,7 +228,7 @@ func asks(text string) func(*probe.Observation) {
 	}
 }
 
-// optional has the tool require nothing.
+// optional makes all arguments of the tool optional.
 func optional(t *probe.Tool) {
 	t.InputSchema = json.RawMessage(strings.Replace(string(t.InputSchema), `"required":["query","page"],`, "", 1))
 }

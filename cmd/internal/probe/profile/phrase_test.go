@@ -8,14 +8,14 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/profile"
 )
 
-// asked is what was seen of a call with these arguments.
+// asked returns the observation of a call with these arguments.
 func asked(tool, name, arguments string, expect probe.Expect, response string) probe.Observation {
 	o := seen(tool, name, expect, response)
 	o.Request = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`
 	return o
 }
 
-// TestMasksHaveBoundaries learns from one failure of a tool, and holds the rules against other answers.
+// TestMasksHaveBoundaries learns from one failure of a tool, and applies the rules to other answers.
 func TestMasksHaveBoundaries(t *testing.T) {
 	t.Parallel()
 	for learnt, others := range map[string]map[string]bool{
@@ -43,8 +43,8 @@ func TestMasksHaveBoundaries(t *testing.T) {
 	}
 }
 
-// TestMasksAreNotNarrowedByFindings has a tool that fails in the same words where no failure was due. The judge reports that answer, so that it
-// is not one that went well.
+// TestMasksAreNotNarrowedByFindings has a tool that fails with the same words in a case that need not fail. The judge
+// reports that answer, so it does not count as a success.
 func TestMasksAreNotNarrowedByFindings(t *testing.T) {
 	t.Parallel()
 	run := &probe.Run{Observations: []probe.Observation{
@@ -56,7 +56,7 @@ func TestMasksAreNotNarrowedByFindings(t *testing.T) {
 	}
 }
 
-// TestMasksGeneraliseOverArguments has arguments that do not look like made-up ones.
+// TestMasksGeneraliseOverArguments has arguments that do not look made up.
 func TestMasksGeneraliseOverArguments(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct{ arguments, text, other string }{

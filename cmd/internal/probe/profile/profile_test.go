@@ -54,7 +54,7 @@ func TestMaskedFailuresBecomeRules(t *testing.T) {
 	}
 }
 
-// TestNoRuleMatchesASuccess has a tool whose successes begin as its failures do.
+// TestNoRuleMatchesASuccess has a tool whose successes begin like its failures.
 func TestNoRuleMatchesASuccess(t *testing.T) {
 	t.Parallel()
 	run := &probe.Run{Observations: []probe.Observation{
@@ -68,7 +68,7 @@ func TestNoRuleMatchesASuccess(t *testing.T) {
 	}
 }
 
-// TestUnknownPropertyDoesNotHideAFailure has a tool that ignores what it does not know, and fails for the rest of the call.
+// TestUnknownPropertyDoesNotHideAFailure has a tool that ignores unknown arguments and fails for another reason.
 func TestUnknownPropertyDoesNotHideAFailure(t *testing.T) {
 	t.Parallel()
 	const failure = `{"status":"error","message":"Request not found"}`
@@ -86,7 +86,8 @@ func TestUnknownPropertyDoesNotHideAFailure(t *testing.T) {
 	}
 }
 
-// TestComplaintAboutOneItemDoesNotMatchSeveral has a tool that reads several files, and says in one line that it could not read the only one.
+// TestComplaintAboutOneItemDoesNotMatchSeveral has a tool that reads several files, and reports in one line that it
+// could not read a single file.
 func TestComplaintAboutOneItemDoesNotMatchSeveral(t *testing.T) {
 	t.Parallel()
 	run := &probe.Run{Observations: []probe.Observation{
@@ -109,7 +110,8 @@ func TestComplaintAboutOneItemDoesNotMatchSeveral(t *testing.T) {
 	}
 }
 
-// TestErrorsOfAToolBecomeResults learns from what the tool could not do, and not from arguments that the gateway refuses itself.
+// TestErrorsOfAToolBecomeResults learns from failures of the tool, and not from arguments that the gateway refuses
+// itself.
 func TestErrorsOfAToolBecomeResults(t *testing.T) {
 	t.Parallel()
 	thrown := func(tool, name string, expect probe.Expect) probe.Observation {
@@ -132,7 +134,7 @@ func TestErrorsOfAToolBecomeResults(t *testing.T) {
 	}
 }
 
-// TestGuessMakesNoRule sees something that looks like a failure where none was due.
+// TestGuessMakesNoRule has an answer that looks like a failure in a case that need not fail.
 func TestGuessMakesNoRule(t *testing.T) {
 	t.Parallel()
 	run := &probe.Run{Observations: []probe.Observation{
@@ -162,8 +164,8 @@ func TestHostileNamesDoNotBreakTheFile(t *testing.T) {
 	}
 }
 
-// TestBatchesAndPlainSentencesAreLearntToo: a tool that was asked for several things fails if none of them went well, and a complaint need not
-// begin with one.
+// TestBatchesAndPlainSentencesAreLearntToo has a batch in which all items failed, and a failure text that does not
+// begin with a word of failure.
 func TestBatchesAndPlainSentencesAreLearntToo(t *testing.T) {
 	t.Parallel()
 	run := &probe.Run{Observations: []probe.Observation{
@@ -201,7 +203,8 @@ func TestBatchesAndPlainSentencesAreLearntToo(t *testing.T) {
 	}
 }
 
-// TestPartlySuccessfulBatchIsNotAFailure has statuses that begin like a failure, and answers whose text does not show what went well.
+// TestPartlySuccessfulBatchIsNotAFailure has statuses that begin like a failure, and answers whose text does not show
+// the successful items.
 func TestPartlySuccessfulBatchIsNotAFailure(t *testing.T) {
 	t.Parallel()
 	told := func(structured, text string) string {

@@ -19,7 +19,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/report"
 )
 
-// tab is a page in a real browser. Console and requests are subscribed to before the page is opened, and read by quiet.
+// tab is a page in a real browser. It subscribes to console and requests before the page is opened; quiet reads them.
 type tab struct {
 	t        *testing.T
 	ctx      context.Context
@@ -28,7 +28,7 @@ type tab struct {
 	requests iter.Seq2[network.EventRequestWillBeSent, error]
 }
 
-// chromium returns the path of a browser, and skips without one; .ci/run installs it and takes no skip.
+// chromium returns the path of a browser, and skips the test without one; .ci/run installs it and allows no skips.
 func chromium(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless_shell"} {
@@ -44,7 +44,7 @@ func chromium(t *testing.T) string {
 func open(t *testing.T, r *probe.Report) *tab {
 	t.Helper()
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)),
-		chromedp.NoSandbox, // CI is root, and the sandbox refuses root; the page is ours
+		chromedp.NoSandbox, // CI runs as root, which the sandbox refuses; the page is trusted
 		chromedp.WindowSize(1280, 900))
 	path := filepath.Join(t.TempDir(), "report.html")
 	if err := os.WriteFile(path, []byte(write(t, report.FormatHTML, r, report.Options{})), 0o600); err != nil {
@@ -73,7 +73,7 @@ func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// value is that of a JavaScript expression.
+// value returns the value of a JavaScript expression.
 func value[T any](p *tab, expression string) T {
 	p.t.Helper()
 	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression))
@@ -93,7 +93,7 @@ func (p *tab) visible(selector string) int {
 
 func quote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `\"`) + `"` }
 
-// want compares two numbers and says what they count.
+// want compares two numbers; what names them in the error.
 func (p *tab) want(what string, got, want int) {
 	p.t.Helper()
 	if got != want {
@@ -101,8 +101,8 @@ func (p *tab) want(what string, got, want int) {
 	}
 }
 
-// quiet fails if the page complained, or asked anybody for anything. Both are read up to a mark of our own, so that nothing is missed and
-// nothing is waited for. It is the last thing that is done with a page.
+// quiet fails the test if the page logged anything or made a request. It reads both up to a marker of the test, so that
+// it neither misses events nor waits. It must be the last use of a page.
 func (p *tab) quiet() {
 	p.t.Helper()
 	value[any](p, `console.log("the end")`)
@@ -184,7 +184,7 @@ func TestPageFiltersWork(t *testing.T) {
 	p.quiet()
 }
 
-// choose sets a field as a person does, who changes it and by that tells the form.
+// choose sets a field and fires the change event, as a user does.
 func (p *tab) choose(selector, value string) {
 	p.t.Helper()
 	p.do(chromedp.Evaluate[chromedp.Void]("(e => { e.value = " + quote(value) + "; e.dispatchEvent(new Event('input', {bubbles: true})) })(document.querySelector(" + quote(selector) + "))"))
@@ -211,7 +211,8 @@ func TestPageWorksByKeyboard(t *testing.T) {
 	p.quiet()
 }
 
-// What a server says stays text: no element of it, no script, no change of the page.
+// TestHostileTextDoesNothingInABrowser checks that text of a server stays text: it creates no element, runs no script
+// and does not change the page.
 func TestHostileTextDoesNothingInABrowser(t *testing.T) {
 	r := sample(t)
 	evil := `"'><script>document.title='owned'</script><img src=https://evil.example/x onerror="document.title='owned'">` + "\u202e</style></title>{{.}}"
@@ -239,7 +240,7 @@ func TestHostileTextDoesNothingInABrowser(t *testing.T) {
 	p.quiet()
 }
 
-// A narrow page scrolls its table, not itself.
+// TestPageFitsAPhone checks that on a narrow page the table scrolls, not the page.
 func TestPageFitsAPhone(t *testing.T) {
 	p := open(t, sample(t))
 	p.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile))
@@ -248,7 +249,7 @@ func TestPageFitsAPhone(t *testing.T) {
 	}
 }
 
-// Words are to be read in the light and in the dark: WCAG asks for a contrast of 4.5.
+// TestPageHasContrast checks that text has the contrast of 4.5 that WCAG requires, in the light and the dark scheme.
 func TestPageHasContrast(t *testing.T) {
 	p := open(t, sample(t))
 	for _, scheme := range []string{"light", "dark"} {
@@ -259,7 +260,7 @@ func TestPageHasContrast(t *testing.T) {
 	}
 }
 
-// scheme sets light or dark.
+// scheme sets the colour scheme, light or dark.
 func (p *tab) scheme(scheme string) {
 	p.t.Helper()
 	params := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
@@ -268,7 +269,8 @@ func (p *tab) scheme(scheme string) {
 	}
 }
 
-// contrast names the kinds of text that are too faint on what lies behind them. The dots of a table that stand for nothing are not text.
+// contrast lists the kinds of text with too little contrast to their background. The dots for 0 in a table do not count
+// as text.
 const contrast = `(() => {
   const channels = (c) => c.match(/[\d.]+/g).map(Number);
   const light = (c) => channels(c).slice(0, 3).map((v) => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)

@@ -59,8 +59,8 @@ type Shift struct {
 	Before  probe.Severity `json:"before"`
 }
 
-// Diff compares two reports on the same server. It changes neither, and the delta shares their evidence; nil is an empty report. If the two
-// are not fully comparable, Notes says why.
+// Diff compares two reports on the same server. It changes neither, and the delta shares their evidence; nil is an
+// empty report. If the two are not fully comparable, Notes has the reasons.
 func Diff(before, after *probe.Report) *Delta {
 	if before == nil {
 		before = &probe.Report{}

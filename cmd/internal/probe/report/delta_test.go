@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/report"
 )
 
-// later is the sample some weeks after: one thing mended, another broken.
+// later returns the sample report some weeks later: one finding is fixed, another is new.
 func later(t *testing.T) *probe.Report {
 	t.Helper()
 	r := sample(t)
@@ -69,7 +69,8 @@ func TestDiffFindsChanges(t *testing.T) {
 	}
 }
 
-// Each of the ways to get worse is enough, and its opposite is better.
+// TestEachWayToGetWorseIsEnough checks that each kind of regression alone makes the result worse, and its opposite
+// makes it better.
 func TestEachWayToGetWorseIsEnough(t *testing.T) {
 	for name, change := range map[string]func(*probe.Report){
 		"a finding more": func(r *probe.Report) {
@@ -123,7 +124,7 @@ func TestRemovedToolIsARegression(t *testing.T) {
 	}
 }
 
-// TestPartlyFixedFindingIsNotNew has a tool that names none of its fields, and then all but one.
+// TestPartlyFixedFindingIsNotNew has a tool that first names none of its fields, and then all but one.
 func TestPartlyFixedFindingIsNotNew(t *testing.T) {
 	t.Parallel()
 	about := func(field string) *probe.Report {
@@ -139,7 +140,7 @@ func TestPartlyFixedFindingIsNotNew(t *testing.T) {
 	}
 }
 
-// TestNewRuleIsNotARegression has a baseline of an older candor: the server is as it was.
+// TestNewRuleIsNotARegression has a baseline of an older version of candor for an unchanged server.
 func TestNewRuleIsNotARegression(t *testing.T) {
 	t.Parallel()
 	seen := func(grade probe.Grade, applied []string, found ...probe.Finding) *probe.Report {
@@ -167,7 +168,7 @@ func TestNewRuleIsNotARegression(t *testing.T) {
 	}
 }
 
-// TestDiffComparesSharedFindingsByTool: that findings are told together changes nothing, and a further tool is new.
+// TestDiffComparesSharedFindingsByTool checks that merging findings changes nothing, and that a further tool is new.
 func TestDiffComparesSharedFindingsByTool(t *testing.T) {
 	apart := &probe.Report{Findings: []probe.Finding{{Rule: "EC010", Severity: probe.SeverityMajor, Tool: "a"}, {Rule: "EC010", Severity: probe.SeverityMajor, Tool: "b"}}}
 	joined := &probe.Report{Findings: []probe.Finding{{Rule: "EC010", Severity: probe.SeverityMajor, Tools: []string{"a", "b"}}}}

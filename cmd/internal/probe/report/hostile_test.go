@@ -14,11 +14,11 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/report"
 )
 
-// hostile is all that a server could try, in one text.
+// hostile combines all kinds of hostile text.
 const hostile = "\x1b[31m\x1b]0;t\x07\u202eR\u2066L\u200b\u00ad\ufeff\u2028\r\n# h\n| a | b |\n```\n~~~\n</td></details><script>x</script><!-- --> ]]> " +
 	"`` ` [l](javascript:x) ![i](http://evil.example/i) <http://evil.example> www.evil.example @all #1 \\` $x$ &amp; {{.}} \x00\x7f\u009b2J\xff\xfe e\u0301\u0301\u0301\u0301\u0301 漢字"
 
-// evilReport says it everywhere.
+// evilReport returns a report with hostile text in every field.
 func evilReport() *probe.Report {
 	evil := hostile
 	return &probe.Report{
@@ -39,7 +39,7 @@ func evilReport() *probe.Report {
 	}
 }
 
-// reports are those that every format must stand.
+// reports returns the reports that every format must handle.
 func reports(t *testing.T) map[string]*probe.Report {
 	t.Helper()
 	return map[string]*probe.Report{
@@ -50,7 +50,7 @@ func reports(t *testing.T) map[string]*probe.Report {
 	}
 }
 
-// largeReport is that of a server with many tools, names and long answers.
+// largeReport returns the report of a server with many tools, long names and long answers.
 func largeReport() *probe.Report {
 	r := &probe.Report{Version: probe.ReportVersion, Begun: time.Date(2026, 1, 2, 3, 4, 5, 6, time.FixedZone("x", 3600)), Grade: probe.GradeF}
 	for i := range 60 {
@@ -64,7 +64,7 @@ func largeReport() *probe.Report {
 	return r
 }
 
-// Nothing that a terminal obeys, and nothing that cannot be seen, leaves in any format.
+// TestFormatsEscapeControlAndBidi checks that no format outputs control or invisible characters.
 func TestFormatsEscapeControlAndBidi(t *testing.T) {
 	for _, format := range report.Formats() {
 		out := write(t, format, evilReport(), report.Options{})
@@ -112,7 +112,7 @@ func TestTextKeepsToItsWidth(t *testing.T) {
 	}
 }
 
-// A line of Markdown holds one thing: hostile text opens no block and no cell, and leaves no fence.
+// TestMarkdownEscapesServerText checks that hostile text opens no block and no cell, and does not end a fence.
 func TestMarkdownEscapesServerText(t *testing.T) {
 	out := write(t, report.FormatMarkdown, evilReport(), report.Options{})
 	fence, columns := "", 0
@@ -162,13 +162,14 @@ func TestMarkdownFitsIntoAComment(t *testing.T) {
 	}
 }
 
-// withoutCode takes spans of code out of a line, as a reader of Markdown does: a run of ticks, up to the next of the same length.
+// withoutCode removes code spans from a line, as Markdown defines them: from a run of backticks to the next run of the
+// same length.
 func withoutCode(line string) string {
 	var b strings.Builder
 	for i := 0; i < len(line); {
 		switch {
 		case line[i] == '\\' && i+1 < len(line):
-			i += 2 // it is a letter
+			i += 2 // an escaped character
 		case line[i] == '`':
 			run := len(line[i:]) - len(strings.TrimLeft(line[i:], "`"))
 			end := closing(line[i+run:], run)
@@ -177,7 +178,7 @@ func withoutCode(line string) string {
 				i += run
 				continue
 			}
-			// In a table a bar counts even inside of code.
+			// In a table a bar counts even inside code.
 			b.WriteString(strings.Repeat("|", strings.Count(strings.ReplaceAll(line[i+run:i+run+end], `\|`, ""), "|")))
 			i += run + end + run
 		default:
@@ -188,10 +189,10 @@ func withoutCode(line string) string {
 	return b.String()
 }
 
-// cut keeps a failing test readable.
+// cut truncates a text for an error message.
 func cut(s string) string { return s[:min(len(s), 200)] }
 
-// closing finds a run of exactly so many ticks, or returns -1.
+// closing returns the index of a run of exactly this many backticks, or -1.
 func closing(s string, run int) int {
 	for i := 0; i < len(s); {
 		if s[i] != '`' {

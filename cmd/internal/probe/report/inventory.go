@@ -50,7 +50,7 @@ type row struct {
 	Skipped     string
 }
 
-// protocolLabel is the label of the cases that belong to no tool. A tool with the same name has its own row.
+// protocolLabel is the label of the cases that do not belong to a tool. A tool with the same name has a separate row.
 const protocolLabel = "(protocol)"
 
 // inventory returns the rows of a report: the tools in its order, then the protocol.

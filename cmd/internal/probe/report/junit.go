@@ -54,7 +54,7 @@ type junitFailure struct {
 	Text    string `xml:",chardata"`
 }
 
-// serverSuite is the suite of findings that belong to no tool.
+// serverSuite is the suite of findings that do not belong to a tool.
 const serverSuite = "(server)"
 
 // The limits of evidence in a failure, which build servers show in a small window.

@@ -1,7 +1,7 @@
 // Package report writes a [probe.Report] for people and for programs, reads one back, and compares two.
 //
-// The same report always gives the same bytes. Every text of a server may be hostile: it may hold escape sequences, bidirectional text, markup,
-// fences and tags. It is written as harmless characters, with [plain] and the escaping of each format.
+// The same report always gives the same bytes. Every text of a server may be hostile: it may contain escape sequences,
+// bidirectional text, markup, fences and tags. [plain] and the escaping of each format make it safe.
 package report
 
 import (

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// sample is a report with what real servers do, and one tool whose every text tries to get out of the form it is written in.
+// sample returns a report with typical findings, and one tool whose texts all try to break out of each format.
 func sample(t *testing.T) *probe.Report {
 	t.Helper()
 	data, err := os.ReadFile("testdata/sample.json")

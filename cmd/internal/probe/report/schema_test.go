@@ -28,7 +28,7 @@ func TestJUnitConformsToBothSchemas(t *testing.T) {
 	}
 }
 
-// The checker of ours must be able to say no.
+// TestJUnitSchemaRefusesInvalidFiles checks that the validator of these tests rejects invalid files.
 func TestJUnitSchemaRefusesInvalidFiles(t *testing.T) {
 	schema := readXSD(t, "testdata/junit.xsd")
 	good := write(t, report.FormatJUnit, sample(t), report.Options{})
@@ -60,7 +60,7 @@ func TestJUnitHasASuiteForEachToolAndACaseForEachRule(t *testing.T) {
 	if len(root.children) != len(r.Tools)+1 {
 		t.Fatalf("%d suites", len(root.children))
 	}
-	failed := map[string]bool{} // one case may hold several findings of a rule
+	failed := map[string]bool{} // a test case may have several findings of a rule
 	for _, f := range r.Findings {
 		if f.Severity != probe.SeverityInfo {
 			failed[f.Rule+" "+f.Tool] = true
@@ -91,8 +91,8 @@ func TestJUnitHasASuiteForEachToolAndACaseForEachRule(t *testing.T) {
 	}
 }
 
-// The schema of the standard, Errata 01, as OASIS published it. It is not ours, so it is not in this repository: it comes with the tests of
-// another tool, at a version that does not change.
+// The schema of the standard, Errata 01, as published by OASIS. It is not in this repository, because it is
+// third-party: it is taken from the tests of another tool, at a fixed version.
 const (
 	sarifModule = "github.com/securego/gosec/v2@v2.30.0"
 	sarifFile   = "report/sarif/testdata/sarif-schema-2.1.0.json"
@@ -102,7 +102,7 @@ const (
 func officialSARIF(t *testing.T) []byte {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", sarifModule)
-	cmd.Dir = t.TempDir() // outside this module, whose requirements stay as they are
+	cmd.Dir = t.TempDir() // outside this module, so that its requirements do not change
 	out, err := cmd.Output()
 	var module struct{ Dir string }
 	if err != nil || json.Unmarshal(out, &module) != nil {
@@ -193,7 +193,7 @@ func TestFingerprintDependsOnlyOnTheKey(t *testing.T) {
 	}
 }
 
-// member is what is under a name or a number, and nil where there is nothing.
+// member returns the value at a name or an index, nil if there is none.
 func member(v any, key any) any {
 	switch k := key.(type) {
 	case string:

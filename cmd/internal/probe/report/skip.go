@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// skipGroup is a list of things that were left out for the same reason.
+// skipGroup is a list of items that were skipped for the same reason.
 type skipGroup struct {
 	what, reason string
 	first        probe.Skip
@@ -19,7 +19,8 @@ type skipGroup struct {
 // shownTools is the number of tools of a group that are named.
 const shownTools = 8
 
-// skipLines returns what was left out, one line for all tools with the same reason: otherwise a server without annotations would fill the page.
+// skipLines returns the skipped items, one line for all tools with the same reason: otherwise a server without
+// annotations would fill the page.
 func skipLines(skipped []probe.Skip) []string {
 	var groups []*skipGroup
 	for _, s := range skipped {

@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// xsd is as much of XML Schema as testdata/junit.xsd uses: elements that refer to each other, in sequence, and attributes with patterns.
+// xsd implements the subset of XML Schema that testdata/junit.xsd uses: elements that refer to each other, in sequence,
+// and attributes with patterns.
 type xsd struct {
 	Elements []struct {
 		Name    string `xml:"name,attr"`
@@ -60,7 +61,7 @@ func readXSD(t *testing.T, path string) *xsd {
 	return &out
 }
 
-// validate returns what is wrong with a document whose root must be of that name.
+// validate returns an error if a document is invalid or its root does not have that name.
 func (x *xsd) validate(document, root string) error {
 	n, err := parse(document)
 	if err != nil {
@@ -72,7 +73,7 @@ func (x *xsd) validate(document, root string) error {
 	return x.check(n)
 }
 
-// parse reads a document strictly: one root, and nothing beside it.
+// parse parses a document strictly: one root, and nothing beside it.
 func parse(document string) (*node, error) {
 	d := xml.NewDecoder(bytes.NewReader([]byte(document)))
 	top := &node{}
@@ -160,5 +161,5 @@ func (x *xsd) pattern(name string) *regexp.Regexp {
 			return regexp.MustCompile("^(?:" + t.Pattern.Value + ")$")
 		}
 	}
-	return regexp.MustCompile("$^") // no such type: nothing fits
+	return regexp.MustCompile("$^") // an unknown type matches nothing
 }

@@ -30,7 +30,7 @@ type call struct {
 	message wire.Message
 	modern  bool // of protocol version 2026-07-28
 
-	// Of tools/call only.
+	// Only for tools/call.
 	tool      *tool
 	arguments wire.Value
 	state     when

@@ -24,8 +24,8 @@ const (
 	era2026 = "2026-07-28"
 )
 
-// client speaks to a zoo over lines. It needs no clock: the zoo answers in order, so that whatever comes before the answer to a question
-// that is asked behind a case belongs to the case.
+// client talks to a zoo over lines. It needs no clock: the zoo answers in order, so that all lines before the answer to
+// a request that follows a case belong to the case.
 type client struct {
 	t     *testing.T
 	era   string
@@ -47,7 +47,7 @@ func open(t *testing.T, era string, o zoo.Options) *client {
 		_ = toServer.Close()
 		c.ended <- err
 	}()
-	go func() { // always, as the buffers of a real pipe would: a server may speak before it listens
+	go func() { // always reads, like the buffer of a pipe: a server may write before it reads
 		defer close(c.out)
 		lines := bufio.NewReader(fromServer)
 		for {
@@ -66,15 +66,15 @@ func open(t *testing.T, era string, o zoo.Options) *client {
 	return c
 }
 
-// seen is what came of a case.
+// seen is the result of a case.
 type seen struct {
 	request  string
-	response string   // the answer under its id, "" for none
-	other    []string // all else that came
+	response string   // the answer with the id of the request, "" for none
+	other    []string // all other lines
 	died     bool
 }
 
-// ask sends a line and returns what came of it. id is that of the line, "" for none.
+// ask sends a line and returns the result. id is the id of the line, "" for none.
 func (c *client) ask(line, id string) seen {
 	c.t.Helper()
 	c.asked++
@@ -110,7 +110,7 @@ func (c *client) send(line string) bool {
 	return err == nil
 }
 
-// died returns what the server ended with.
+// died returns the error with which the server ended.
 func (c *client) died() error {
 	c.t.Helper()
 	select {
@@ -122,7 +122,7 @@ func (c *client) died() error {
 	}
 }
 
-// request writes a request of an era.
+// request returns a request of an era.
 func request(era, id, method, params string) string {
 	if era == era2026 {
 		if with, err := splice.SetMember(nil, []byte(params), []string{"_meta"},
@@ -133,7 +133,7 @@ func request(era, id, method, params string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":` + string(wire.AppendString(nil, method)) + `,"params":` + params + `}`
 }
 
-// put puts the server through a case.
+// put sends the messages of a case.
 func (c *client) put(k *probe.Case) seen {
 	c.t.Helper()
 	if k.Raw != nil {
@@ -147,7 +147,7 @@ func (c *client) put(k *probe.Case) seen {
 	return c.ask(request(c.era, id, k.Method, string(k.Params)), id)
 }
 
-// tools lists what the server has.
+// tools lists the tools of the server.
 func (c *client) tools() []probe.Tool {
 	c.t.Helper()
 	s := c.ask(request(c.era, "1", "tools/list", "{}"), "1")
@@ -174,13 +174,13 @@ func (c *client) tools() []probe.Tool {
 	return out
 }
 
-// planned returns the cases of probe for these tools, those of one tool only unless it is "".
+// planned returns the cases of probe for the tool only, or those without a tool if only is "".
 func planned(tools []probe.Tool, only string, faults ...string) []probe.Case {
 	mine := slices.DeleteFunc(slices.Clone(tools), func(t probe.Tool) bool { return t.Name != only })
 	all, _ := cases.Plan(mine, cases.Options{Yes: true, MaxCalls: 1 << 20, Faults: faults, NoProtocol: only != ""})
 	var out []probe.Case
 	for _, k := range all {
-		// Megabytes, and calls that are called off, are for the tests that are about them.
+		// Large messages and cancelled calls have separate tests.
 		if k.Tool == only && len(k.Raw) < 1<<20 && (k.Name != probe.CaseCancel || only == "") {
 			out = append(out, k)
 		}
@@ -188,7 +188,7 @@ func planned(tools []probe.Tool, only string, faults ...string) []probe.Case {
 	return out
 }
 
-// mustCrash fails the test if the server has died of something else than a defect.
+// mustCrash fails the test if the server ended for another reason than a defect.
 func mustCrash(t *testing.T, err error) {
 	t.Helper()
 	if !errors.Is(err, zoo.ErrCrash) {

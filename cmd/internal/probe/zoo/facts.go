@@ -13,7 +13,7 @@ func (c *call) plain(members string) answer {
 	return one(c.failure(`{"error":{` + members + `,"requestId":"` + c.ref() + `"}}`))
 }
 
-// tells answers with such a failure.
+// tells returns a function that answers with the failure of [call.plain].
 func tells(members string) func(*call) answer {
 	return func(c *call) answer { return c.plain(members) }
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// service is an upstream that fails as it is told to.
+// service is an upstream that fails with the current fault.
 type service struct {
 	*httptest.Server
 
@@ -50,7 +50,7 @@ func newService(t *testing.T) *service {
 	return s
 }
 
-// run puts a server through the cases of one tool, or of the protocol for "".
+// run sends a server the cases of one tool, or of the protocol for "".
 func run(t *testing.T, o zoo.Options, tool, era string, up *service) *probe.Run {
 	t.Helper()
 	c := open(t, era, o)
@@ -98,7 +98,8 @@ func run(t *testing.T, o zoo.Options, tool, era string, up *service) *probe.Run 
 	return r
 }
 
-// Of calls that wait, of megabytes and of what comes before the first question this test sees nothing.
+// unseen lists defects that this test cannot show, because they need waiting calls, large messages, or output before
+// the first request.
 var unseen = []string{"oversize-dies", "banner", "keeps-on"}
 
 func TestJudgeFindsEachDefectAndNothingElse(t *testing.T) {
@@ -142,7 +143,7 @@ func TestJudgeFindsNothingWrongWithHonestTools(t *testing.T) {
 	}
 }
 
-// rulesFound are the ids of the rules that a run breaks, sorted.
+// rulesFound returns the ids of the rules that a run breaks, sorted.
 func rulesFound(t *testing.T, r *probe.Run) []string {
 	t.Helper()
 	report, err := judge.Judge(r, judge.SetAgent)

@@ -38,7 +38,7 @@ func Handler(o Options) http.Handler {
 type httpServer struct {
 	zoo *zoo
 
-	mu       sync.Mutex // guards the rest
+	mu       sync.Mutex // guards the fields below
 	sessions map[string]*sessionClient
 	order    []string      // of the sessions, the oldest first
 	shared   *session      // of clients without a session

@@ -115,7 +115,7 @@ func TestHeadersThatDisagreeAreRefused(t *testing.T) {
 	}
 }
 
-// events returns what an event stream holds.
+// events returns the messages of an event stream.
 func events(body string) (out []string) {
 	r := framing.NewEventReader(strings.NewReader(body), wire.Limits{})
 	for {

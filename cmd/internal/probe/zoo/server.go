@@ -23,7 +23,7 @@ const (
 	cacheable   = `"ttlMs":0,"cacheScope":"private",` // required for lists by the modern version
 )
 
-// receive answers one message. An answer without frames is none.
+// receive answers one message. An answer without frames means that none is sent.
 func (z *zoo) receive(ctx context.Context, s *session, data []byte) (answer, *call) {
 	c := &call{zoo: z, session: s, ctx: ctx, message: wire.Parse(data, wire.Limits{})}
 	version, _ := c.message.Params().Path("_meta", metaVersion).Str()

@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// message reads the answer.
+// message parses the answer.
 func (s seen) message() *wire.Message {
 	m := wire.Parse([]byte(s.response), wire.Limits{})
 	return &m
@@ -34,7 +34,7 @@ func (s seen) flagged() bool {
 	return flag
 }
 
-// payload is the JSON in the text.
+// payload returns the JSON in the text.
 func (s seen) payload(steps ...any) wire.Value {
 	v, err := wire.ParseValue([]byte(s.text()), wire.Limits{})
 	if err != nil {
@@ -45,7 +45,7 @@ func (s seen) payload(steps ...any) wire.Value {
 
 func (s seen) number() string { return string(s.message().Error().Path("code").Raw()) }
 
-// The next three are rows of the table below.
+// The next three functions are used in the table below.
 func succeedsWith(start string) func(seen) bool {
 	return func(s seen) bool { return s.response != "" && !s.flagged() && strings.HasPrefix(s.text(), start) }
 }
@@ -65,7 +65,7 @@ func hasNumber(number string) func(seen) bool {
 	return func(s seen) bool { return s.number() == number }
 }
 
-// shown is what is seen of each defect in the first of its cases. It is one table, as long as there are defects.
+// shown checks each defect in the first of its cases.
 var shown = map[string]func(seen) bool{
 	"masked-text":     succeedsWith("Error: "),
 	"masked-sentence": succeedsWith("NOT_FOUND: failed"),
@@ -159,7 +159,7 @@ var shown = map[string]func(seen) bool{
 	"up-retries": failsWith("UPSTREAM_RATE_LIMITED"), // see the test about the number of requests
 }
 
-// elsewhere are defects that a test of their own shows.
+// elsewhere lists the defects with a separate test.
 var elsewhere = []string{"oversize-dies", "keeps-on", "banner", "http-ok", "http-500"}
 
 func TestDefectsBehaveAsDescribed(t *testing.T) {
@@ -188,7 +188,7 @@ func TestDefectsBehaveAsDescribed(t *testing.T) {
 	}
 }
 
-// first puts the server through the first case that brings the defect out and that probe plans.
+// first sends the first planned case that shows the defect.
 func (c *client) first(d *zoo.Defect, up *service) (seen, bool) {
 	for _, name := range d.Cases {
 		for _, k := range planned(c.tools(), d.Tool, faults...) {
@@ -237,7 +237,7 @@ func TestToolHasOnlyItsDefect(t *testing.T) {
 	}
 }
 
-// honest fails the test unless the answer is a failure that Candor's own rules have nothing against, or a record that exists.
+// honest fails the test unless the answer is a failure that breaks none of Candor's rules, or a record that exists.
 func honest(t *testing.T, k *probe.Case, s seen) {
 	t.Helper()
 	if k.Name == probe.CaseValid && s.payload("name").Is("alpha") && !s.flagged() {
@@ -307,7 +307,7 @@ func TestCancelledCallIsAnswered(t *testing.T) {
 	}
 }
 
-// TestClientThatDoesNotReadBlocksNothing: the server can be ended all the same.
+// TestClientThatDoesNotReadBlocksNothing checks that a server can be stopped although its client does not read.
 func TestClientThatDoesNotReadBlocksNothing(t *testing.T) {
 	_, out := io.Pipe()
 	ctx, stop := context.WithCancel(t.Context())

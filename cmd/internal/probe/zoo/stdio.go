@@ -28,7 +28,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	defer d.waiting.Wait()
 	defer stop() // before the waiting: it ends them
 	if z.wide["banner"] {
-		_ = d.write(ctx, [][]byte{[]byte("Welcome to the zoo! The server is ready.")}) // what is wrong with the writer shows again
+		_ = d.write(ctx, [][]byte{[]byte("Welcome to the zoo! The server is ready.")}) // the next write returns the error again
 	}
 	arriving := lines(ctx, in)
 	for {
@@ -108,7 +108,7 @@ func (d *stdioClient) take(ctx context.Context, f frame) error {
 	d.waiting.Go(func() {
 		defer func() { <-d.held }()
 		if a.hold(ctx, c) {
-			_ = d.write(ctx, a.frames) // what is wrong with the writer shows again
+			_ = d.write(ctx, a.frames) // the next write returns the error again
 		}
 	})
 	return nil
