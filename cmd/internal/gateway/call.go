@@ -27,7 +27,7 @@ type Call struct {
 	passes   bool                                   // the breaker has let it through and waits for its end
 	repeats  bool                                   // it has failed too often and is let through as a trial
 	tools    *toolSet                               // tools that its caller has listed; nil if unknown
-	learn    func(result wire.Value, cursor string) // receives a tool list; nil unless the call is tools/list of a known caller
+	learn    func(result wire.Value, cursor string) // receives a tool list; nil unless the method is tools/list
 	final    bool                                   // the client has seen part of the answer, so it cannot be retried
 	streamed bool                                   // its answer comes on a stream that the client may resume
 	unheard  atomic.Bool                            // the client has disconnected and will not read the answer

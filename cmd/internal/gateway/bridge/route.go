@@ -72,8 +72,8 @@ func (h *host) keep(outbox *messageQueue, l *queuedMessage) (lost []*queuedMessa
 	return lost
 }
 
-// callNamedBy returns the call that a notification refers to, and the id or token as its client wrote it. Ok is false if it
-// refers to no call. The call is nil if it has ended.
+// callNamedBy returns the call that a notification refers to, and the notification with the id or token as the client wrote it.
+// Ok is false if it refers to no call. The call is nil if it has ended.
 func (h *host) callNamedBy(m *wire.Message) (c *call, words []byte, ok bool) {
 	path, name := []string{"params", "progressToken"}, m.Params().Path("progressToken").Raw()
 	byToken := m.MethodIs("notifications/progress")

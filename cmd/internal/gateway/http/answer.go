@@ -88,8 +88,8 @@ func (x *Exchange) rejection(res *http.Response, body []byte) gateway.Reply {
 	return reply
 }
 
-// statusFor returns the upstream's status, unless the answer is now a result and was not before: clients read results only with a
-// success status.
+// statusFor returns the status for an answer. It is the upstream's, except that a changed answer gets 200 if it is a result,
+// because clients read results only with a success status, or if the upstream's status is below 400.
 func (x *Exchange) statusFor(status int, answer, said []byte) int {
 	if status == http.StatusOK || bytes.Equal(answer, said) {
 		return status

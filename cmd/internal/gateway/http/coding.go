@@ -85,8 +85,8 @@ func acceptsCodings(h http.Header, codings []string) bool {
 	return !slices.ContainsFunc(codings, func(c string) bool { return !accepted[c] })
 }
 
-// codedBody is a compressed body that is read decompressed. If the client accepts the coding, it keeps the compressed bytes, and
-// an unchanged success is sent as those bytes.
+// codedBody is a compressed body that is read decompressed. If the client accepts the coding, and in observe mode, it keeps the
+// compressed bytes, and an unchanged success is sent as those bytes.
 type codedBody struct {
 	io.Reader
 	raw    io.ReadCloser
@@ -97,8 +97,8 @@ type codedBody struct {
 	whole  []byte // the decompressed body; nil until all of it was read
 }
 
-// reserve returns the memory needed for a buffer of that size for the decompressed body and as much for the compressed one, which
-// is rarely larger.
+// reserve returns the memory needed for a buffer of that size for the decompressed body and, if the compressed body is kept, as
+// much for that one, which is rarely larger.
 func (c *codedBody) reserve(size int64) int64 {
 	if c == nil || !c.keep {
 		return size

@@ -27,7 +27,8 @@ func isEndpoint(e *framing.Event) bool {
 }
 
 // handleEndpoint returns the bytes that the client gets for an endpoint event. The first one begins a legacy session. A further
-// one with the same address is dropped. Any other ends the stream with an error.
+// one with the same address is dropped, and so is one on a stream that is not a legacy stream. Another address ends the stream
+// with an error.
 func (o *stream) handleEndpoint(e *framing.Event) []byte {
 	switch {
 	case e.Unended, e.Flaw == wireflaw.None && len(e.Data) == 0:

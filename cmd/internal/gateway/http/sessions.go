@@ -71,7 +71,8 @@ func (t *sessionTable) get(id string) *session {
 	return t.byID[id]
 }
 
-// note marks a session as used. It creates the session with made if it is unknown. It returns nil if there are too many.
+// note marks a session as used. It creates the session with made if it is unknown. It returns nil if there are
+// too many or the id is too long.
 func (t *sessionTable) note(id string, made func() *session) *session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -110,7 +111,7 @@ func (x *Exchange) noteSession(res *http.Response) {
 }
 
 // park keeps the call of an exchange open, because its answer will arrive on another connection. It returns false if a call with
-// that id is already open. Until it is taken, the call counts as open and its request as held memory.
+// that id is already open or there are too many. Until it is taken, the call counts as open and its request as held memory.
 func (s *session) park(x *Exchange, c *gateway.Call) bool {
 	c.Commit()
 	c.SetStreamed()

@@ -172,7 +172,7 @@ func (c *Child) explain(err error) error {
 	return &StartError{Command: c.Command, Hint: hint, Err: err}
 }
 
-// await waits until the server and all processes that it has started have ended.
+// await waits until the server and all processes that it has started have ended, and sets the status.
 func (p *process) await() {
 	p.status = statusOf(p.runs.End())
 	close(p.done)

@@ -251,7 +251,8 @@ func (l *serverConn) again(p *pending, wait time.Duration) {
 	})
 }
 
-// cancel ends a call that the client cancels. It reports whether the call was sent, so that the server must be notified.
+// cancel ends a call that the client cancels. It returns false if the call was never sent, so that the server need not be
+// notified.
 func (l *serverConn) cancel(id wire.ID) (sent bool) {
 	key := gateway.IDKey(id)
 	l.mu.Lock()
