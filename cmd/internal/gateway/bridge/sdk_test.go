@@ -53,7 +53,7 @@ func (d *refusing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// hearing receives a value for each line that a server writes to its standard error.
+// hearing receives a value each time that a server writes "cancelled" to its standard error.
 type hearing chan struct{}
 
 func (h hearing) Write(p []byte) (int, error) {

@@ -29,7 +29,8 @@ func askAndLeaveUnread(t *testing.T, g *httpgatetest.Gate) {
 	}
 }
 
-// TestAnswerWithoutMemoryIsReported uses clients that do not read: whole or on a stream, with or without a length.
+// TestAnswerWithoutMemoryIsReported makes calls while other clients do not read their answers. Answers have a length, are chunked
+// or come as an event.
 func TestAnswerWithoutMemoryIsReported(t *testing.T) {
 	answer := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 6<<20) + `"}]}}`
 	for name, upstream := range map[string]http.Handler{
@@ -62,7 +63,7 @@ func TestAnswerWithoutMemoryIsReported(t *testing.T) {
 	}
 }
 
-// TestAUsualCallIsAnsweredWhileLargeOnesWait for clients that do not read.
+// TestAUsualCallIsAnsweredWhileLargeOnesWait uses large answers that wait for clients that do not read.
 func TestAUsualCallIsAnsweredWhileLargeOnesWait(t *testing.T) {
 	large := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 4<<20) + `"}]}}`
 	usual := `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"` + strings.Repeat("x", 40<<10) + `"}]}}`

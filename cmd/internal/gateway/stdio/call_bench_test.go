@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// WrapEnv makes the test binary a gateway in front of the measured server. Its value configures that server.
+// WrapEnv makes the test binary a gateway in front of the measured server. Its value is that of load.Env for the server.
 const WrapEnv = "CANDOR_TEST_WRAP"
 
 func wrapMain() int {

@@ -62,7 +62,7 @@ func mischief(random *rand.Rand, id int) string {
 		return "no message at all"
 	case n < 40:
 		return gatewaytest.ToolCall(id, "echo", `{"n":1,"n":2}`)
-	case n < 50: // the cancellation is late or names no call; the call after it is answered
+	case n < 50: // the cancellation names no call; the call after it is answered
 		return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"nobody"}}` + "\n" + gatewaytest.ToolCall(id, "echo", `{}`)
 	default:
 		return gatewaytest.ToolCall(id, faults[random.IntN(len(faults))], `{"ms":1}`)
