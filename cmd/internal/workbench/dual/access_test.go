@@ -7,11 +7,11 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// writers are the tools that change something.
+// writers lists the tools that change something.
 var writers = []string{"thought_record", "consensus_propose", "consensus_vote", "router_call", "task_create", "task_update", "audit_session_start", "merkle_finalize"}
 
-// TestD8ReadOnlyAndMinimalRefuse calls all 27 tools in each access: what is not admitted is refused with a code, before its arguments are
-// read, is denied in the trail, and changes nothing.
+// TestD8ReadOnlyAndMinimalRefuse calls all 27 tools with each access. A tool that is not allowed is refused with a code
+// before its arguments are read, is recorded as denied, and changes nothing.
 func TestD8ReadOnlyAndMinimalRefuse(t *testing.T) {
 	t.Parallel()
 	for _, access := range []string{"readonly", "minimal"} {

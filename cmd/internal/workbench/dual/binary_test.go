@@ -8,12 +8,12 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/testbinary"
 )
 
-// binary is the shipped program. The tests of this package drive it as clients do and see nothing of its inside.
+// binary is the path of the shipped program. The tests of this package use it only as clients do.
 var binary string
 
 var long = flag.Bool("long", false, "run the long forms: 200 kills, 500 fights")
 
-// rounds returns how often a test repeats something.
+// rounds returns the number of repetitions of a test.
 func rounds(usual, many int) int {
 	switch {
 	case *long:
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	testbinary.Parallel(6)
 	if only := flag.Lookup("test.run"); raced && testing.Short() && only.Value.String() == "" {
-		_ = only.Value.Set("D13|D11") // calls run beside each other there only; the rest runs without the detector
+		_ = only.Value.Set("D13|D11") // only these tests run calls in parallel; the others run without the detector
 	}
 	os.Exit(testbinary.Run(m, raced, &binary))
 }

@@ -21,10 +21,10 @@ import (
 
 type args = map[string]any
 
-// patience bounds the wait for one answer on a loaded machine. No test measures time.
+// patience is the maximum wait for one answer on a loaded machine. No test measures time.
 const patience = 60 * time.Second
 
-// place is where servers work: a state folder with a database and a trail.
+// place is the state directory of servers, with a database and a trail.
 type place struct {
 	t     testing.TB
 	state string
@@ -41,10 +41,10 @@ func newPlace(t testing.TB, flags ...string) *place {
 	return &place{t: t, state: filepath.Join(home, "state"), flags: flags}
 }
 
-// trail is the folder of the ledger.
+// trail returns the directory of the ledger.
 func (p *place) trail() string { return filepath.Join(p.state, "ledger") }
 
-// sql changes the database behind the server's back.
+// sql changes the database directly, without the server.
 func (p *place) sql(statement string, values ...any) {
 	p.t.Helper()
 	db, err := sqlitedb.Open(filepath.Join(p.state, "dual.db"), sqlitedb.Options{})
@@ -78,7 +78,7 @@ func (p *place) hold() (release func()) {
 	}
 }
 
-// server is the running program as a child process. Its methods may be used by one goroutine at a time, except send.
+// server is the running program as a child process. Its methods except send must not be called concurrently.
 type server struct {
 	t    testing.TB
 	cmd  *exec.Cmd
@@ -94,7 +94,7 @@ type server struct {
 
 var errEnded = errors.New("the server ended")
 
-// start starts a server on the state of p and shakes hands with it.
+// start starts a server on the state of p and makes the handshake.
 func (p *place) start(flags ...string) *server {
 	p.t.Helper()
 	s := &server{t: p.t, done: make(chan struct{}), waiting: map[string]chan wire.Message{}}
@@ -143,7 +143,7 @@ func (s *server) read(out io.Reader) {
 	}
 }
 
-// send sends a request and returns where its answer arrives. It is safe for concurrent use.
+// send sends a request and returns a channel for its answer. It is safe for concurrent use.
 func (s *server) send(method, params string) (<-chan wire.Message, error) {
 	answer := make(chan wire.Message, 1)
 	s.mu.Lock()
@@ -156,7 +156,7 @@ func (s *server) send(method, params string) (<-chan wire.Message, error) {
 	return answer, nil
 }
 
-// await returns an answer. The error says that the server ended before it answered.
+// await returns an answer. It returns an error if the server ended before it answered.
 func (s *server) await(answer <-chan wire.Message) (wire.Message, error) {
 	select {
 	case m := <-answer:
@@ -201,14 +201,14 @@ func callParams(t testing.TB, tool string, in any) string {
 	return string(raw)
 }
 
-// call calls a tool. The arguments are anything that becomes JSON.
+// call calls a tool. The arguments are encoded as JSON.
 func (s *server) call(tool string, in any) answer {
 	s.t.Helper()
 	m := s.ask("tools/call", callParams(s.t, tool, in))
 	return answer{s.t, &m}
 }
 
-// later calls a tool without waiting for it.
+// later calls a tool and returns a function that waits for the answer.
 func (s *server) later(tool string, in any) func() answer {
 	s.t.Helper()
 	arriving, err := s.send("tools/call", callParams(s.t, tool, in))
@@ -216,12 +216,12 @@ func (s *server) later(tool string, in any) func() answer {
 		s.t.Fatal(err)
 	}
 	return func() answer {
-		m, _ := s.await(arriving) // an empty message is neither a success nor a failure, and every check refuses it
+		m, _ := s.await(arriving) // an empty message is neither a success nor a failure, so every check rejects it
 		return answer{s.t, &m}
 	}
 }
 
-// either returns the answer that comes first of two calls, and a function that waits for the other one.
+// either returns the first answer of two calls, and a function that waits for the other one.
 func either(a, b func() answer) (first answer, other func() answer) {
 	answers := make(chan answer, 2)
 	for _, wait := range []func() answer{a, b} {
@@ -233,13 +233,13 @@ func either(a, b func() answer) (first answer, other func() answer) {
 // end closes the input and waits for the server.
 func (s *server) end() { s.finish(func() { _ = s.in.Close() }) }
 
-// kill is kill -9.
+// kill sends SIGKILL and waits for the server.
 func (s *server) kill() { s.finish(func() { _ = s.cmd.Process.Kill() }) }
 
 func (s *server) finish(how func()) {
 	s.once.Do(func() {
 		how()
-		<-s.done // the pipe is emptied before Wait
+		<-s.done // the pipe must be drained before Wait
 		_ = s.cmd.Wait()
 	})
 }
@@ -250,7 +250,7 @@ type answer struct {
 	m *wire.Message
 }
 
-// envelope returns what the dialect wrote, from the first block of text. structuredContent must be the same.
+// envelope returns the envelope of the dialect from the first text block. structuredContent must be the same.
 func (a answer) envelope() wire.Value {
 	a.t.Helper()
 	text, _ := a.m.Result().Path("content", 0, "text").Str()
@@ -264,13 +264,13 @@ func (a answer) envelope() wire.Value {
 	return v
 }
 
-// marked reports isError.
+// marked reports whether isError is set.
 func (a answer) marked() bool {
 	is, _ := a.m.Result().Path("isError").Bool()
 	return is
 }
 
-// fine demands a success and returns it.
+// fine requires a success and returns it.
 func (a answer) fine() answer {
 	a.t.Helper()
 	e := a.envelope()
@@ -294,7 +294,7 @@ func (a answer) code() string {
 	return code
 }
 
-// is demands a failure with a code.
+// is requires a failure with a code.
 func (a answer) is(code string) answer {
 	a.t.Helper()
 	if got := a.code(); got != code {
@@ -303,7 +303,7 @@ func (a answer) is(code string) answer {
 	return a
 }
 
-// isA demands a failure in pattern A, with a code behind HANDLER_ERROR unless it is INVALID_PARAMS.
+// isA requires a failure in pattern A, with the code in HANDLER_ERROR unless it is INVALID_PARAMS.
 func (a answer) isA(code string) answer {
 	a.t.Helper()
 	a.is(code)
@@ -325,7 +325,7 @@ func (a answer) isA(code string) answer {
 	return a
 }
 
-// isB demands a failure in pattern B.
+// isB requires a failure in pattern B.
 func (a answer) isB(code string) answer {
 	a.t.Helper()
 	a.is(code)
@@ -339,7 +339,7 @@ func (a answer) isB(code string) answer {
 	return a
 }
 
-// data returns a text of a success.
+// data returns a string of a success.
 func (a answer) data(path ...any) string {
 	text, _ := a.value(path...).Str()
 	return text
@@ -367,7 +367,7 @@ func (a answer) detail(path ...any) wire.Value {
 	return a.canonical().Path(append([]any{"details"}, path...)...)
 }
 
-// The usual steps.
+// Common steps.
 
 const missing = "00000000-0000-0000-0000-000000000000"
 
@@ -391,7 +391,7 @@ func (s *server) think(task string, more args) answer {
 	return s.call("thought_record", in)
 }
 
-// advance changes the status of a task up to one.
+// advance changes the status of a task step by step up to the given one.
 func (s *server) advance(task, to string) {
 	s.t.Helper()
 	for _, status := range statuses[1:7] {

@@ -11,8 +11,8 @@ import (
 	"github.com/candor-mcp/candor/client"
 )
 
-// triggers make the running server emit each code of the domain, by a condition that a client or the world around it can bring about
-// wherever there is one.
+// triggers make the running server emit each code of the domain, by a condition that a client or the environment can
+// cause where possible.
 var triggers = map[string]func(p *place) answer{
 	"INVALID_PARAMS": func(p *place) answer { return p.start().call("task_get", args{"id": 5}) },
 	"HANDLER_ERROR":  func(p *place) answer { return p.start("--drill").call("drill", args{"kind": "panic"}) },
@@ -90,7 +90,8 @@ var triggers = map[string]func(p *place) answer{
 	},
 }
 
-// TestD2EveryCodeIsEmitted makes the running server emit each of the 20 codes, in the pattern of its tool, and reads each with the decoder.
+// TestD2EveryCodeIsEmitted makes the running server emit each of the 20 codes, in the pattern of its tool, and decodes
+// each.
 func TestD2EveryCodeIsEmitted(t *testing.T) {
 	t.Parallel()
 	registered := 0
@@ -132,7 +133,7 @@ func TestD2EveryCodeIsEmitted(t *testing.T) {
 	}
 }
 
-// decoded reads an answer with client.Decode, as it is and as a server of the original would have sent it, without _meta.
+// decoded decodes an answer with client.Decode, unchanged and without _meta, as the original server would have sent it.
 func decoded(t *testing.T, a answer, want candor.Code) {
 	t.Helper()
 	var whole mcp.CallToolResult

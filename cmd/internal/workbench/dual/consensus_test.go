@@ -28,7 +28,8 @@ func (s *server) vote(round string, voter int, choice string) answer {
 	return s.call("consensus_vote", args{"round_id": round, "voter_id": fmt.Sprintf("v%d", voter), "choice": choice})
 }
 
-// TestRoundIsDecidedByItsQuorum: a decision comes with the vote that makes it certain, and never changes, also over a restart.
+// TestRoundIsDecidedByItsQuorum checks that a round is decided by the vote that makes the result certain, and that the
+// decision never changes, even after a restart.
 func TestRoundIsDecidedByItsQuorum(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -59,7 +60,8 @@ func TestRoundIsDecidedByItsQuorum(t *testing.T) {
 	}
 }
 
-// TestEquivocationIsRefused: the first vote stands, and a second one that differs is evidence.
+// TestEquivocationIsRefused checks that the first vote counts, and that a second one that differs is recorded as
+// evidence.
 func TestEquivocationIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -83,7 +85,7 @@ func TestEquivocationIsRefused(t *testing.T) {
 	}
 }
 
-// TestARepeatedEquivocationIsKeptOnce: a voter cannot fill the database or an answer with votes that are refused.
+// TestARepeatedEquivocationIsKeptOnce checks that a voter cannot fill the database or an answer with refused votes.
 func TestARepeatedEquivocationIsKeptOnce(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -100,7 +102,7 @@ func TestARepeatedEquivocationIsKeptOnce(t *testing.T) {
 	}
 }
 
-// TestOneOfManyVotesCounts: a voter votes at the same time through several servers.
+// TestOneOfManyVotesCounts votes concurrently for one voter through several servers.
 func TestOneOfManyVotesCounts(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "--db-wait", "30s")
@@ -126,7 +128,8 @@ func TestOneOfManyVotesCounts(t *testing.T) {
 	}
 }
 
-// TestGossipReturnsWhatTheCallerLacks: rounds that it does not know, or knows in another state, and none that it knows.
+// TestGossipReturnsWhatTheCallerLacks checks that gossip returns only rounds that the caller does not know, or knows in
+// another state.
 func TestGossipReturnsWhatTheCallerLacks(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -156,7 +159,7 @@ func TestGossipReturnsWhatTheCallerLacks(t *testing.T) {
 	}
 }
 
-// TestGossipPagesAreBoundedInBytes: large rounds come on several pages, and none is lost.
+// TestGossipPagesAreBoundedInBytes checks that large rounds are returned on several pages, and none is lost.
 func TestGossipPagesAreBoundedInBytes(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -167,7 +170,7 @@ func TestGossipPagesAreBoundedInBytes(t *testing.T) {
 	pages, after := 0, int64(0)
 	for more := true; more; pages++ {
 		a := s.call("consensus_gossip", args{"limit": 200, "after": after}).fine()
-		if n := len(a.m.Bytes()); n > 4<<20 { // the text is there twice
+		if n := len(a.m.Bytes()); n > 4<<20 { // the text occurs twice
 			t.Errorf("an answer of %d bytes", n)
 		}
 		for v := range a.value("rounds").Elements() {
@@ -181,7 +184,7 @@ func TestGossipPagesAreBoundedInBytes(t *testing.T) {
 	}
 }
 
-// TestReputationFollowsFromOutcomes: what an agent did changes its score, its history and its gates.
+// TestReputationFollowsFromOutcomes checks that the actions of an agent change its score, its history and its gates.
 func TestReputationFollowsFromOutcomes(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()

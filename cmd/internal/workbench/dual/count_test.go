@@ -7,7 +7,8 @@ import (
 	"github.com/candor-mcp/candor/dialect"
 )
 
-// TestD1AToolTooManyOrTooFewIsFoundAtTheStart opens the server with another table of patterns. Then every call is refused.
+// TestD1AToolTooManyOrTooFewIsFoundAtTheStart opens the server with another table of patterns and checks that every
+// call is refused.
 func TestD1AToolTooManyOrTooFewIsFoundAtTheStart(t *testing.T) {
 	open := func() []workbench.Finding {
 		t.Helper()

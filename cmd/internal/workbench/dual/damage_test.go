@@ -7,19 +7,20 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// nested returns lists in lists, as JSON.
+// nested returns nested arrays as JSON.
 func nested(levels int) string {
 	return strings.Repeat("[", levels) + strings.Repeat("]", levels)
 }
 
-// rawCall calls a tool with arguments that are written as JSON.
+// rawCall calls a tool with arguments given as JSON text.
 func (s *server) rawCall(tool, arguments string) answer {
 	s.t.Helper()
 	m := s.ask("tools/call", `{"name":"`+tool+`","arguments":`+arguments+`}`)
 	return answer{s.t, &m}
 }
 
-// TestAnswersCanBeParsed: no context of a task, and no result of an upstream, makes an answer that is nested too deeply to be read.
+// TestAnswersCanBeParsed checks that no context of a task, and no result of an upstream, makes an answer too deeply
+// nested to be read.
 func TestAnswersCanBeParsed(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -46,7 +47,7 @@ func TestAnswersCanBeParsed(t *testing.T) {
 	}
 }
 
-// TestADamagedRowIsTheFailureOfTheServer: it is named, and the other rows are still listed.
+// TestADamagedRowIsTheFailureOfTheServer checks that a damaged row is named, and that the other rows are still listed.
 func TestADamagedRowIsTheFailureOfTheServer(t *testing.T) {
 	t.Parallel()
 	for column, value := range map[string]string{"context": "{bad", "created_at": "yesterday", "updated_at": "", "status": "ODD"} {
@@ -89,7 +90,7 @@ func TestADamagedRowIsTheFailureOfTheServer(t *testing.T) {
 	}
 }
 
-// TestNothingIsAppendedToADamagedChain: a record that follows a damaged one would give it a place in the chain.
+// TestNothingIsAppendedToADamagedChain checks that no record is appended, because it would confirm the damaged one.
 func TestNothingIsAppendedToADamagedChain(t *testing.T) {
 	t.Parallel()
 	for _, change := range []string{"seq = -5", "content = 'other'", "hash = 'x'", "timestamp = ''"} {
@@ -108,7 +109,8 @@ func TestNothingIsAppendedToADamagedChain(t *testing.T) {
 	}
 }
 
-// TestHalfACharacterIsRefused: it cannot be stored as it is, and is not silently replaced.
+// TestHalfACharacterIsRefused checks that an unpaired surrogate, which cannot be stored, is refused and not silently
+// replaced.
 func TestHalfACharacterIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -125,7 +127,7 @@ func TestHalfACharacterIsRefused(t *testing.T) {
 	}
 }
 
-// TestIssuesHaveOneFormOfPath: a path is a JSON pointer, from a schema and from a rule.
+// TestIssuesHaveOneFormOfPath checks that a path is a JSON Pointer, from a schema and from a rule.
 func TestIssuesHaveOneFormOfPath(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -140,7 +142,7 @@ func TestIssuesHaveOneFormOfPath(t *testing.T) {
 	}
 }
 
-// TestACancelledDependencyIsNotAwaited: it never becomes DONE, so there is nothing to wait for.
+// TestACancelledDependencyIsNotAwaited checks that a task does not wait for a dependency that never becomes DONE.
 func TestACancelledDependencyIsNotAwaited(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()

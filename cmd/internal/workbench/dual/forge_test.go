@@ -30,7 +30,7 @@ func exported(t *testing.T) (text, key string) {
 	return string(raw), key
 }
 
-// TestAForgedExportIsRefused: a file that shows a reader other records than those that are checked is refused.
+// TestAForgedExportIsRefused checks that a file that shows a reader other records than the checked ones is refused.
 func TestAForgedExportIsRefused(t *testing.T) {
 	t.Parallel()
 	text, key := exported(t)

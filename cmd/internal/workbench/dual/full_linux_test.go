@@ -9,8 +9,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/smalldisk"
 )
 
-// onSmallDisk has the servers of p work on a disk of 2 MiB, which only they see. The trail is elsewhere: a full disk under it refuses
-// every call, which is not what is tested here.
+// onSmallDisk makes the servers of p use a disk of 2 MiB that only they see. The trail is elsewhere, because a full
+// disk for the trail refuses every call.
 func (p *place) onSmallDisk() {
 	p.t.Helper()
 	if err := os.MkdirAll(p.state, 0o700); err != nil {
@@ -20,8 +20,8 @@ func (p *place) onSmallDisk() {
 	p.wrap = smalldisk.Mount(p.t, p.state, 2)
 }
 
-// TestD15AFullDiskIsDBFull: what does not fit onto the disk is refused, nothing of it is kept, reading goes on, and so does writing once
-// there is space.
+// TestD15AFullDiskIsDBFull checks that a change that does not fit on the disk is refused and undone, that reading
+// continues, and that writing works again once there is space.
 func TestD15AFullDiskIsDBFull(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -32,7 +32,7 @@ func TestD15AFullDiskIsDBFull(t *testing.T) {
 	free := smalldisk.Fill(t, smalldisk.Seen(s.cmd, p.state))
 	stored := int64(1)
 	var full answer
-	for range 100 { // what the database has in reserve is used first
+	for range 100 { // space that the database has reserved is used first
 		if full = s.think(id, args{"content": strings.Repeat("x", 16<<10)}); full.code() != "" {
 			break
 		}

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// TestD16AKillLeavesNothingHalfDone kills servers at random moments while they finalise sessions, vote and update tasks. Afterwards
-// everything that was acknowledged is there, and what was cut off is there as a whole or not at all.
+// TestD16AKillLeavesNothingHalfDone kills servers at random moments while they finalise sessions, vote and update
+// tasks. Afterwards every acknowledged change is present, and every interrupted change is complete or absent.
 func TestD16AKillLeavesNothingHalfDone(t *testing.T) {
 	t.Parallel()
-	for part := range 3 { // each with its own state
+	for part := range 3 { // each with a separate state
 		t.Run(fmt.Sprint(part), func(t *testing.T) {
 			t.Parallel()
 			killServers(t, rounds(6, 70))
@@ -43,7 +43,7 @@ func killServers(t *testing.T, kills int) {
 		}
 		rand.Shuffle(len(steps)-1, func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
 		done := map[string]int{}
-		fatal := kill % len(steps) // the step that the server dies in, or soon after
+		fatal := kill % len(steps) // the step during which, or soon after which, the server is killed
 		for i, step := range steps {
 			if i == fatal {
 				time.AfterFunc(time.Duration(rand.IntN(6000))*time.Microsecond, func() { _ = s.cmd.Process.Kill() })
@@ -67,7 +67,7 @@ func killServers(t *testing.T, kills int) {
 	s.valid(true, args{})
 }
 
-// whole checks what is left of one round of the test above.
+// whole checks the state after one round of the test above.
 func (s *server) whole(task, session, round string, done map[string]int) {
 	s.t.Helper()
 	got := s.call("task_get", args{"id": task}).fine()

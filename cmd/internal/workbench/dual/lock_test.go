@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestD13ALockHasATimeout: while a call of a tool waits for the database, another call of it does not wait for ever, and other tools work.
+// TestD13ALockHasATimeout checks that a call does not wait for ever for another call of the same tool that waits for
+// the database, and that other tools work.
 func TestD13ALockHasATimeout(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -20,13 +21,14 @@ func TestD13ALockHasATimeout(t *testing.T) {
 	if !refused.detail("tool").Is("task_update") {
 		t.Errorf("%s", refused.m.Bytes())
 	}
-	s.call("task_get", args{"id": id}).fine() // a lock holds up no other tool
+	s.call("task_get", args{"id": id}).fine() // a lock does not block other tools
 	release()
 	other().fine()
 	s.call("task_update", args{"id": id, "status": "GATHER"}).fine()
 }
 
-// TestD13DifferentToolsWorkOnOneTask: calls of many tools on the same tasks at the same time end, and leave a state that verifies.
+// TestD13DifferentToolsWorkOnOneTask checks that concurrent calls of many tools on the same tasks end, and that the
+// resulting state verifies.
 func TestD13DifferentToolsWorkOnOneTask(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "--lock-wait", "60s", "--db-wait", "60s")
@@ -67,7 +69,7 @@ func TestD13DifferentToolsWorkOnOneTask(t *testing.T) {
 	servers[0].valid(true, args{})
 }
 
-// TestD14APanicIsAHandlerErrorWithoutStack: the lock of the tool is free again, and the server goes on.
+// TestD14APanicIsAHandlerErrorWithoutStack checks that the lock of the tool is released, and that the server continues.
 func TestD14APanicIsAHandlerErrorWithoutStack(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start("--drill", "--lock-wait", "2s")
@@ -82,7 +84,7 @@ func TestD14APanicIsAHandlerErrorWithoutStack(t *testing.T) {
 	s.call("server_ping", args{}).fine()
 }
 
-// TestD15ABusyDatabaseIsDBBusy: retryable, and nothing changed.
+// TestD15ABusyDatabaseIsDBBusy checks that the failure is retryable, and that nothing is changed.
 func TestD15ABusyDatabaseIsDBBusy(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -112,7 +114,8 @@ func (s *server) retryable(a answer) {
 	}
 }
 
-// TestD15AFullDatabaseIsDBFull: distinct from a busy one, retryable, and the database goes on once there is space.
+// TestD15AFullDatabaseIsDBFull checks that a full database is distinguished from a busy one and is retryable, and that
+// the database works again once there is space.
 func TestD15AFullDatabaseIsDBFull(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write docs/dual.md")
 
 const page = "../../../../docs/dual.md"
 
-// TestPage holds the table and the bytes on docs/dual.md to what the running server says.
+// TestPage checks the table and the examples in docs/dual.md against the running server.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(page)
@@ -44,7 +44,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// between replaces what stands between the line that begins with one mark and the next other mark.
+// between replaces the text between the line that begins with begin and the next end.
 func between(t *testing.T, text, begin, end, with string) string {
 	t.Helper()
 	at := strings.Index(text, begin)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// runCandor runs a command and returns what it prints and its exit code.
+// runCandor runs a command and returns its output and its exit code.
 func runCandor(t testing.TB, words ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	cmd := exec.Command(binary, words...)
@@ -27,7 +27,7 @@ func runCandor(t testing.TB, words ...string) (stdout, stderr string, code int) 
 	return out.String(), said.String(), cmd.ProcessState.ExitCode()
 }
 
-// person runs a command below candor workbench dual on the state of p.
+// person runs a subcommand of candor workbench dual on the state of p.
 func (p *place) person(words ...string) (stdout, stderr string, code int) {
 	p.t.Helper()
 	return runCandor(p.t, append(append([]string{"workbench", "dual"}, words...), "--state", p.state)...)
@@ -92,7 +92,7 @@ func TestAPersonSeesWhatTheServerHolds(t *testing.T) {
 	}
 }
 
-// TestAPersonReadsWhileTheDatabaseIsLocked: the commands take no lock, and wait for none.
+// TestAPersonReadsWhileTheDatabaseIsLocked checks that the commands neither take a lock nor wait for one.
 func TestAPersonReadsWhileTheDatabaseIsLocked(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -107,7 +107,7 @@ func TestAPersonReadsWhileTheDatabaseIsLocked(t *testing.T) {
 	}
 }
 
-// TestAnInterruptedExportLeavesNoHalfFile: after Ctrl-C there is no file, or a whole one.
+// TestAnInterruptedExportLeavesNoHalfFile checks that after Ctrl-C there is no file, or a complete one.
 func TestAnInterruptedExportLeavesNoHalfFile(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -148,7 +148,7 @@ func TestAnInterruptedExportLeavesNoHalfFile(t *testing.T) {
 	s.call("server_ping", args{}).fine()
 }
 
-// TestAPersonFindsTampering: the exit code is 1, and the record is named.
+// TestAPersonFindsTampering checks that the exit code is 1, and that the record is named.
 func TestAPersonFindsTampering(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -162,7 +162,7 @@ func TestAPersonFindsTampering(t *testing.T) {
 	}
 }
 
-// TestAThirdPartyChecksAnExport: with the file and the public key alone, and finds every change of a record.
+// TestAThirdPartyChecksAnExport checks that the file and the public key are enough to find every change of a record.
 func TestAThirdPartyChecksAnExport(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

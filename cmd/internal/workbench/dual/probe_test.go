@@ -8,8 +8,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// TestProbeReproducesTheInventory: candor probe finds 19 tools of pattern A only and 8 with both patterns, and nothing wrong but that
-// pattern B is not marked. In the unified form it finds nothing wrong.
+// TestProbeReproducesTheInventory checks that candor probe finds 19 tools with only pattern A and 8 with both patterns,
+// and only reports that pattern B is not marked. In the unified form it reports nothing.
 func TestProbeReproducesTheInventory(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range []string{"dual", "dual-unified"} {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// personReadOnly runs a command of a person who cannot write below the home of p, which is a read-only mount for that command.
+// personReadOnly runs a command with a read-only mount of the home of p.
 func (p *place) personReadOnly(words ...string) (stdout, stderr string, code int) {
 	p.t.Helper()
 	const mounting = `mount --make-rprivate / && mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" || exit 77; exec "$@"`
@@ -31,7 +31,8 @@ func (p *place) personReadOnly(words ...string) (stdout, stderr string, code int
 	return out.String(), said.String(), cmd.ProcessState.ExitCode()
 }
 
-// TestAnAuditorReadsAReadOnlySnapshot: of a server that ended, and of one that was killed, whose last changes are in the log of the database.
+// TestAnAuditorReadsAReadOnlySnapshot reads the state of a server that exited, and of one that was killed, whose last
+// changes are in the write-ahead log.
 func TestAnAuditorReadsAReadOnlySnapshot(t *testing.T) {
 	t.Parallel()
 	for name, stop := range map[string]func(*server){"ended": (*server).end, "killed": (*server).kill} {

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// upstreams writes a file of the gateway. The servers are this program itself, and one that cannot be started.
+// upstreams writes a configuration file of the gateway and returns its name.
 func (p *place) upstreams(lines ...string) string {
 	p.t.Helper()
 	name := filepath.Join(filepath.Dir(p.state), "upstreams.yaml")
@@ -21,7 +21,7 @@ func (p *place) upstreams(lines ...string) string {
 	return name
 }
 
-// works is an upstream that has the tools of this server.
+// works returns the configuration of an upstream with the tools of this server.
 func (p *place) works(name string) string {
 	state := filepath.Join(filepath.Dir(p.state), "upstream-"+name)
 	return fmt.Sprintf("  %s:\n    command: [%q, workbench, dual, --quiet, --state, %q, --ledger, none]", name, binary, state)
@@ -29,7 +29,8 @@ func (p *place) works(name string) string {
 
 const broken = "  broken:\n    command: [\"/nonexistent/server\"]"
 
-// TestRouterFallsBack: the failed attempt is measured, lowers the score, and the next call begins with the other server.
+// TestRouterFallsBack checks that a failed attempt is measured and lowers the score, and that the next call begins with
+// the other server.
 func TestRouterFallsBack(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -69,14 +70,15 @@ func TestRouterFallsBack(t *testing.T) {
 	s.call("router_call", args{"tool": "t", "upstreams": []string{"unknown"}}).isA("INVALID_PARAMS")
 	s.call("router_stats", args{"upstream": "unknown"}).isA("INVALID_PARAMS")
 	s.end()
-	// Measurements outlive the server.
+	// Measurements are durable.
 	s = p.start("--upstreams", p.upstreams(broken, p.works("good")))
 	if n := s.call("router_score", args{}).fine().number("ranking", 0, "calls"); n != 2 {
 		t.Errorf("%d calls are known after a restart", n)
 	}
 }
 
-// TestRouterKeepsAFailureOfTheCaller: what another server would refuse as well is not sent to it, and does not count against the first.
+// TestRouterKeepsAFailureOfTheCaller checks that a call that any server would refuse is not sent to another one, and
+// does not count against the first.
 func TestRouterKeepsAFailureOfTheCaller(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -94,7 +96,7 @@ func TestRouterKeepsAFailureOfTheCaller(t *testing.T) {
 	}
 }
 
-// TestRouterWithoutUpstreamsSaysSo: nothing is made up.
+// TestRouterWithoutUpstreamsSaysSo checks that the tools report missing upstreams.
 func TestRouterWithoutUpstreamsSaysSo(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -107,7 +109,8 @@ func TestRouterWithoutUpstreamsSaysSo(t *testing.T) {
 	}
 }
 
-// TestD13RouterCallsDoNotWaitForAnUpstream: while a call waits for one server, a call to another one is answered.
+// TestD13RouterCallsDoNotWaitForAnUpstream checks that while a call waits for one server, a call to another one is
+// answered.
 func TestD13RouterCallsDoNotWaitForAnUpstream(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// route calls a tool through the router on upstreams in an order.
+// route calls a tool through the router with a chain of upstreams.
 func (s *server) route(tool string, upstreams ...string) answer {
 	s.t.Helper()
 	return s.call("router_call", args{"tool": tool, "upstreams": upstreams})
 }
 
-// TestRouterReopensASessionThatEnded: an upstream whose process ended is started again by the next call.
+// TestRouterReopensASessionThatEnded checks that the next call restarts an upstream whose process has exited.
 func TestRouterReopensASessionThatEnded(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -30,7 +30,8 @@ func TestRouterReopensASessionThatEnded(t *testing.T) {
 	}
 }
 
-// TestRouterReopensASessionThatWasIdle: the gateway ends sessions that are not used, and the next call begins a new one.
+// TestRouterReopensASessionThatWasIdle checks that the next call begins a new session after the gateway has ended an
+// idle one.
 func TestRouterReopensASessionThatWasIdle(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -44,14 +45,15 @@ func TestRouterReopensASessionThatWasIdle(t *testing.T) {
 	}
 }
 
-// TestRouterCountsAServerThatCannotComeBack: a server that is gone for good loses its rank, and the chain goes on.
+// TestRouterCountsAServerThatCannotComeBack checks that a server that never restarts loses its rank, and that the chain
+// continues.
 func TestRouterCountsAServerThatCannotComeBack(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	s := p.start("--upstreams", p.upstreams(p.fake("stays-away"), p.fake("fine")), "--cost", "fine=5")
 	s.route("read", "stays-away").fine()
 	s.route("exit", "stays-away").is("UPSTREAM_GONE")
-	noteCall(p.callLog()+".away", "") // from now on it ends at its start
+	noteCall(p.callLog()+".away", "") // from now on it exits when it starts
 	for range 5 {
 		if a := s.route("write", "stays-away", "fine").fine(); a.data("upstream") != "fine" {
 			t.Errorf("%s", a.value().Raw())
@@ -63,8 +65,8 @@ func TestRouterCountsAServerThatCannotComeBack(t *testing.T) {
 	}
 }
 
-// TestRouterFallsBackForRepeatableTools: after a death, a timeout or garbage the effect of a call is unknown, so the next server is called
-// only if the tool declares that a second call changes nothing more.
+// TestRouterFallsBackForRepeatableTools checks that after a crash, a timeout or garbage, when the effect of a call is
+// unknown, the next server is called only for a tool that is declared read-only or idempotent.
 func TestRouterFallsBackForRepeatableTools(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -94,7 +96,7 @@ func TestRouterFallsBackForRepeatableTools(t *testing.T) {
 	}
 }
 
-// TestRouterSeesMaskedFailures: a failure dressed as a success is a failure, and does not count as a success.
+// TestRouterSeesMaskedFailures checks that a failure that is marked as a success counts as a failure.
 func TestRouterSeesMaskedFailures(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -105,7 +107,7 @@ func TestRouterSeesMaskedFailures(t *testing.T) {
 	if a := s.route("write", "masked", "fine"); !a.marked() || !a.detail("fallbackStopped").Is("effect") {
 		t.Errorf("%s", a.m.Bytes())
 	}
-	a := s.route("read", "suspect").fine() // which may be what the tool is for
+	a := s.route("read", "suspect").fine() // which may be the correct result of the tool
 	if a.data("result", "content", 0, "text") != "Error: internal server error" || a.data("suspected", "code") == "" {
 		t.Errorf("%s", a.value().Raw())
 	}
@@ -122,7 +124,7 @@ func TestRouterSeesMaskedFailures(t *testing.T) {
 	}
 }
 
-// TestRouterKeepsContentBesideData: a result with structured content and other content arrives whole.
+// TestRouterKeepsContentBesideData checks that a result with structured content and other content arrives complete.
 func TestRouterKeepsContentBesideData(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

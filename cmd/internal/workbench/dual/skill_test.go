@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestSkillsAreReadFromTheFolder: manifests are read anew with each call, and a file that cannot be used is named.
+// TestSkillsAreReadFromTheFolder checks that manifests are read again for each call, and that an unusable file is
+// named.
 func TestSkillsAreReadFromTheFolder(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestReadingCommandsWriteNothing: not even into a folder that no server has used.
+// TestReadingCommandsWriteNothing checks that they do not even write to a directory that no server has used.
 func TestReadingCommandsWriteNothing(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -24,7 +24,7 @@ func TestReadingCommandsWriteNothing(t *testing.T) {
 	}
 }
 
-// TestAServerStartsWhileTheDatabaseIsLocked: it has nothing to change, and reads.
+// TestAServerStartsWhileTheDatabaseIsLocked checks that a server without anything to change starts, and reads.
 func TestAServerStartsWhileTheDatabaseIsLocked(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -35,11 +35,11 @@ func TestAServerStartsWhileTheDatabaseIsLocked(t *testing.T) {
 	p.start("--db-wait", "100ms").call("task_get", args{"id": id}).fine()
 }
 
-// TestHintsOfAServerThatCannotStart name the flag or the file that is wrong.
+// TestHintsOfAServerThatCannotStart checks that the hints name the wrong flag or file.
 func TestHintsOfAServerThatCannotStart(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	if _, said, code := newPlace(t).person("--access", "FULL"); code != 0 { // as other flags, it may be typed in capitals
+	if _, said, code := newPlace(t).person("--access", "FULL"); code != 0 { // flag values are case-insensitive
 		t.Errorf("code %d, %s", code, said)
 	}
 	s := p.start()
@@ -62,7 +62,8 @@ func TestHintsOfAServerThatCannotStart(t *testing.T) {
 	}
 }
 
-// TestAnOpenStateFolderIsRefused: every call says that the server found a fault in itself, in the codes that each tool declares.
+// TestAnOpenStateFolderIsRefused checks that every call fails with an internal error, in the codes that each tool
+// declares.
 func TestAnOpenStateFolderIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -89,7 +90,8 @@ func TestAnOpenStateFolderIsRefused(t *testing.T) {
 	}
 }
 
-// TestSkillFilesThatAreNotFilesAreListed: a manifest that cannot be opened is not left out silently, and the list of such files is bounded.
+// TestSkillFilesThatAreNotFilesAreListed checks that a manifest that cannot be opened is listed, and that the list of
+// such files is limited.
 func TestSkillFilesThatAreNotFilesAreListed(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

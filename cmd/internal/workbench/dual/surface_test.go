@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// inventory is the surface that the audit of the original lists: 19 tools that throw and 8 that return their failures as data.
+// inventory lists the tools in the audit of the original: 19 that throw and 8 that return their failures as data.
 var inventory = map[string]string{
 	"server_ping": "A", "server_health": "A", "thought_record": "A", "thought_record_list": "A", "audit_verify_chain": "A", "skill_list": "A",
 	"reputation_get": "A", "reputation_history": "A", "reputation_leaderboard": "A", "reputation_check_gates": "A",
@@ -20,7 +20,7 @@ var inventory = map[string]string{
 	"audit_session_start": "B", "merkle_finalize": "B", "merkle_root": "B",
 }
 
-// TestD1The27ToolsAreListedWithStrictSchemas asks the running server for its tools.
+// TestD1The27ToolsAreListedWithStrictSchemas lists the tools of the running server.
 func TestD1The27ToolsAreListedWithStrictSchemas(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -49,7 +49,8 @@ func TestD1The27ToolsAreListedWithStrictSchemas(t *testing.T) {
 	}
 }
 
-// golden are the four reproductions of the audit. The second had ERR_NOT_FINALIZED for an unknown session, which D11 forbids.
+// golden has the four reproductions of the audit. The second had ERR_NOT_FINALIZED for an unknown session, which D11
+// forbids.
 var golden = []struct {
 	tool   string
 	in     args
@@ -89,7 +90,8 @@ func TestD2ReproductionsOfTheAuditAreExact(t *testing.T) {
 	}
 }
 
-// TestD2EveryToolOfPatternBFailsAsData brings about a domain failure of each of the eight, and of a tool of pattern A with the same code.
+// TestD2EveryToolOfPatternBFailsAsData causes a domain failure of each of the eight tools, and of a tool of pattern A
+// with the same code.
 func TestD2EveryToolOfPatternBFailsAsData(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -117,7 +119,7 @@ func TestD2EveryToolOfPatternBFailsAsData(t *testing.T) {
 	s.call("audit_verify_chain", args{"task_id": missing}).isA("ERR_NOT_FOUND")
 }
 
-// TestD3UnifiedMarksBothPatterns: one shape, one place for the code, marked isError.
+// TestD3UnifiedMarksBothPatterns checks for one shape, one position of the code, and isError.
 func TestD3UnifiedMarksBothPatterns(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start("--dialect", "dual-unified")
@@ -137,7 +139,7 @@ func TestD3UnifiedMarksBothPatterns(t *testing.T) {
 	s.call("task_create", args{"title": "x"}).fine()
 }
 
-// TestD3TheDecoderReadsEitherForm: candor decode finds the same code in both forms.
+// TestD3TheDecoderReadsEitherForm checks that candor decode finds the same code in both forms.
 func TestD3TheDecoderReadsEitherForm(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range []string{"dual", "dual-unified"} {
@@ -164,7 +166,7 @@ func decode(t *testing.T, answer []byte) wire.Value {
 	t.Helper()
 	cmd := exec.Command(binary, "decode", "--json")
 	cmd.Stdin = bytes.NewReader(answer)
-	out, _ := cmd.Output() // it ends with 1 if it finds a failure
+	out, _ := cmd.Output() // it exits with 1 if it finds a failure
 	v, err := wire.ParseValue(bytes.TrimSpace(out), wire.Limits{})
 	if err != nil {
 		t.Fatalf("candor decode: %v: %s", err, out)
@@ -175,7 +177,7 @@ func decode(t *testing.T, answer []byte) wire.Value {
 	return v
 }
 
-// withoutMeta removes _meta, as a server of the original would answer.
+// withoutMeta removes _meta, as the original server would answer.
 func withoutMeta(t *testing.T, answer []byte) []byte {
 	t.Helper()
 	at, end := bytes.Index(answer, []byte(`"_meta":`)), bytes.Index(answer, []byte(`"content":`))
@@ -185,7 +187,7 @@ func withoutMeta(t *testing.T, answer []byte) []byte {
 	return slices.Concat(answer[:at], answer[end:])
 }
 
-// TestD4RaisedCodesAreMembers: what is thrown has its code in details.code, and in _meta.
+// TestD4RaisedCodesAreMembers checks that a thrown failure has its code in details.code and in _meta.
 func TestD4RaisedCodesAreMembers(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -194,7 +196,8 @@ func TestD4RaisedCodesAreMembers(t *testing.T) {
 	s.call("router_call", args{"tool": "x"}).isA("FALLBACK_CHAIN_EXHAUSTED")
 }
 
-// TestD5DataThatSayOkFalseAreData: a task whose context looks like a failure is returned as it is, and no reader takes it for one.
+// TestD5DataThatSayOkFalseAreData checks that a task whose context looks like a failure is returned unchanged, and that
+// no reader classifies it as a failure.
 func TestD5DataThatSayOkFalseAreData(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range []string{"dual", "dual-unified"} {

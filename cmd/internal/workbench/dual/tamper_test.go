@@ -12,7 +12,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/trail"
 )
 
-// recordedPlace returns a state with three records of two tasks each and a finalised session for the first task. No server runs.
+// recordedPlace returns a state with three records of two tasks each and a finalised session for the first task. No
+// server is running.
 func recordedPlace(t *testing.T, flags ...string) (p *place, tasks []string) {
 	t.Helper()
 	p = newPlace(t, flags...)
@@ -29,7 +30,7 @@ func recordedPlace(t *testing.T, flags ...string) (p *place, tasks []string) {
 	return p, tasks
 }
 
-// rewrite forges a record of a task and makes every hash and link of its chain fit again.
+// rewrite forges a record of a task and updates every hash and link of its chain.
 func (p *place) rewrite(task string) {
 	p.t.Helper()
 	s := p.start("--access", "readonly")
@@ -48,7 +49,7 @@ func (p *place) rewrite(task string) {
 	}
 }
 
-// broken demands that candor workbench dual verify fails and says why.
+// broken requires that candor workbench dual verify fails with this reason.
 func (p *place) broken(name, why string, words ...string) {
 	p.t.Helper()
 	out, said, code := p.person(append([]string{"verify"}, words...)...)
@@ -67,7 +68,8 @@ func (p *place) removeDatabase() {
 	}
 }
 
-// TestADatabaseThatWasReplacedIsFound: the ledger attests which database is in the folder, so that another one is not taken for it.
+// TestADatabaseThatWasReplacedIsFound checks that the ledger identifies the database in the directory, so that another
+// one is detected.
 func TestADatabaseThatWasReplacedIsFound(t *testing.T) {
 	t.Parallel()
 	other, _ := recordedPlace(t)
@@ -117,7 +119,7 @@ func TestADatabaseThatWasReplacedIsFound(t *testing.T) {
 	}
 }
 
-// attests returns the data of the entries that attest something.
+// attests returns the data of the entries with an attestation.
 func (p *place) attests() (all []string) {
 	p.t.Helper()
 	for _, e := range p.entries() {
@@ -128,7 +130,7 @@ func (p *place) attests() (all []string) {
 	return all
 }
 
-// TestStatesShareALedger: state folders with one ledger elsewhere are not taken for each other, and may be moved.
+// TestStatesShareALedger checks that state directories with one ledger elsewhere are distinguished, and may be moved.
 func TestStatesShareALedger(t *testing.T) {
 	t.Parallel()
 	shared := filepath.Join(t.TempDir(), "trail")
@@ -157,7 +159,7 @@ func TestStatesShareALedger(t *testing.T) {
 	check(first)
 }
 
-// TestALedgerThatLostEntriesIsFound: a record that the database calls attested must be in the ledger.
+// TestALedgerThatLostEntriesIsFound checks that a record with a ledger position must be in the ledger.
 func TestALedgerThatLostEntriesIsFound(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(chain string) error{
@@ -198,11 +200,12 @@ func TestALedgerThatLostEntriesIsFound(t *testing.T) {
 	if out, _, code := p.person("verify"); code == 0 {
 		t.Errorf("without a ledger: %s", out)
 	}
-	p.start().end() // which makes a new ledger
+	p.start().end() // which creates a new ledger
 	p.broken("a new ledger", "attestation_missing")
 }
 
-// TestSessionsNamedLikeSecretsVerify: the ledger redacts what looks like a secret, and the session is found all the same.
+// TestSessionsNamedLikeSecretsVerify checks that a session is found although the ledger redacts an id that looks like a
+// secret.
 func TestSessionsNamedLikeSecretsVerify(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -224,8 +227,8 @@ func TestSessionsNamedLikeSecretsVerify(t *testing.T) {
 	}
 }
 
-// TestNothingBrokenIsExportedOrAttested: export refuses what verify calls broken, and a start does not attest a forgery over the attestation
-// of the original.
+// TestNothingBrokenIsExportedOrAttested checks that export refuses records that do not verify, and that a start does
+// not attest a forgery in addition to the original.
 func TestNothingBrokenIsExportedOrAttested(t *testing.T) {
 	t.Parallel()
 	p, tasks := recordedPlace(t)
@@ -279,7 +282,8 @@ func TestEveryFieldOfASessionIsAttested(t *testing.T) {
 	s.call("merkle_root", args{"session_id": "s"}).isA("HANDLER_ERROR")
 }
 
-// TestVerifyOfATaskIsAboutTheTask: sessions of another task do not count, and each broken session counts once.
+// TestVerifyOfATaskIsAboutTheTask checks that sessions of another task do not count, and that each broken session
+// counts once.
 func TestVerifyOfATaskIsAboutTheTask(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -313,7 +317,8 @@ func TestVerifyOfATaskIsAboutTheTask(t *testing.T) {
 	}
 }
 
-// TestARemovedDatabaseTakesNoChange: a server whose database was removed or replaced refuses calls instead of writing to a file without a name.
+// TestARemovedDatabaseTakesNoChange checks that a server whose database was removed or replaced refuses calls instead
+// of writing to an unlinked file.
 func TestARemovedDatabaseTakesNoChange(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -344,7 +349,8 @@ func TestARemovedDatabaseTakesNoChange(t *testing.T) {
 	s.valid(true, args{})
 }
 
-// TestALedgerThatComesLaterAttestsAll: records that were made without a ledger are attested at the first start with one.
+// TestALedgerThatComesLaterAttestsAll checks that records that were made without a ledger are attested at the first
+// start with one.
 func TestALedgerThatComesLaterAttestsAll(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -364,7 +370,7 @@ func TestALedgerThatComesLaterAttestsAll(t *testing.T) {
 	}
 }
 
-// TestVerifyRunsBesideWriters: records, sessions and their attestations that are just being made are not taken for faults.
+// TestVerifyRunsBesideWriters checks that records, sessions and attestations in progress are not reported as faults.
 func TestVerifyRunsBesideWriters(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "--db-wait", "30s")

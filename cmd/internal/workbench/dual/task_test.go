@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestD6DoneNeedsAThought: a task without a thought record does not become DONE, and stays exactly as it was.
+// TestD6DoneNeedsAThought checks that a task without a thought record does not become DONE, and stays unchanged.
 func TestD6DoneNeedsAThought(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -37,7 +37,7 @@ func TestD6DoneNeedsAThought(t *testing.T) {
 	}
 }
 
-// texts returns a list of texts of a success.
+// texts returns a list of strings of a success.
 func texts(a answer, path ...any) (all []string) {
 	for v := range a.value(path...).Elements() {
 		text, _ := v.Str()
@@ -163,7 +163,7 @@ func TestValidationOfTasks(t *testing.T) {
 	}
 }
 
-// TestLargeAnswersAreCutIntoPages: no answer holds much more than 1 MiB of text, and nothing is lost.
+// TestLargeAnswersAreCutIntoPages checks that no answer has much more than 1 MiB of text, and that nothing is lost.
 func TestLargeAnswersAreCutIntoPages(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -178,7 +178,7 @@ func TestLargeAnswersAreCutIntoPages(t *testing.T) {
 	seen, after := 0, int64(0)
 	for more := true; more; {
 		a := s.call("thought_record_list", args{"limit": 200, "after": after}).fine()
-		if n := len(a.m.Bytes()); n > 4<<20 { // the text is there twice
+		if n := len(a.m.Bytes()); n > 4<<20 { // the text occurs twice
 			t.Errorf("an answer of %d bytes", n)
 		}
 		seen, after, more = seen+int(a.number("count")), a.number("next_after"), a.truth("more")

@@ -14,7 +14,8 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// TestD9AnOpenSessionBinds: without session_id a thought belongs to the open session, and the documented chain ends in a root.
+// TestD9AnOpenSessionBinds checks that a thought without session_id belongs to the open session, and that the
+// documented sequence ends with a root.
 func TestD9AnOpenSessionBinds(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -54,7 +55,7 @@ func TestD9AnOpenSessionBinds(t *testing.T) {
 	s.call("merkle_finalize", args{"session_id": "one"}).fine()
 }
 
-// interleaved makes records of two tasks in turn, and returns the ids of the tasks and the records.
+// interleaved creates records of two tasks in turn, and returns the ids of the tasks and the records.
 func (s *server) interleaved(each int) (tasks, records []string) {
 	s.t.Helper()
 	tasks = []string{s.task(nil), s.task(nil)}
@@ -66,7 +67,7 @@ func (s *server) interleaved(each int) (tasks, records []string) {
 	return tasks, records
 }
 
-// valid demands that everything verifies, or does not.
+// valid requires that everything verifies, or does not.
 func (s *server) valid(want bool, in args) answer {
 	s.t.Helper()
 	a := s.call("audit_verify_chain", in).fine()
@@ -76,7 +77,7 @@ func (s *server) valid(want bool, in args) answer {
 	return a
 }
 
-// TestD10VerifyIsFineOnInterleavedTasks: with and without a filter.
+// TestD10VerifyIsFineOnInterleavedTasks verifies with and without a filter.
 func TestD10VerifyIsFineOnInterleavedTasks(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -125,7 +126,7 @@ func alterFields(t *testing.T, record int) {
 	}
 }
 
-// TestD10RemovedRecordsAreFound: any record of a chain, the last one too.
+// TestD10RemovedRecordsAreFound removes each record of a chain, including the last one.
 func TestD10RemovedRecordsAreFound(t *testing.T) {
 	t.Parallel()
 	for i := range 3 {
@@ -141,7 +142,8 @@ func TestD10RemovedRecordsAreFound(t *testing.T) {
 	}
 }
 
-// TestD10ARewrittenChainIsFound: every hash, every link and the root of the session fit again. The ledger tells.
+// TestD10ARewrittenChainIsFound rewrites a chain so that every hash, every link and the root of the session are valid.
+// The ledger shows the change.
 func TestD10ARewrittenChainIsFound(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -203,7 +205,7 @@ func TestD10AnAlteredSessionIsFound(t *testing.T) {
 	}
 }
 
-// TestD11UnknownIsNotOpen tells the failures of a session apart.
+// TestD11UnknownIsNotOpen checks that the failures of a session are distinguished.
 func TestD11UnknownIsNotOpen(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -243,7 +245,7 @@ func TestD11EveryRecordHasAProof(t *testing.T) {
 	}
 }
 
-// TestD11OneFinaliserWins: several servers on one state finalise a session at the same time.
+// TestD11OneFinaliserWins finalises a session concurrently with several servers on one state.
 func TestD11OneFinaliserWins(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "--db-wait", "30s")
@@ -280,7 +282,8 @@ func TestD11OneFinaliserWins(t *testing.T) {
 	servers[1].valid(true, args{})
 }
 
-// TestD12EveryCallIsEnteredAndLeft reads the trail: refused calls too, with outcome and code.
+// TestD12EveryCallIsEnteredAndLeft checks that the trail has the start and the end of every call, including refused
+// calls, with outcome and code.
 func TestD12EveryCallIsEnteredAndLeft(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -329,7 +332,7 @@ func TestD12EveryCallIsEnteredAndLeft(t *testing.T) {
 	}
 }
 
-// entries returns what the trail holds.
+// entries returns the records of the trail.
 func (p *place) entries() (all []ledger.Record) {
 	p.t.Helper()
 	r, err := ledger.OpenReader(p.trail())
@@ -350,7 +353,8 @@ func (p *place) entries() (all []ledger.Record) {
 	return all
 }
 
-// TestD12WithoutATrailNothingIsDone: a sink that cannot be written refuses every call, and nothing changes.
+// TestD12WithoutATrailNothingIsDone checks that a trail that cannot be written makes every call fail, and that nothing
+// changes.
 func TestD12WithoutATrailNothingIsDone(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

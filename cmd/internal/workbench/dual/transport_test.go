@@ -15,7 +15,7 @@ import (
 	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
-// TestBothPatternsOverHTTP: a client over HTTP reads a failure of each pattern with client.Decode.
+// TestBothPatternsOverHTTP decodes a failure of each pattern over HTTP with client.Decode.
 func TestBothPatternsOverHTTP(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command(binary, "workbench", "dual", "--state", filepath.Join(t.TempDir(), "state"), "--listen", "127.0.0.1:0")
@@ -58,7 +58,7 @@ func TestBothPatternsOverHTTP(t *testing.T) {
 	}
 }
 
-// TestWithoutALedgerTheRestWorks: sessions are finalised and chains verified; only what the ledger would attest is missing.
+// TestWithoutALedgerTheRestWorks checks that sessions are finalised and chains verified without attestations.
 func TestWithoutALedgerTheRestWorks(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "--ledger", "none")
@@ -74,7 +74,7 @@ func TestWithoutALedgerTheRestWorks(t *testing.T) {
 	p.sql("UPDATE thoughts SET content = 'forged' WHERE id = ?", records[0])
 	s.valid(false, args{})
 	s.end()
-	// A server with a ledger attests what is there.
+	// A server with a ledger attests the existing records.
 	q := &place{t: t, state: p.state}
 	q.sql("UPDATE thoughts SET content = 'thought 0' WHERE id = ?", records[0])
 	if a := q.start().valid(true, args{}); a.number("attested_count") != 4 {

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// upstreamArg makes the test binary an MCP server for the router: its next argument says how tools/call is answered, and the one after it
-// names a file to which every call is appended.
+// upstreamArg makes the test binary an MCP server for the router: its next argument selects how tools/call is answered,
+// and the one after it names a file to which every call is appended.
 const upstreamArg = "serve-as-upstream"
 
-// serveAsUpstream answers on standard output. The tool read declares that it changes nothing, once that it can be repeated; write declares
-// nothing. A call of exit ends the process before it answers.
+// serveAsUpstream answers on standard output. The tool read is declared read-only, once is declared idempotent; write
+// declares nothing. A call of exit ends the process before it answers.
 func serveAsUpstream(mode, log string) {
 	if _, err := os.Stat(log + ".away"); err == nil && mode == "stays-away" {
 		return
@@ -78,9 +78,9 @@ func answerAs(mode, tool string) string {
 		os.Exit(3)
 	case "garbage":
 		return `}{`
-	case "masked": // a failure as data of a success, without Candor's own envelope
+	case "masked": // a failure as data of a success, without Candor's envelope
 		return `{"content":[{"type":"text","text":"x"}],"structuredContent":{"ok":true,"data":{"ok":false,"error":{"code":"E_BACKEND","message":"internal server error"}}}}`
-	case "suspect": // text that reads as a failure, which a tool that returns texts may also mean
+	case "suspect": // text that looks like a failure, but may be a correct result of a tool that returns texts
 		return `{"content":[{"type":"text","text":"Error: internal server error"}]}`
 	case "both":
 		return `{"content":[{"type":"text","text":"a note beside the data"}],"structuredContent":{"n":1}}`
@@ -90,7 +90,7 @@ func answerAs(mode, tool string) string {
 	return `{"content":[{"type":"text","text":"fine"}]}`
 }
 
-// fake is an upstream that answers as a mode says. It has the name of the mode.
+// fake returns the configuration of an upstream that answers according to a mode. It has the name of the mode.
 func (p *place) fake(mode string, lines ...string) string {
 	p.t.Helper()
 	self, err := os.Executable()
@@ -106,7 +106,7 @@ func (p *place) fake(mode string, lines ...string) string {
 
 func (p *place) callLog() string { return filepath.Join(filepath.Dir(p.state), "calls.log") }
 
-// calls returns the calls that the fake upstreams got, as "mode tool", and forgets them.
+// calls returns the calls that the fake upstreams received, as "mode tool", and clears them.
 func (p *place) calls() []string {
 	p.t.Helper()
 	text, err := os.ReadFile(p.callLog())
@@ -117,7 +117,7 @@ func (p *place) calls() []string {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-// awaitEnd waits until a fake upstream was asked to end.
+// awaitEnd waits until a fake upstream was asked to exit.
 func (p *place) awaitEnd(mode string) {
 	p.t.Helper()
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {

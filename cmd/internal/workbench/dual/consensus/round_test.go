@@ -14,7 +14,8 @@ func round(voters, quorum int) *Round {
 	return r
 }
 
-// TestFinalityNeverChanges casts votes in random orders: a decision follows from the votes, comes as early as it can, and stays.
+// TestFinalityNeverChanges casts votes in random orders and checks that a decision follows from the votes, is made as
+// early as possible, and never changes.
 func TestFinalityNeverChanges(t *testing.T) {
 	for range 2000 {
 		voters := 1 + rand.IntN(9)

@@ -74,8 +74,9 @@ func TestCheckFindsEveryChange(t *testing.T) {
 	}
 }
 
-// TestReadRefusesEveryTwin adds to each member of a file a second one with the same name, or with a name that differs in case, before and
-// after it. No such file may be read: a person and the check would see different values.
+// TestReadRefusesEveryTwin adds to each member of a file a second one with the same name, or with a name that differs
+// in case, before and after it. Every such file must be refused, because a reader and the check could see different
+// values.
 func TestReadRefusesEveryTwin(t *testing.T) {
 	f := File{
 		Proof: ledgerproof.Proof{V: 1, Chain: "c", Seq: 1, Entry: "{}", Hashes: []tlog.Hash{{1}}, Checkpoint: "x",
@@ -119,13 +120,13 @@ func TestReadRefusesEveryTwin(t *testing.T) {
 	}
 }
 
-// member is a member of an object in a text, with the place of its name and value.
+// member is a member of an object in a text, with the offsets of its name and value.
 type member struct {
 	name, value string
 	from, to    int
 }
 
-// membersOf returns all members in a compact text, those of inner objects too.
+// membersOf returns all members in a compact text, including those of nested objects.
 func membersOf(t *testing.T, text []byte) (all []member) {
 	t.Helper()
 	for i := 0; i < len(text); i++ {

@@ -15,7 +15,7 @@ func hashOf(i int) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestEveryRecordIsProven compares roots and proofs of all small trees with those of tlog, which holds the whole tree.
+// TestEveryRecordIsProven compares roots and proofs of all small trees with those of tlog, which stores the whole tree.
 func TestEveryRecordIsProven(t *testing.T) {
 	for size := 1; size <= 40; size++ {
 		root, whole := build(t, size)
@@ -46,7 +46,7 @@ func TestEveryRecordIsProven(t *testing.T) {
 	}
 }
 
-// build returns the root of a tree, and the tree as tlog stores it.
+// build returns the root of a tree, and the tree as stored by tlog.
 func build(t *testing.T, size int) (string, tlog.HashReaderFunc) {
 	t.Helper()
 	var tree Tree
@@ -90,7 +90,7 @@ func prove(t *testing.T, index, size int) Proof {
 	return p
 }
 
-// TestMemoryGrowsWithTheLogarithm adds many records and counts the hashes that are kept.
+// TestMemoryGrowsWithTheLogarithm adds many records and counts the stored hashes.
 func TestMemoryGrowsWithTheLogarithm(t *testing.T) {
 	p, err := NewProver(12345, 50000)
 	if err != nil {

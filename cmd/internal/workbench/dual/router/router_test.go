@@ -35,7 +35,7 @@ func TestScoreFollowsFromMeasures(t *testing.T) {
 	}
 }
 
-// fake answers with what it was given.
+// fake returns preset answers.
 type fake struct {
 	err   error
 	calls int

@@ -12,7 +12,7 @@ var legal = map[Status][]Status{
 	Apply: {Verify, Cancelled}, Verify: {Done, Cancelled}, Done: nil, Cancelled: nil,
 }
 
-// TestTransitionsOfAllPairs decides all 64 pairs.
+// TestTransitionsOfAllPairs checks all 64 pairs.
 func TestTransitionsOfAllPairs(t *testing.T) {
 	pairs, allowed := 0, 0
 	for _, from := range Statuses() {

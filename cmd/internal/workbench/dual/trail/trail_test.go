@@ -30,7 +30,7 @@ func interleave(a, b []Record) (all []Record) {
 	return all
 }
 
-// verify adds the records task by task, as a database returns them, and looks up what was attested.
+// verify adds the records task by task, as a database returns them, and compares them with the attestations.
 func verify(records []Record, anchors ...Anchor) []Broken {
 	var v Verifier
 	records = slices.Clone(records)
@@ -62,8 +62,8 @@ func TestVerifyInterleavedTasks(t *testing.T) {
 	}
 }
 
-// TestVerifyFindsAChangeOfEveryField changes each field of a record, also with the hash made to fit, and finds it by reflection, so that
-// a field which is added later is covered.
+// TestVerifyFindsAChangeOfEveryField changes each field of a record, also with an updated hash. It finds the fields by
+// reflection, so that it covers fields that are added later.
 func TestVerifyFindsAChangeOfEveryField(t *testing.T) {
 	kind := reflect.TypeFor[Record]()
 	for i := range kind.NumField() {
@@ -80,7 +80,7 @@ func TestVerifyFindsAChangeOfEveryField(t *testing.T) {
 				all[4].Hash = all[4].Sum()
 			}
 			if kind.Field(i).Name == "Hash" && refit {
-				continue // that is the record as it was
+				continue // unchanged
 			}
 			if broken := verify(all, attested...); len(broken) == 0 {
 				t.Errorf("a change of %s, hash refitted %v, is not found", kind.Field(i).Name, refit)
@@ -102,7 +102,8 @@ func TestVerifyFindsRemovals(t *testing.T) {
 	}
 }
 
-// TestVerifyFindsARewrittenChain: every hash and link fits, and only what was attested tells.
+// TestVerifyFindsARewrittenChain has a chain in which every hash and link is valid, so that only the attestations show
+// the change.
 func TestVerifyFindsARewrittenChain(t *testing.T) {
 	attested := anchors(chain("a", 3))
 	forged := chain("a", 3)
@@ -120,7 +121,7 @@ func TestVerifyFindsARewrittenChain(t *testing.T) {
 	}
 }
 
-// TestVerifyCountsAllAndKeepsFew: much is broken, and each record counts once, also if it was attested twice.
+// TestVerifyCountsAllAndKeepsFew has many broken records, each of which must count once, even if it was attested twice.
 func TestVerifyCountsAllAndKeepsFew(t *testing.T) {
 	var v Verifier
 	for i := range 2 * knownFaults {
@@ -136,7 +137,7 @@ func TestVerifyCountsAllAndKeepsFew(t *testing.T) {
 	}
 }
 
-// TestSumIsStable holds the hash of a record, which others compute, too.
+// TestSumIsStable fixes the hash of a record, which other programs compute, too.
 func TestSumIsStable(t *testing.T) {
 	r := Record{ID: "1", Type: TypePlan, TaskID: "2", AgentID: "3", SessionID: "4", Content: "é <b>\n", Timestamp: "2026-01-02T03:04:05.000006Z"}
 	r.Link(nil)
