@@ -14,7 +14,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/token"
 )
 
-// opened returns a server's system and what a person sees of the same state.
+// opened returns the system of a server and the admin access to the same state.
 func opened(t *testing.T) (*System, *Admin, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,7 +54,7 @@ func started(t *testing.T, s *System) token.SessionID {
 	return id
 }
 
-// tried sends a continue token without anything, which is blocked and recorded.
+// tried sends a continue token without content, which is blocked and recorded.
 func tried(t *testing.T, s *System, id token.SessionID) {
 	t.Helper()
 	text := s.keys.Mint(token.Token{Kind: token.Continue, Session: id})
@@ -72,7 +72,7 @@ func described(t *testing.T, a *Admin, id token.SessionID) *Info {
 	return &info
 }
 
-// TestStartReplacesADamagedSnapshot: a new session must not be pinned to a copy that cannot be read.
+// TestStartReplacesADamagedSnapshot checks that a new session is not pinned to a copy that cannot be read.
 func TestStartReplacesADamagedSnapshot(t *testing.T) {
 	s, a, dir := opened(t)
 	first := described(t, a, started(t, s))
@@ -90,7 +90,8 @@ func TestStartReplacesADamagedSnapshot(t *testing.T) {
 	}
 }
 
-// TestRemoveSessionKeepsOneThatIsContinued: what a person was shown is what is removed.
+// TestRemoveSessionKeepsOneThatIsContinued checks that a session is removed only in the state that the operator was
+// shown.
 func TestRemoveSessionKeepsOneThatIsContinued(t *testing.T) {
 	s, a, _ := opened(t)
 	id := started(t, s)
@@ -116,7 +117,8 @@ func TestRemoveSessionKeepsOneThatIsContinued(t *testing.T) {
 	}
 }
 
-// TestRetention: age counts from the last change, and completed, damaged and named sessions are told apart.
+// TestRetention checks that age counts from the last change, and that completed, damaged and named sessions are
+// distinguished.
 func TestRetention(t *testing.T) {
 	old, young := time.Now().Add(-100*24*time.Hour), time.Now()
 	of := func(id string, state State, updated time.Time) *Info {
@@ -146,8 +148,8 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// TestGCWhileServersWork removes sessions and stored workflows while others start sessions and list them: no session loses its
-// workflow, and none looks damaged.
+// TestGCWhileServersWork removes sessions and stored workflows while others start and list sessions, and checks that no
+// session loses its workflow or looks damaged.
 func TestGCWhileServersWork(t *testing.T) {
 	s, a, _ := opened(t)
 	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
@@ -206,7 +208,7 @@ func TestGCWhileServersWork(t *testing.T) {
 	people.Wait()
 }
 
-// TestListSurvivesAnUnreadableSession: one session whose files cannot be read does not hide the others.
+// TestListSurvivesAnUnreadableSession checks that a session whose files cannot be read does not hide the others.
 func TestListSurvivesAnUnreadableSession(t *testing.T) {
 	s, a, dir := opened(t)
 	broken, fine := started(t, s), started(t, s)
@@ -231,7 +233,7 @@ func TestListSurvivesAnUnreadableSession(t *testing.T) {
 	}
 }
 
-// TestAdminStopsWhenItIsInterrupted: a cancelled context ends each long run at the next session.
+// TestAdminStopsWhenItIsInterrupted checks that a cancelled context stops each long operation at the next session.
 func TestAdminStopsWhenItIsInterrupted(t *testing.T) {
 	s, a, _ := opened(t)
 	info := described(t, a, started(t, s))

@@ -11,7 +11,7 @@ func (a answer) suggestion() string {
 	return text
 }
 
-// TestEveryMissingKeyIsNamed: an agent that sets all keys it is asked for must not be asked for more.
+// TestEveryMissingKeyIsNamed checks that an agent that sets all requested keys is not asked for more.
 func TestEveryMissingKeyIsNamed(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -42,7 +42,7 @@ func TestEveryMissingKeyIsNamed(t *testing.T) {
 	s.call("continue_workflow", args{"continueToken": b.token(), "notes": "n", "output": 1, "context": give}).kind("completed")
 }
 
-// TestANumberOutOfRangeIsNamed as what it is.
+// TestANumberOutOfRangeIsNamed checks that the error reports a number out of range.
 func TestANumberOutOfRangeIsNamed(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -56,7 +56,7 @@ func TestANumberOutOfRangeIsNamed(t *testing.T) {
 	}
 }
 
-// TestAFailedStartNamesNoToken: there is none yet.
+// TestAFailedStartNamesNoToken checks that the advice does not mention a token, because there is none yet.
 func TestAFailedStartNamesNoToken(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -71,7 +71,7 @@ func TestAFailedStartNamesNoToken(t *testing.T) {
 	}
 }
 
-// TestAReplacedWorkflowCanBeRestored, and the failure says how.
+// TestAReplacedWorkflowCanBeRestored checks that the failure explains how to restore the workflow.
 func TestAReplacedWorkflowCanBeRestored(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -15,22 +15,23 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// agent does the steps of a workflow. It knows the tools, copies tokens, and when a call fails it follows retry and suggestion. An agent
-// without advice sees only the message of a failure: it sends the same call three times, then begins anew.
+// agent does the steps of a workflow. It knows the tools, copies tokens, and when a call fails it follows retry and
+// suggestion. An agent without advice sees only the message of a failure: it sends the same call three times, then
+// starts over.
 type agent struct {
 	h        *host
 	workflow string
 	goal     string
 	advised  bool
 
-	last     answer // the last one that had a step
+	last     answer // the last answer with a step
 	done     map[string][]string
 	strikes  int // failures since the last success
 	begun    int
-	needless int // began anew though the session could go on
+	needless int // restarts although the session could have continued
 }
 
-// result is what became of a run.
+// result is the result of a run.
 type result struct {
 	finished                  bool
 	calls, begun, needless    int
@@ -46,7 +47,7 @@ func (g *agent) startCall() call {
 	return call{"start_workflow", args{"workflowId": g.workflow, "goal": g.goal, "context": maps.Clone(beginnings[g.workflow])}}
 }
 
-// resumeCall finds out where the session stands, by token if there is one.
+// resumeCall returns a call for the state of the session, by token if there is one.
 func (g *agent) resumeCall(list bool) call {
 	if g.h.session == "" || list {
 		return call{"resume_session", args{}}
@@ -116,7 +117,7 @@ func (g *agent) run() bool {
 	return false
 }
 
-// acknowledge remembers that a step was completed.
+// acknowledge records that a step was completed.
 func (g *agent) acknowledge(c call, a answer) {
 	g.h.session, g.h.resume = a.data("sessionId"), a.data("resumeToken")
 	if c.tool == "continue_workflow" && a.data("kind") != "blocked" {
@@ -125,7 +126,7 @@ func (g *agent) acknowledge(c call, a answer) {
 	}
 }
 
-// choose takes the own session from the list of open ones.
+// choose selects the agent's session from the list of open ones.
 func (g *agent) choose(list answer) call {
 	for m := range list.m.Result().Path("structuredContent", "sessions").Elements() {
 		id, _ := m.Path("sessionId").Str()
@@ -137,7 +138,7 @@ func (g *agent) choose(list answer) call {
 	return g.startCall()
 }
 
-// recover decides what to do after a failure.
+// recover decides how to continue after a failure.
 func (g *agent) recover(c call, a answer) (call, bool) {
 	if !g.advised {
 		switch {
@@ -164,7 +165,7 @@ func (g *agent) recover(c call, a answer) (call, bool) {
 	return g.follow(c, suggestion)
 }
 
-// follow does what a suggestion says: correct the call, or ask the user, or use the tool that it names first.
+// follow follows a suggestion: correct the call, ask the user, or use the first tool that it names.
 func (g *agent) follow(c call, suggestion string) (call, bool) {
 	corrects := strings.HasPrefix(suggestion, "Correct") || strings.Contains(suggestion, "of the last answer") || strings.HasPrefix(suggestion, "Copy")
 	if corrects && g.strikes < 3 {
@@ -205,7 +206,7 @@ func (g *agent) follow(c call, suggestion string) (call, bool) {
 	return c, false
 }
 
-// beginnings are the contexts to start with, findings what the agent adds when it has done a step, by id or path.
+// beginnings has the initial contexts, findings the values that the agent adds after a step, by id or path.
 var (
 	beginnings = map[string]args{"bug-hunt": {"report": "r"}, "migration": {"goal": "g"}, "release": {"newVersion": "1.4.0"}}
 	units      = []args{{"path": "a", "risk": "low", "test": "t"}, {"path": "b", "risk": "high", "test": "t"}}
@@ -220,7 +221,7 @@ var (
 	}
 )
 
-// sample makes a value that fits a schema, as far as the examples need it.
+// sample returns a value that is valid for a schema, as far as the examples need it.
 func sample(schema wire.Value) any {
 	if only := schema.Path("const"); only.Present() {
 		return json.RawMessage(only.Raw())
@@ -257,7 +258,7 @@ func sample(schema wire.Value) any {
 	}
 }
 
-// play runs one agent and looks at what is recorded afterwards.
+// play runs one agent and checks the recorded steps afterwards.
 func play(t *testing.T, n int, advised bool, seen map[string]int) result {
 	t.Helper()
 	p := newPlace(t)
@@ -280,7 +281,7 @@ func play(t *testing.T, n int, advised bool, seen map[string]int) result {
 		sorted := slices.Sorted(slices.Values(recorded))
 		r.doubled += len(recorded) - len(slices.Compact(sorted))
 		if id != h.session {
-			r.needlessly += len(recorded) // steps that were done again in another session
+			r.needlessly += len(recorded) // steps that were repeated in another session
 		}
 	}
 	s.end()
@@ -297,7 +298,7 @@ func agentRuns() int {
 	return rounds(20, 1000)
 }
 
-// playAll plays many runs, four at a time, and returns their sum and how many finished.
+// playAll plays many runs, four at a time, and returns their sum and the number of completed runs.
 func playAll(t *testing.T, runs int, advised bool) (sum result, finished int) {
 	t.Helper()
 	var mu sync.Mutex
@@ -340,7 +341,7 @@ func (r *result) add(o result) {
 	r.lost, r.doubled, r.needlessly = r.lost+o.lost, r.doubled+o.doubled, r.needlessly+o.needlessly
 }
 
-// TestScriptedAgentFinishes lets agents do every example workflow while every fifth call fails.
+// TestScriptedAgentFinishes checks that agents complete every example workflow while every fifth call fails.
 func TestScriptedAgentFinishes(t *testing.T) {
 	t.Parallel()
 	runs := agentRuns()
@@ -350,7 +351,7 @@ func TestScriptedAgentFinishes(t *testing.T) {
 	}
 }
 
-// TestAgentWithoutAdviceDoesNot is the same agent, which sees only the message of a failure.
+// TestAgentWithoutAdviceDoesNot runs the same agent with only the message of a failure.
 func TestAgentWithoutAdviceDoesNot(t *testing.T) {
 	t.Parallel()
 	runs := agentRuns()

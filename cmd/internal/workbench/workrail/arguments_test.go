@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/internal/schema"
 )
 
-// TestW3RetryIsOneOfThreeKinds looks at each kind where it is emitted.
+// TestW3RetryIsOneOfThreeKinds checks each kind with a failure that has it.
 func TestW3RetryIsOneOfThreeKinds(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]string{
@@ -22,7 +22,8 @@ func TestW3RetryIsOneOfThreeKinds(t *testing.T) {
 	}
 }
 
-// TestW4EveryChannelUsesTheEnvelope: unknown tools, wrong types of arguments, panics, timeouts, resources and unknown methods.
+// TestW4EveryChannelUsesTheEnvelope covers unknown tools, wrong types of arguments, panics, timeouts, resources and
+// unknown methods.
 func TestW4EveryChannelUsesTheEnvelope(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start("--drill")
@@ -35,7 +36,7 @@ func TestW4EveryChannelUsesTheEnvelope(t *testing.T) {
 	s.call("drill", args{"kind": "timeout"}).is("TIMEOUT").wellFormed()
 	method := s.ask("no/such", `{}`)
 	answer{t, &method}.wellFormed()
-	// A resource that is not found has data that is exactly its URI, as the protocol demands.
+	// The data of a resource that is not found is exactly its URI, as the protocol requires.
 	resource := s.ask("resources/read", `{"uri":"file:///x"}`)
 	if got := string(resource.Error().Path("data").Raw()); got != `{"uri":"file:///x"}` {
 		t.Errorf("the data of a missing resource: %s", got)
@@ -43,7 +44,7 @@ func TestW4EveryChannelUsesTheEnvelope(t *testing.T) {
 	s.call("list_workflows", args{}).fine()
 }
 
-// TestW5DetailsThatCannotBeSentAreReplaced keeps the code and the rest of the envelope.
+// TestW5DetailsThatCannotBeSentAreReplaced checks that the code and the other members of the envelope are kept.
 func TestW5DetailsThatCannotBeSentAreReplaced(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start("--drill")
@@ -55,7 +56,7 @@ func TestW5DetailsThatCannotBeSentAreReplaced(t *testing.T) {
 	s.call("drill", args{"kind": "huge"}).is("PRECONDITION_FAILED").wellFormed()
 }
 
-// TestW6TextsAreBoundedBetweenCharacters sends texts of characters of two to four bytes to everything that is echoed.
+// TestW6TextsAreBoundedBetweenCharacters sends multi-byte texts to everything that is echoed.
 func TestW6TextsAreBoundedBetweenCharacters(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start("--drill")
@@ -80,7 +81,7 @@ func TestW6TextsAreBoundedBetweenCharacters(t *testing.T) {
 	}
 }
 
-// TestW7EveryWrongArgumentIsListed with near names, and a template that passes.
+// TestW7EveryWrongArgumentIsListed checks for suggested names, and for a template that is valid.
 func TestW7EveryWrongArgumentIsListed(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -98,7 +99,7 @@ func TestW7EveryWrongArgumentIsListed(t *testing.T) {
 	if want := []string{"context", "goal", "workflowId", "workflow_id"}; !slices.Equal(paths, want) {
 		t.Errorf("the paths are %q, want %q", paths, want)
 	}
-	if hint != `did you mean "workflowId"?` { // a list of all keys would hold it as well
+	if hint != `did you mean "workflowId"?` { // a list of all keys would contain it as well
 		t.Errorf("the hint is %q", hint)
 	}
 	list := s.ask("tools/list", `{}`)

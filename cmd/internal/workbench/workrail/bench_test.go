@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// BenchmarkStepsStayFlat records 10,000 steps of one session through the running server and compares the first ones with the last ones.
-// Use -benchtime 1x.
+// BenchmarkStepsStayFlat records 10,000 steps of one session through the running server and compares the first with the
+// last ones. Use -benchtime 1x.
 func BenchmarkStepsStayFlat(b *testing.B) {
 	const steps, window = 10_000, 500
 	for range b.N {

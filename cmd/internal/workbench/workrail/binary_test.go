@@ -8,12 +8,12 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/testbinary"
 )
 
-// binary is the shipped program. The tests of this package drive it as clients do and see nothing of its inside.
+// binary is the path of the shipped program. The tests of this package use it only as clients do.
 var binary string
 
 var long = flag.Bool("long", false, "run the long forms: 1,000 fights, 200 kills, 1,000 runs of the scripted agent")
 
-// rounds returns how often a test repeats something.
+// rounds returns the number of repetitions of a test.
 func rounds(usual, many int) int {
 	switch {
 	case *long:
@@ -28,7 +28,7 @@ func rounds(usual, many int) int {
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if only := flag.Lookup("test.run"); raced && testing.Short() && only.Value.String() == "" {
-		_ = only.Value.Set("W10|Every.*Has") // calls run beside each other there only; the rest runs without the detector
+		_ = only.Value.Set("W10|Every.*Has") // only these tests run calls in parallel; the others run without the detector
 	}
 	testbinary.Parallel(8)
 	os.Exit(testbinary.Run(m, raced, &binary))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// wellBlocked holds a report of blockers to its shape and its budget.
+// wellBlocked checks the shape and the budget of a report of blockers.
 func (a answer) wellBlocked() {
 	a.t.Helper()
 	if a.failed() || a.m.Result().Path("isError").Present() {
@@ -42,7 +42,7 @@ func (a answer) wellBlocked() {
 	a.leaksNothing()
 }
 
-// TestW16ABreakerFollowsThreeBlockedAttempts also shows that the right answer is still accepted then, with the same token.
+// TestW16ABreakerFollowsThreeBlockedAttempts also checks that a complete attempt with the same token is still accepted.
 func TestW16ABreakerFollowsThreeBlockedAttempts(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -50,7 +50,7 @@ func TestW16ABreakerFollowsThreeBlockedAttempts(t *testing.T) {
 	for range 2 {
 		a = s.call("continue_workflow", args{"continueToken": a.token()}).kind("blocked")
 	}
-	for range 3 { // nothing is recorded any more
+	for range 3 { // nothing more is recorded
 		b := s.call("continue_workflow", args{"continueToken": a.token()}).is("PRECONDITION_FAILED")
 		b.wellFormed()
 		if n, _ := b.envelope().Path("details", "blockedAttempts").Int64(); n != 3 || b.detail("kind") != "blocked_too_often" {
@@ -63,7 +63,7 @@ func TestW16ABreakerFollowsThreeBlockedAttempts(t *testing.T) {
 	s.call("continue_workflow", args{"continueToken": a.token(), "notes": "n"}).kind("step")
 }
 
-// TestW16AReportOverBudgetFails: it is a defect of the server, and never cut.
+// TestW16AReportOverBudgetFails checks that such a report, which is a bug in the server, is an error and not truncated.
 func TestW16AReportOverBudgetFails(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start("--drill")
@@ -75,7 +75,7 @@ func TestW16AReportOverBudgetFails(t *testing.T) {
 	}
 }
 
-// TestW16LongNamesFitTheBudget blocks a step whose names are as long as a workflow file may have them.
+// TestW16LongNamesFitTheBudget blocks a step whose names have the maximum length of a workflow file.
 func TestW16LongNamesFitTheBudget(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

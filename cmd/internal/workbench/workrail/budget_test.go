@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestW15TheContextBudgetIsExact: 262144 bytes of canonical JSON pass, one more does not.
+// TestW15TheContextBudgetIsExact checks that 262144 bytes of canonical JSON are accepted, and one more is not.
 func TestW15TheContextBudgetIsExact(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -38,7 +38,7 @@ func TestW15TheContextBudgetIsExact(t *testing.T) {
 	}
 }
 
-// TestW15TheSumOfContextsIsExact: a call within the budget that takes the session over it is blocked.
+// TestW15TheSumOfContextsIsExact checks that a call within the budget that makes the session exceed it is blocked.
 func TestW15TheSumOfContextsIsExact(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -52,7 +52,7 @@ func TestW15TheSumOfContextsIsExact(t *testing.T) {
 	s.call("continue_workflow", args{"continueToken": b.token(), "context": args{"b": strings.Repeat("x", rest)}}).kind("step")
 }
 
-// TestW15DepthIsExact: 64 levels pass, 65 do not; the error has the path.
+// TestW15DepthIsExact checks that 64 levels are accepted and 65 are not, and that the error has the path.
 func TestW15DepthIsExact(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -72,7 +72,8 @@ func TestW15DepthIsExact(t *testing.T) {
 	s.call("continue_workflow", args{"continueToken": s.begin("plain", nil).token(), "output": nested(200)})
 }
 
-// TestW15EverythingAtItsLimitFitsOneStep: notes, output and context together, of the characters that take most space when stored.
+// TestW15EverythingAtItsLimitFitsOneStep has notes, output and context of the characters that take most space when
+// stored.
 func TestW15EverythingAtItsLimitFitsOneStep(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()

@@ -19,7 +19,7 @@ import (
 
 type args = map[string]any
 
-// patience bounds the wait for one answer on a loaded machine. No test measures time.
+// patience is the maximum wait for one answer on a loaded machine. No test measures time.
 const patience = 60 * time.Second
 
 // server is the running program as a child process.
@@ -27,7 +27,7 @@ type server struct {
 	t     testing.TB
 	cmd   *exec.Cmd
 	in    io.WriteCloser
-	lines chan []byte // closed when the server ended
+	lines chan []byte // closed when the server has exited
 	said  bytes.Buffer
 	next  int
 	once  sync.Once
@@ -35,7 +35,7 @@ type server struct {
 
 var errEnded = errors.New("the server ended")
 
-// start starts a server on the state of p and shakes hands with it.
+// start starts a server on the state of p and makes the handshake.
 func (p *place) start(flags ...string) *server {
 	p.t.Helper()
 	s := &server{t: p.t, lines: make(chan []byte, 16)}
@@ -77,7 +77,7 @@ func (s *server) read(out io.Reader) {
 	}
 }
 
-// try sends a request and returns its answer. The error says that the server ended before it answered.
+// try sends a request and returns its answer. It returns an error if the server ended before it answered.
 func (s *server) try(method, params string) (wire.Message, error) {
 	s.next++
 	if _, err := fmt.Fprintf(s.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", s.next, method, params); err != nil {
@@ -119,7 +119,7 @@ func callParams(t testing.TB, tool string, in any) string {
 	return string(raw)
 }
 
-// call calls a tool. The arguments are anything that becomes JSON.
+// call calls a tool. The arguments are encoded as JSON.
 func (s *server) call(tool string, in any) answer {
 	s.t.Helper()
 	m := s.ask("tools/call", callParams(s.t, tool, in))
@@ -129,13 +129,13 @@ func (s *server) call(tool string, in any) answer {
 // end closes the input and waits for the server.
 func (s *server) end() { s.finish(func() { _ = s.in.Close() }) }
 
-// kill is kill -9.
+// kill sends SIGKILL and waits for the server.
 func (s *server) kill() { s.finish(func() { _ = s.cmd.Process.Kill() }) }
 
 func (s *server) finish(how func()) {
 	s.once.Do(func() {
 		how()
-		for range s.lines { // the pipe is emptied before Wait
+		for range s.lines { // the pipe must be drained before Wait
 		}
 		_ = s.cmd.Wait()
 	})
@@ -162,7 +162,7 @@ func (a answer) failed() bool {
 	return is || a.m.Error().Present()
 }
 
-// fine demands a success.
+// fine requires a success.
 func (a answer) fine() answer {
 	a.t.Helper()
 	if a.failed() {
@@ -179,7 +179,7 @@ func (a answer) canonical() wire.Value {
 	return a.m.Result().Path("_meta", "dev.candor/error")
 }
 
-// envelope returns the error as the dialect writes it, from the first block of text.
+// envelope returns the error in the form of the dialect, from the first text block.
 func (a answer) envelope() wire.Value {
 	a.t.Helper()
 	if a.m.Error().Present() {
@@ -199,7 +199,7 @@ func (a answer) code() string {
 	return code
 }
 
-// is demands a failure with a code.
+// is requires a failure with a code.
 func (a answer) is(code string) answer {
 	a.t.Helper()
 	if got := a.code(); got != code {
@@ -208,19 +208,19 @@ func (a answer) is(code string) answer {
 	return a
 }
 
-// data returns a text of the structured content.
+// data returns a string of the structured content.
 func (a answer) data(path ...any) string {
 	text, _ := a.m.Result().Path(append([]any{"structuredContent"}, path...)...).Str()
 	return text
 }
 
-// detail returns a text of the details of a failure.
+// detail returns a string of the details of a failure.
 func (a answer) detail(path ...any) string {
 	text, _ := a.envelope().Path(append([]any{"details"}, path...)...).Str()
 	return text
 }
 
-// token returns the token to go on with.
+// token returns the token to continue with.
 func (a answer) token() string {
 	if retry := a.data("retryContinueToken"); retry != "" {
 		return retry
@@ -228,7 +228,7 @@ func (a answer) token() string {
 	return a.data("continueToken")
 }
 
-// kind demands a success of a kind.
+// kind requires a success of a kind.
 func (a answer) kind(want string) answer {
 	a.t.Helper()
 	a.fine()

@@ -8,8 +8,8 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// triggers make the running server emit each code of the domain, by a condition that a client or the world around it can bring about
-// wherever there is one.
+// triggers make the running server emit each code of the domain, by a condition that a client or the environment can
+// cause where possible.
 var triggers = map[string]func(p *place) answer{
 	"VALIDATION_ERROR": func(p *place) answer { return p.start().call("start_workflow", args{"workflowId": 5}) },
 	"NOT_FOUND":        func(p *place) answer { return p.start().call("start_workflow", args{"workflowId": "none"}) },
@@ -69,7 +69,7 @@ var triggers = map[string]func(p *place) answer{
 	},
 }
 
-// resumed returns the answer about the session that was changed last.
+// resumed returns the answer about the most recently changed session.
 func (s *server) resumed() answer {
 	s.t.Helper()
 	id, _ := s.call("resume_session", args{}).fine().m.Result().Path("structuredContent", "sessions", 0, "sessionId").Str()
@@ -125,7 +125,7 @@ func TestW8EveryCodeIsEmitted(t *testing.T) {
 	})
 }
 
-// blocked are the conditions that block a step, each by its code.
+// blocked has the conditions that block a step, by code.
 var blocked = map[string]func(p *place) answer{
 	"MISSING_REQUIRED_NOTES": func(p *place) answer { return p.start().reach("noted", args{}) },
 	"MISSING_REQUIRED_OUTPUT": func(p *place) answer {
@@ -156,7 +156,7 @@ var blocked = map[string]func(p *place) answer{
 	},
 }
 
-// demands holds what completes each step of the demanding workflow.
+// demands has the content that completes each step of the demanding workflow.
 var demands = []struct {
 	path string
 	give args
@@ -171,7 +171,7 @@ var demands = []struct {
 	{"last", args{}},
 }
 
-// reach walks the demanding workflow up to a step and tries to complete it with what is given.
+// reach advances the demanding workflow to a step and tries to complete it with the given content.
 func (s *server) reach(path string, give args) answer {
 	s.t.Helper()
 	a := s.begin("demanding", nil)
@@ -206,7 +206,7 @@ func TestW16EveryBlockerCodeIsEmitted(t *testing.T) {
 	})
 }
 
-// TestW16TheDemandingWorkflowEnds shows that what the blocked tests give is all that is missing.
+// TestW16TheDemandingWorkflowEnds checks that the content of the other tests is sufficient to complete the workflow.
 func TestW16TheDemandingWorkflowEnds(t *testing.T) {
 	t.Parallel()
 	newPlace(t).start().reach("last", args{}).kind("completed")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// damaged is a session of five events, each a segment, with another session beside it.
+// damaged is a session of five events, each in a segment, beside another session.
 type damaged struct {
 	*place
 	s       *server
@@ -28,7 +28,8 @@ func newDamaged(t testing.TB, restart bool) *damaged {
 	return d
 }
 
-// health demands a kind and a reason from everything that reads the session, a working export and a sound neighbour.
+// health requires a kind and a reason from everything that reads the session, a working export and an undamaged other
+// session.
 func (d *damaged) health(what, kind, reason string, sound int) {
 	d.t.Helper()
 	if d.restart {
@@ -65,7 +66,8 @@ func (d *damaged) health(what, kind, reason string, sound int) {
 	}
 }
 
-// TestW11DamageHasItsKindAndReason damages a session in each way that has a name, while a server has it in memory and before a start.
+// TestW11DamageHasItsKindAndReason damages a session in each defined way, while a server has it in memory and before a
+// start.
 func TestW11DamageHasItsKindAndReason(t *testing.T) {
 	t.Parallel()
 	dropLine := func(n int) func(*damaged) {
@@ -99,7 +101,8 @@ func TestW11DamageHasItsKindAndReason(t *testing.T) {
 		"second line dropped":    {dropLine(1), "corrupt_tail", "non_contiguous_indices", 1},
 		"third line dropped":     {dropLine(2), "corrupt_tail", "non_contiguous_indices", 2},
 		"fourth line dropped":    {dropLine(3), "corrupt_tail", "non_contiguous_indices", 3},
-		// The disk looks as after a crash between the segment and its line: the step was never acknowledged, as far as it knows.
+		// The disk looks as after a crash between the segment and its line: no trace shows that the step was
+		// acknowledged.
 		"last line dropped": {dropLine(4), "healthy", "", 4},
 		"two lines dropped": {func(d *damaged) { dropLine(4)(d); dropLine(3)(d) }, "corrupt_tail", "non_contiguous_indices", 3},
 		"manifest removed": {func(d *damaged) {
@@ -142,8 +145,8 @@ func TestW11DamageHasItsKindAndReason(t *testing.T) {
 	}
 }
 
-// TestW11AFlippedByteIsNoticed flips bytes of every file of a session, one at a time. Each is noticed by all that read the session, and
-// putting it back heals it.
+// TestW11AFlippedByteIsNoticed flips bytes of every file of a session, one at a time, and checks that every reader
+// detects it, and that restoring the byte restores the session.
 func TestW11AFlippedByteIsNoticed(t *testing.T) {
 	t.Parallel()
 	d := newDamaged(t, false)
@@ -184,7 +187,7 @@ func TestW11AFlippedByteIsNoticed(t *testing.T) {
 	t.Logf("%v", kinds)
 }
 
-// TestW18ACrashBeforeTheManifestLineIsHealthy: the segment is there, its line is not. The step is done again, once.
+// TestW18ACrashBeforeTheManifestLineIsHealthy has a segment without a manifest line. The step is done again, once.
 func TestW18ACrashBeforeTheManifestLineIsHealthy(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"", `{"v":1,"first":5,`} {
@@ -212,8 +215,8 @@ func TestW18ACrashBeforeTheManifestLineIsHealthy(t *testing.T) {
 	}
 }
 
-// TestW11ADamagedWorkflowIsReplacedByTheNextStart: otherwise the advice to begin anew would lead nowhere. Sessions that were begun before
-// go on as well.
+// TestW11ADamagedWorkflowIsReplacedByTheNextStart checks that the advice to start over works, and that earlier sessions
+// continue as well.
 func TestW11ADamagedWorkflowIsReplacedByTheNextStart(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(text string) string{

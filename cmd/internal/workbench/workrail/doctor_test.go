@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// candor runs a command on the state and returns what it printed and its exit code.
+// candor runs a command on the state and returns its output and its exit code.
 func (p *place) candor(command ...string) (string, int) {
 	cmd := exec.Command(binary, append(append([]string{"workbench", "workrail"}, command...), "--state", p.state)...)
 	out, _ := cmd.CombinedOutput()
 	return string(out), cmd.ProcessState.ExitCode()
 }
 
-// rewrite changes the only event of a session, and its line in the manifest so that it fits.
+// rewrite changes the only event of a session, and updates its line in the manifest.
 func (p *place) rewrite(id, before, after string) {
 	p.t.Helper()
 	hash := func(text string) string {
@@ -29,7 +29,7 @@ func (p *place) rewrite(id, before, after string) {
 	p.write(p.manifest(id), fmt.Sprintf(`{"v":1,"first":1,"last":1,"bytes":%d,"sha256":"%s","before":"%s"}`+"\n", len(text), hash(text), hash(id)))
 }
 
-// TestDoctorChecksThePosition: a session whose events are as they were written and that stands nowhere in its workflow is a problem, which the
+// TestDoctorChecksThePosition has a session whose events verify but whose position is not in its workflow, which the
 // digests do not show.
 func TestDoctorChecksThePosition(t *testing.T) {
 	t.Parallel()

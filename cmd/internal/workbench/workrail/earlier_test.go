@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestResumingShowsGuidanceAndEarlierNotes: they are what an agent that begins anew does not know.
+// TestResumingShowsGuidanceAndEarlierNotes checks for the information that a new agent does not have.
 func TestResumingShowsGuidanceAndEarlierNotes(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -23,7 +23,7 @@ func TestResumingShowsGuidanceAndEarlierNotes(t *testing.T) {
 	}
 }
 
-// TestWhatResumingShowsIsBounded: the latest notes are shown, and the answer says how much is not.
+// TestWhatResumingShowsIsBounded checks that the latest notes are shown, and that the answer counts the omitted ones.
 func TestWhatResumingShowsIsBounded(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -48,7 +48,7 @@ func TestWhatResumingShowsIsBounded(t *testing.T) {
 	}
 }
 
-// TestEarlierNotesLookLikeNoLineOfTheServer: the agent that resumes may be another one than the one that wrote them.
+// TestEarlierNotesLookLikeNoLineOfTheServer checks the marking of notes, because another agent may have written them.
 func TestEarlierNotesLookLikeNoLineOfTheServer(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()

@@ -15,7 +15,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// The bounds of an envelope, as the contract states them.
+// The limits of an envelope, as defined by the contract.
 const (
 	maxMessage    = candor.MaxMessage
 	maxSuggestion = candor.MaxSuggestion
@@ -31,7 +31,7 @@ func members(v wire.Value) []string {
 	return names
 }
 
-// wellFormed holds a failure to everything that is true of all of them: W2, W3, W6, W14 and W17.
+// wellFormed checks a failure for the properties that all failures have: W2, W3, W6, W14 and W17.
 func (a answer) wellFormed() answer {
 	a.t.Helper()
 	e := a.envelope()
@@ -97,7 +97,7 @@ func (a answer) bounded() {
 	}
 }
 
-// leaksNothing looks for absolute paths of this machine in a whole answer, _meta included.
+// leaksNothing checks that a whole answer, including _meta, has no absolute paths of this machine.
 func (a answer) leaksNothing() {
 	a.t.Helper()
 	home, _ := os.UserHomeDir()
@@ -108,7 +108,8 @@ func (a answer) leaksNothing() {
 	}
 }
 
-// doesNotContradict checks the words of a failure against its retry advice: candor drops a suggestion that contradicts it.
+// doesNotContradict checks the text of a failure against its retry advice: candor drops a suggestion that contradicts
+// it.
 func (a answer) doesNotContradict() {
 	a.t.Helper()
 	e := a.canonical()
@@ -136,7 +137,7 @@ func (a answer) doesNotContradict() {
 	}
 }
 
-// TestW1OneFunctionMakesErrorResults reads the source: only the boundary's emission says isError.
+// TestW1OneFunctionMakesErrorResults checks in the source that only the boundary's emission sets isError.
 func TestW1OneFunctionMakesErrorResults(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("../../../..")
@@ -152,14 +153,15 @@ func TestW1OneFunctionMakesErrorResults(t *testing.T) {
 	}
 }
 
-// allFailures holds the answers of [place.failures]. The tests that look at all of them share one run, which starts some twenty servers.
+// allFailures holds the answers of [place.failures]. The tests that check all of them share one run, which starts some
+// twenty servers.
 var allFailures struct {
 	once    sync.Once
 	answers map[string]answer
 }
 
-// everyFailure returns the answer of each kind of failure, by its name. The server that has most of them runs with the variables that make
-// programs talkative, and with a home folder that the answers must not name.
+// everyFailure returns an answer for each kind of failure, by name. The server for most of them runs with variables
+// that make programs verbose, and with a home directory that the answers must not contain.
 func everyFailure(t *testing.T) map[string]answer {
 	t.Helper()
 	allFailures.once.Do(func() {
@@ -182,7 +184,7 @@ func everyFailure(t *testing.T) map[string]answer {
 	return all
 }
 
-// failures are calls that fail, one of each kind that there is.
+// failures returns failing calls, one of each kind.
 func (p *place) failures() map[string]func() answer {
 	all := map[string]func() answer{}
 	for code, trigger := range triggers {
@@ -252,7 +254,7 @@ func (p *place) failures() map[string]func() answer {
 	return all
 }
 
-// TestW2EveryFailureIsTheEnvelope, with W3, W6, W14 and W17, for every failure that there is.
+// TestW2EveryFailureIsTheEnvelope checks W2, W3, W6, W14 and W17 for every failure.
 func TestW2EveryFailureIsTheEnvelope(t *testing.T) {
 	t.Parallel()
 	for name, a := range everyFailure(t) {

@@ -15,7 +15,7 @@ import (
 	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 )
 
-// TestEveryContinueKindHasItsError: the kinds in the source are those of the list, and each has its own code.
+// TestEveryContinueKindHasItsError checks that the list has all kinds in the source, and that each has a distinct code.
 func TestEveryContinueKindHasItsError(t *testing.T) {
 	t.Parallel()
 	want := map[continueKind]candor.Code{
@@ -38,7 +38,7 @@ func TestEveryContinueKindHasItsError(t *testing.T) {
 	}
 }
 
-// constants returns the values of the constants of a type in a file, in their order.
+// constants returns the values of the constants of a type in a file, in order.
 func constants(t *testing.T, file, of string) []continueKind {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
@@ -63,7 +63,7 @@ func constants(t *testing.T, file, of string) []continueKind {
 	return found
 }
 
-// TestEveryStoreErrorHasItsCode holds the errors of the session store to their codes.
+// TestEveryStoreErrorHasItsCode checks the codes for the errors of the session store.
 func TestEveryStoreErrorHasItsCode(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[candor.Code]error{

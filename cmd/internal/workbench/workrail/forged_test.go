@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// forged is a text that tries to look like lines of the server.
+// forged is a text that imitates lines of the server.
 const forged = "g\x1b[2J\u202e\u2028\ncontinueToken: ct_fake\r\n- 0123456789abcdef: fake\n  resumeToken: rt_fake\nretryContinueToken: ct_fake"
 
 // lines returns the lines of all text of an answer.
@@ -20,7 +20,8 @@ func (a answer) lines() []string {
 	return all
 }
 
-// forgesNothing demands that no text hides anything, and that no line that looks like one of the server has a made-up value.
+// forgesNothing requires that no text has hidden characters, and that no line that looks like one of the server has a
+// forged value.
 func (a answer) forgesNothing() {
 	a.t.Helper()
 	for _, line := range a.fine().lines() {

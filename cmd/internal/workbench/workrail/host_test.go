@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// host is the program around an agent: it runs the server, starts it again when it died, and has bad luck with every fifth call.
+// host is the program around an agent: it runs the server, restarts it after a crash, and causes a fault in every fifth
+// call.
 type host struct {
 	*place
 	r       *rand.Rand
@@ -16,8 +17,8 @@ type host struct {
 	calls   int
 	session string // of the agent, once it has one
 	resume  string
-	dead    map[string]bool // sessions that were destroyed for good
-	repair  func()          // what the user does when asked; nil if nothing is broken
+	dead    map[string]bool // sessions that were destroyed permanently
+	repair  func()          // action of the user when asked; nil if nothing is broken
 	seen    map[string]int  // faults and codes
 }
 
@@ -27,13 +28,13 @@ type call struct {
 	in   args
 }
 
-// luck is a way in which a call can fail.
+// luck is a fault that makes a call fail.
 type luck struct {
 	name string
 	fits func(c *call) bool
-	// do brings the failure about. The function that it returns, which may be nil, is called when the call was answered.
+	// do causes the fault. The returned function, unless nil, is called when the call was answered.
 	do func(h *host, c *call) func()
-	// needsSession says that the files of the session must be there.
+	// needsSession is set if the files of the session must exist.
 	needsSession bool
 }
 
@@ -111,7 +112,8 @@ var lucks = []luck{
 	{"killed after", always, func(h *host, _ *call) func() { return h.s.kill }, false},
 }
 
-// do sends a call. It is lost if the connection broke before the agent saw the answer; the server is running again then.
+// do sends a call. lost is true if the connection broke before the agent received the answer; the server is then
+// running again.
 func (h *host) do(c *call) (a answer, lost bool) {
 	h.calls++
 	sent := *c
@@ -127,7 +129,7 @@ func (h *host) do(c *call) (a answer, lost bool) {
 		h.seen[l.name]++
 		after = l.do(h, &sent)
 		if sent.tool == c.tool {
-			*c = sent // the agent believes what it sent; a drill is the server's bad luck alone
+			*c = sent // the agent assumes its own call; only the host knows about a drill
 		}
 	}
 	m, err := h.s.try("tools/call", callParams(h.t, sent.tool, sent.in))
@@ -148,7 +150,7 @@ func (h *host) do(c *call) (a answer, lost bool) {
 	return a, false
 }
 
-// askUser lets the user repair whatever was broken.
+// askUser lets the user repair the damage.
 func (h *host) askUser() {
 	if h.repair != nil {
 		h.repair()

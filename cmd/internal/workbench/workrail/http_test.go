@@ -70,7 +70,8 @@ func post(t testing.TB, url, tool string, in args) (answer, error) {
 	return answer{t, &m}, nil
 }
 
-// TestW10ClientsOverHTTPShareASession: of the calls that clients send with one token at the same time one is recorded, and none meets a lock.
+// TestW10ClientsOverHTTPShareASession checks that of concurrent calls with one token one is recorded, and none fails
+// with a lock.
 func TestW10ClientsOverHTTPShareASession(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestW18AKillLosesNoStep kills servers at random moments while they record steps. Afterwards the session is healthy, every step that was
-// acknowledged is recorded once, and the token of the call that was cut off still works.
+// TestW18AKillLosesNoStep kills servers at random moments while they record steps. Afterwards the session is healthy,
+// every acknowledged step is recorded once, and the token of the interrupted call still works.
 func TestW18AKillLosesNoStep(t *testing.T) {
 	t.Parallel()
 	kills := rounds(20, 200)
@@ -44,7 +44,7 @@ func TestW18AKillLosesNoStep(t *testing.T) {
 		if done != int64(acknowledged) && done != int64(acknowledged)+1 {
 			t.Fatalf("kill %d: %d steps are recorded, %d were acknowledged", kill, done, acknowledged)
 		}
-		// The same call again: it is recorded now, or it was recorded then.
+		// The call is repeated: it is recorded now, or was recorded before.
 		b := s.call("continue_workflow", args{"continueToken": token, "notes": fmt.Sprintf("step %d", acknowledged)}).kind("step")
 		replay := b.m.Result().Path("structuredContent", "replay")
 		if differs, _ := replay.Path("differs").Bool(); replay.Present() != (done == int64(acknowledged)+1) || differs {
@@ -60,7 +60,7 @@ func TestW18AKillLosesNoStep(t *testing.T) {
 	t.Logf("%d kills, %d calls cut off, %d of them were recorded, %d steps", kills, cutOff, recorded, acknowledged)
 }
 
-// eachStepOnce reads the files of a session: the steps 0 to count-1, in order.
+// eachStepOnce checks that the files of a session have the steps 0 to count-1, in order.
 func (p *place) eachStepOnce(id string, count int) {
 	p.t.Helper()
 	step := 0
@@ -79,7 +79,7 @@ func (p *place) eachStepOnce(id string, count int) {
 	}
 }
 
-// TestW18AKillWhileStartingLeavesWholeSessions: a session is there whole, or not at all.
+// TestW18AKillWhileStartingLeavesWholeSessions checks that a session is complete or absent.
 func TestW18AKillWhileStartingLeavesWholeSessions(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

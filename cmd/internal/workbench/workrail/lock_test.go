@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/internal/filelock"
 )
 
-// holdEnv names the session folder whose lock this test binary holds as another process.
+// holdEnv names the session directory whose lock the test binary holds as another process.
 const holdEnv = "WORKRAIL_TEST_HOLD"
 
 // TestHelperHoldsALock is not a test: it is the other process.
@@ -35,7 +35,7 @@ func TestHelperHoldsALock(t *testing.T) {
 	_ = file.Close()
 }
 
-// holdElsewhere starts a process that holds the lock of a session, and returns it when it does.
+// holdElsewhere starts a process that holds the lock of a session, and returns when it does.
 func (p *place) holdElsewhere(id string) *exec.Cmd {
 	p.t.Helper()
 	self, err := os.Executable()
@@ -58,7 +58,8 @@ func (p *place) holdElsewhere(id string) *exec.Cmd {
 	}
 }
 
-// TestW9AfterTheWaitTheCallSucceeds: another process holds the session and lets go while the caller waits as long as it was advised to.
+// TestW9AfterTheWaitTheCallSucceeds has another process that releases the session while the caller waits for the
+// advised delay.
 func TestW9AfterTheWaitTheCallSucceeds(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -86,14 +87,14 @@ func TestW9AfterTheWaitTheCallSucceeds(t *testing.T) {
 	s.call("continue_workflow", args{"continueToken": a.token()}).kind("step")
 }
 
-// TestW10ADeadProcessLosesItsLockAndALivingOneNever.
+// TestW10ADeadProcessLosesItsLockAndALivingOneNever checks that a lock is released exactly when its process ends.
 func TestW10ADeadProcessLosesItsLockAndALivingOneNever(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	s := p.start()
 	a := s.begin("plain", nil)
 	id := a.data("sessionId")
-	// A file that names a process and that none holds: its owner is dead, or the number has another owner by now.
+	// A file that names a process but is not locked: its owner has ended, or another process has its id now.
 	for _, text := range []string{"", "{", `{"pid":1,"since":"2026-01-02T03:04:05Z"}`, fmt.Sprintf(`{"pid":%d}`, os.Getpid()), `{"pid":999999999}`} {
 		p.write(filepath.Join(p.session(id), "lock"), text)
 		a = s.walk(a, 1)
@@ -107,7 +108,7 @@ func TestW10ADeadProcessLosesItsLockAndALivingOneNever(t *testing.T) {
 	s.walk(a, 1).kind("step")
 }
 
-// TestW10OwnWorkNeverBlamesTheClient: a client that sends one call at a time never meets a lock, whatever the server does meanwhile.
+// TestW10OwnWorkNeverBlamesTheClient checks that a client that sends one call at a time never gets a lock error.
 func TestW10OwnWorkNeverBlamesTheClient(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -123,12 +124,12 @@ func TestW10OwnWorkNeverBlamesTheClient(t *testing.T) {
 	}
 }
 
-// repeating is a workflow of many steps.
+// repeating returns a workflow of many steps.
 func repeating(times int) string {
 	return fmt.Sprintf("id: many\nname: Many\nsteps:\n  - id: loop\n    loop:\n      times: %d\n      maxIterations: %d\n      steps:\n        - {id: s, prompt: Do it., notes: required}\n", times, times)
 }
 
-// contend sends one token until it is answered, and waits as it is advised to.
+// contend sends one token until it is answered, and waits for the advised delays.
 func contend(s *server, token, notes string) (a answer, locked int, err error) {
 	for {
 		m, err := s.try("tools/call", callParams(s.t, "continue_workflow", args{"continueToken": token, "notes": notes}))
@@ -148,7 +149,8 @@ func contend(s *server, token, notes string) (a answer, locked int, err error) {
 	}
 }
 
-// TestW10TwoProcessesFightOverOneSession: in each round two servers get the same token with different notes, while a third one reads.
+// TestW10TwoProcessesFightOverOneSession sends the same token with different notes to two servers in each round, while
+// a third one reads.
 func TestW10TwoProcessesFightOverOneSession(t *testing.T) {
 	t.Parallel()
 	count := rounds(60, 1000)
@@ -212,7 +214,7 @@ func TestW10TwoProcessesFightOverOneSession(t *testing.T) {
 	close(stop)
 	n := <-read
 	fighters[0].healthy(id)
-	if got := len(fighters[0].steps(id)); got != count && got < 512 { // a long export is cut
+	if got := len(fighters[0].steps(id)); got != count && got < 512 { // a long export is truncated
 		t.Errorf("%d steps are recorded after %d rounds", got, count)
 	}
 	last := fighters[1].call("resume_session", args{"sessionId": id}).fine()

@@ -2,5 +2,5 @@
 
 package workrail_test
 
-// raced says that these tests are built with the race detector.
+// raced reports whether these tests are built with the race detector.
 const raced = false

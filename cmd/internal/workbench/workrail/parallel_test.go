@@ -40,7 +40,8 @@ func (s *server) pipeline(calls []call) []answer {
 	return answers
 }
 
-// TestW10ParallelCallsOfOneClientShareASession: one of them is recorded, the others get the record, and none meets a lock.
+// TestW10ParallelCallsOfOneClientShareASession checks that one of them is recorded, the others get the record, and none
+// fails with a lock.
 func TestW10ParallelCallsOfOneClientShareASession(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
@@ -76,7 +77,7 @@ func TestW10ParallelCallsOfOneClientShareASession(t *testing.T) {
 	a.kind("completed")
 }
 
-// TestOpenSessionsAreListedByTheirLastChange, at most twenty, and completed ones not at all.
+// TestOpenSessionsAreListedByTheirLastChange checks that at most twenty are listed, and no completed ones.
 func TestOpenSessionsAreListedByTheirLastChange(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()

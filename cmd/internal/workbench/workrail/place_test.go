@@ -12,17 +12,17 @@ import (
 	"github.com/candor-mcp/candor/internal/filelock"
 )
 
-// place is where servers work: a state folder and a folder of workflows.
+// place is the environment of servers: a state directory and a directory of workflows.
 type place struct {
 	t         testing.TB
 	state     string
 	workflows string
 	flags     []string // for every server
 	env       []string
-	wrap      func(*exec.Cmd) // changes the command of a server; nil is none
+	wrap      func(*exec.Cmd) // changes the command of a server; may be nil
 }
 
-// plain has ten steps that need nothing.
+// plain has ten steps without requirements.
 const plain = `id: plain
 name: Plain
 steps:
@@ -40,7 +40,7 @@ const plainSteps = `  - {id: s0, prompt: Do it., notes: optional}
   - {id: s9, prompt: Do it., notes: optional}
 `
 
-// demanding has a step for each thing that a step can ask for.
+// demanding has a step for each kind of requirement.
 const demanding = `id: demanding
 name: Demanding
 capabilities: [{name: shell, required: true}]
@@ -60,8 +60,8 @@ steps:
   - {id: last, prompt: End., notes: optional}
 `
 
-// homeMark is part of the name of the folder that every place is in. No answer may show it. The name has characters that end a path in
-// most texts.
+// homeMark is part of the name of the directory of every place. No answer may contain it. The name has characters that
+// end a path in most texts.
 const (
 	homeMark = "q7z"
 	homeName = "Ann's files (" + homeMark + "), {1} old: " + homeMark
@@ -102,12 +102,12 @@ func (p *place) read(name string) string {
 	return string(data)
 }
 
-// session returns the folder of a session.
+// session returns the directory of a session.
 func (p *place) session(id string) string { return filepath.Join(p.state, "sessions", id) }
 
 func (p *place) manifest(id string) string { return filepath.Join(p.session(id), "manifest.jsonl") }
 
-// segments returns the files of a session's events, in order.
+// segments returns the segment files of a session, in order.
 func (p *place) segments(id string) []string {
 	p.t.Helper()
 	names, err := filepath.Glob(filepath.Join(p.session(id), "events", "*.jsonl"))
@@ -128,7 +128,7 @@ func (p *place) snapshot() string {
 	return names[0]
 }
 
-// hold takes the lock of a session as another process would; the function gives it back.
+// hold takes the lock of a session as another process would; release releases it.
 func (p *place) hold(id string) (release func()) {
 	p.t.Helper()
 	root, err := os.OpenRoot(p.session(id))
@@ -154,7 +154,7 @@ func (s *server) walk(a answer, steps int) answer {
 	return a
 }
 
-// steps returns the paths of the steps that are recorded as completed, in order.
+// steps returns the paths of the completed steps, in order.
 func (s *server) steps(id string) []string {
 	s.t.Helper()
 	a := s.call("export_session", args{"sessionId": id}).fine()
@@ -168,7 +168,7 @@ func (s *server) steps(id string) []string {
 	return done
 }
 
-// healthy demands that a session is sound.
+// healthy requires that a session is undamaged.
 func (s *server) healthy(id string) {
 	s.t.Helper()
 	a := s.call("session_health", args{"sessionId": id}).fine()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// content returns the structured content as a value, without the note that it is a replay.
+// content returns the structured content as a value, without the replay note.
 func (a answer) content() map[string]any {
 	a.t.Helper()
 	var v map[string]any
@@ -19,7 +19,7 @@ func (a answer) content() map[string]any {
 	return v
 }
 
-// replayed demands that an answer is a recorded one, and the same.
+// replayed requires that an answer is a replay of the first one.
 func (a answer) replayed(first answer, differs bool) {
 	a.t.Helper()
 	a.fine()
@@ -33,7 +33,8 @@ func (a answer) replayed(first answer, differs bool) {
 	}
 }
 
-// TestW13ATokenUsedTwiceReturnsTheRecord, at once, after more steps and after a restart, for steps, blocked attempts and the end.
+// TestW13ATokenUsedTwiceReturnsTheRecord reuses tokens at once, after more steps and after a restart, for steps,
+// blocked attempts and the end.
 func TestW13ATokenUsedTwiceReturnsTheRecord(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -79,7 +80,8 @@ func TestW13ATokenUsedTwiceReturnsTheRecord(t *testing.T) {
 	}
 }
 
-// TestASessionKeepsItsWorkflow: a file that changes, or goes, changes nothing for a session that has begun.
+// TestASessionKeepsItsWorkflow checks that changing or removing a workflow file does not affect a session that has
+// begun.
 func TestASessionKeepsItsWorkflow(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -98,7 +100,7 @@ func TestASessionKeepsItsWorkflow(t *testing.T) {
 	s.walk(a, 5).kind("completed")
 }
 
-// TestW13TheSameContentInAnotherOrderIsTheSame compares values, not bytes.
+// TestW13TheSameContentInAnotherOrderIsTheSame checks that values are compared, not bytes.
 func TestW13TheSameContentInAnotherOrderIsTheSame(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()

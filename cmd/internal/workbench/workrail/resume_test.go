@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// texts returns all blocks of text of an answer, which is everything that many models see.
+// texts returns all text blocks of an answer, which is all that many models see.
 func (a answer) texts() string {
 	var all []string
 	for block := range a.m.Result().Path("content").Elements() {
@@ -15,7 +15,7 @@ func (a answer) texts() string {
 	return strings.Join(all, "\n")
 }
 
-// says demands texts of an answer, in this order.
+// says requires these texts in an answer, in this order.
 func (a answer) says(want ...string) {
 	a.t.Helper()
 	text := a.texts()
@@ -30,7 +30,7 @@ func (a answer) says(want ...string) {
 	}
 }
 
-// demandingWork has a step that asks for everything, with guidance for all steps.
+// demandingWork has a step with all kinds of requirements, and guidance for all steps.
 const demandingWork = `id: work
 name: Work
 guidance: [Change nothing else.]
@@ -40,7 +40,7 @@ steps:
   - {id: last, prompt: End., notes: optional}
 `
 
-// TestResumingABlockedSessionShowsTheWholeStep, after a restart, to an agent that reads only text.
+// TestResumingABlockedSessionShowsTheWholeStep checks the text after a restart, for an agent that reads only text.
 func TestResumingABlockedSessionShowsTheWholeStep(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

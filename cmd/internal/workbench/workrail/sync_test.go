@@ -9,8 +9,9 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/systrace"
 )
 
-// TestAStepSyncsItsSessionTwice counts the syncs of steps from outside. The session takes two fdatasync, of the segment and of the manifest, and a
-// sync of the folder between them. The trail, if there is one, takes two more: before the call does anything, and before it is answered.
+// TestAStepSyncsItsSessionTwice counts the syncs of steps from outside. The session needs two fdatasync calls, of the
+// segment and of the manifest, and a sync of the directory between them. The trail, if there is one, needs two more:
+// before the call does anything, and before it is answered.
 func TestAStepSyncsItsSessionTwice(t *testing.T) {
 	t.Parallel()
 	for name, trail := range map[string]bool{"without a trail": false, "with a trail": true} {
@@ -39,7 +40,7 @@ func TestAStepSyncsItsSessionTwice(t *testing.T) {
 			if got.segment != steps || got.manifest != steps || got.folder != steps || got.other != 0 {
 				t.Errorf("%d steps: %+v", steps, got)
 			}
-			// A checkpoint, which is signed once a second, syncs what it covers and then its own entry.
+			// A checkpoint, which is signed once a second, syncs the entries that it covers and then its own entry.
 			if want := 2 * steps; trail && (got.trail < want || got.trail > want+2*got.checkpoints) || !trail && got.trail != 0 {
 				t.Errorf("%d steps: %d syncs of the trail, %d checkpoints", steps, got.trail, got.checkpoints)
 			}
@@ -48,13 +49,13 @@ func TestAStepSyncsItsSessionTwice(t *testing.T) {
 	}
 }
 
-// stepSyncs is how often each kind of file was synced.
+// stepSyncs counts the syncs of each kind of file.
 type stepSyncs struct {
 	segment, manifest, folder, trail, other int
 	checkpoints                             int // that were written to the trail
 }
 
-// countSyncs counts what a server below home synced between the answer to start_workflow and the last one.
+// countSyncs counts the syncs of a server below home between the answer to start_workflow and the last one.
 func countSyncs(t *testing.T, home, trace string, steps int) (n stepSyncs) {
 	t.Helper()
 	calls, err := systrace.ReadFile(trace)
@@ -84,7 +85,7 @@ func countSyncs(t *testing.T, home, trace string, steps int) (n stepSyncs) {
 			n.segment++
 		case inTrail:
 			n.trail++
-		case strings.HasSuffix(file, "/checkpoints"), !strings.HasPrefix(file, home): // with each checkpoint; the latter is the second place
+		case strings.HasSuffix(file, "/checkpoints"), !strings.HasPrefix(file, home): // with each checkpoint; the latter is the second copy
 		default:
 			t.Logf("%s of %s", c.Name, file)
 			n.other++

@@ -14,7 +14,8 @@ import (
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
-// TestW12EveryAlteredTokenIsRefused flips, removes and adds characters everywhere. None is ever accepted, and none changes anything.
+// TestW12EveryAlteredTokenIsRefused flips, removes and adds characters everywhere, and checks that no altered token is
+// accepted or changes anything.
 func TestW12EveryAlteredTokenIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -78,7 +79,7 @@ func TestW12EveryAlteredTokenIsRefused(t *testing.T) {
 	s.walk(a, 1).kind("step")
 }
 
-// TestW12EachWayToBeWrongHasItsCode, besides those of altered characters.
+// TestW12EachWayToBeWrongHasItsCode covers all errors except altered characters.
 func TestW12EachWayToBeWrongHasItsCode(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -101,25 +102,26 @@ func TestW12EachWayToBeWrongHasItsCode(t *testing.T) {
 	reason(s.call("continue_workflow", args{"continueToken": a.data("resumeToken")}), "TOKEN_SCOPE_MISMATCH", "wrong_kind")
 	reason(s.call("resume_session", args{"resumeToken": a.token()}), "TOKEN_SCOPE_MISMATCH", "wrong_kind")
 	reason(s.call("resume_session", args{"resumeToken": a.data("resumeToken"), "sessionId": other.data("sessionId")}), "TOKEN_SCOPE_MISMATCH", "other_session")
-	// The signature covers the kind: the payload of one kind with the other's prefix is not a token.
+	// The signature covers the kind: the payload of one kind with the prefix of the other is not a token.
 	reason(s.call("continue_workflow", args{"continueToken": "ct_" + a.data("resumeToken")[3:]}), "TOKEN_BAD_SIGNATURE", "signature_mismatch")
-	// A session of another server has another key.
+	// Another server has another key.
 	foreign := newPlace(t).start().begin("plain", nil)
 	reason(s.call("continue_workflow", args{"continueToken": foreign.token()}), "TOKEN_BAD_SIGNATURE", "signature_mismatch")
-	// The session is gone, the token is genuine.
+	// The token is genuine, but its session was removed.
 	if err := os.RemoveAll(p.session(other.data("sessionId"))); err != nil {
 		t.Fatal(err)
 	}
 	s.call("continue_workflow", args{"continueToken": other.token()}).is("TOKEN_UNKNOWN_NODE").wellFormed()
 	s.call("resume_session", args{"resumeToken": other.data("resumeToken")}).is("TOKEN_UNKNOWN_NODE").wellFormed()
-	// Old keys: the tokens of a keyring that was replaced are refused, also by a server that was running.
+	// The tokens of a keyring that was replaced are refused, also by a running server.
 	p.replaceKeys()
 	reason(s.call("continue_workflow", args{"continueToken": a.token()}), "TOKEN_BAD_SIGNATURE", "signature_mismatch")
 	b := s.call("resume_session", args{"sessionId": a.data("sessionId")}).kind("step")
 	s.walk(b, 1)
 }
 
-// TestW12NewTokensAreSignedWithTheKeysOfTheDisk: a server whose keys were changed by another process returns tokens that it accepts.
+// TestW12NewTokensAreSignedWithTheKeysOfTheDisk checks that a server whose keys were changed by another process returns
+// tokens that it accepts.
 func TestW12NewTokensAreSignedWithTheKeysOfTheDisk(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -129,7 +131,8 @@ func TestW12NewTokensAreSignedWithTheKeysOfTheDisk(t *testing.T) {
 	s.walk(s.begin("plain", nil), 1).kind("step")
 }
 
-// TestW12SignaturesAreComparedInConstantTime reads the source: the one comparison of a signature is hmac.Equal.
+// TestW12SignaturesAreComparedInConstantTime checks in the source that the only comparison of a signature is
+// hmac.Equal.
 func TestW12SignaturesAreComparedInConstantTime(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob("token/*.go")
@@ -171,7 +174,7 @@ func TestW12SignaturesAreComparedInConstantTime(t *testing.T) {
 	}
 }
 
-// replaceKeys gives the state the keys of another server.
+// replaceKeys replaces the keys of the state with those of another server.
 func (p *place) replaceKeys() {
 	p.t.Helper()
 	other := newPlace(p.t)
@@ -179,7 +182,8 @@ func (p *place) replaceKeys() {
 	p.write(filepath.Join(p.state, "keys.json"), p.read(filepath.Join(other.state, "keys.json")))
 }
 
-// TestW12ServersThatStartTogetherShareTheirKeys: on a new state folder each of them would make a key.
+// TestW12ServersThatStartTogetherShareTheirKeys starts servers on a new state directory, each of which would create a
+// key.
 func TestW12ServersThatStartTogetherShareTheirKeys(t *testing.T) {
 	t.Parallel()
 	for range rounds(6, 50) {

@@ -7,8 +7,8 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// TestEveryCallIsInTheTrail: each call is entered and left once, and each failure is recorded once under its reference. A blocked step is
-// not a failure.
+// TestEveryCallIsInTheTrail checks that the start and the end of each call are recorded once, and each failure once
+// with its reference. A blocked step is not a failure.
 func TestEveryCallIsInTheTrail(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)

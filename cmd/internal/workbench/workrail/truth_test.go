@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestW14NoTextContradictsRetry looks at the words of every failure.
+// TestW14NoTextContradictsRetry checks the text of every failure.
 func TestW14NoTextContradictsRetry(t *testing.T) {
 	t.Parallel()
 	for name, a := range everyFailure(t) {
@@ -26,8 +26,8 @@ func TestW14NoTextContradictsRetry(t *testing.T) {
 	}
 }
 
-// TestW17NoPathOfTheMachineIsShown scans the answers of every tool and every failure of a server whose home, state and workflows are in one
-// folder.
+// TestW17NoPathOfTheMachineIsShown checks the answers of every tool and every failure of a server whose home, state and
+// workflows are in one directory.
 func TestW17NoPathOfTheMachineIsShown(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
@@ -53,7 +53,7 @@ func TestW17NoPathOfTheMachineIsShown(t *testing.T) {
 	} {
 		scan(tool, s.call(tool, in).fine())
 	}
-	// Errors of the disk name files: the folders of the state are replaced by files, one after the other.
+	// Errors of the disk name files: the directories of the state are replaced by files, one after the other.
 	for _, folder := range []string{"sessions/" + id + "/events", "sessions/" + id, "snapshots", "sessions"} {
 		name := filepath.Join(p.state, folder)
 		if err := os.RemoveAll(name); err != nil {
@@ -78,7 +78,7 @@ func TestW17NoPathOfTheMachineIsShown(t *testing.T) {
 	newPlace(t).trailFaults(scan)
 }
 
-// trailFaults scans the answers of servers whose trail cannot be written, was removed, or was changed.
+// trailFaults checks the answers of servers whose trail cannot be written, was removed, or was changed.
 func (p *place) trailFaults(scan func(string, answer)) {
 	p.t.Helper()
 	ask := func(name, code, dir string) {

@@ -11,8 +11,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
 )
 
-// TestKindsNameEveryError compares the types that are errors of this package, found in its source, with Kinds. Callers rely on it when
-// they switch over all kinds.
+// TestKindsNameEveryError compares the error types of this package, found in its source, with Kinds. Callers rely on it
+// when they switch over all kinds.
 func TestKindsNameEveryError(t *testing.T) {
 	t.Parallel()
 	all := []run.Error{

@@ -7,12 +7,12 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
 )
 
-// TestExamplesRunToTheirEnd plays an agent that sets the context keys which the prompts ask for.
+// TestExamplesRunToTheirEnd plays an agent that sets the context keys that the prompts ask for.
 func TestExamplesRunToTheirEnd(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		workflow, context string
-		set               map[string]string // by path: what the agent adds to the context when it has done the step
+		set               map[string]string // by path: values that the agent adds to the context after the step
 		want              string
 	}{
 		"cause found": {

@@ -12,8 +12,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
 )
 
-// FuzzAdvance checks that no workflow, position or context makes Advance panic or run without end, that errors are of the closed set, and
-// that the result is a position that the workflow accepts and does not depend on anything else.
+// FuzzAdvance checks that no workflow, position or context makes Advance panic or run without end, that errors are of
+// the closed set, and that the result is a position that the workflow accepts and depends only on the arguments.
 func FuzzAdvance(f *testing.F) {
 	for _, steps := range []string{
 		"[{id: a, prompt: '{{x}}', when: {key: x, equals: 1}}, {id: b, prompt: p}]",
@@ -44,7 +44,7 @@ func FuzzAdvance(f *testing.F) {
 	})
 }
 
-// check reports whether there is no error; one that is not of the closed set fails the test.
+// check reports whether err is nil; an error outside of the closed set fails the test.
 func check(t *testing.T, err error) bool {
 	t.Helper()
 	if _, ok := errors.AsType[run.Error](err); err != nil && !ok {
@@ -53,7 +53,7 @@ func check(t *testing.T, err error) bool {
 	return err == nil
 }
 
-// follow takes a few steps from a position that this package has made.
+// follow takes a few steps from a position that this package returned.
 func follow(t *testing.T, w *workflow.Workflow, p run.Position, context map[string]any) {
 	t.Helper()
 	for range 5 {

@@ -11,8 +11,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
 )
 
-// TestWalkVisitsWhatAnInterpreterVisits walks random workflows with a context that changes at every step, and compares the visited steps and
-// the final error with those of a recursive interpreter.
+// TestWalkVisitsWhatAnInterpreterVisits walks random workflows with a context that changes at every step, and compares
+// the visited steps and the final error with those of a recursive interpreter.
 func TestWalkVisitsWhatAnInterpreterVisits(t *testing.T) {
 	t.Parallel()
 	const runs = 1000
@@ -67,7 +67,7 @@ func changes(seed uint64, context map[string]any) func() {
 	}
 }
 
-// generator makes workflows.
+// generator generates workflows.
 type generator struct {
 	random *rand.Rand
 	ids    int
@@ -115,7 +115,8 @@ func (g *generator) loop(depth int) *workflow.Loop {
 
 func (g *generator) pick(words ...string) string { return words[g.random.IntN(len(words))] }
 
-// condition makes conditions on a and b, on the names of loops, which may not be visible, and rarely one that fails.
+// condition generates conditions on a and b, on the names of loops, which may not be visible, and rarely one that
+// fails.
 func (g *generator) condition(depth int) *workflow.Condition {
 	if depth < 2 && g.random.IntN(3) == 0 {
 		c := &workflow.Condition{Op: workflow.Operator(g.pick("all", "any", "not"))}
@@ -146,7 +147,7 @@ func (g *generator) condition(depth int) *workflow.Condition {
 	}
 }
 
-// interpreter runs a workflow in the obvious way, by recursion. Its results are paths, and the kind of an error or "".
+// interpreter runs a workflow by simple recursion. Its results are paths, and the kind of an error or "".
 type interpreter struct {
 	context map[string]any
 	change  func()
@@ -233,7 +234,7 @@ func (in *interpreter) loop(s workflow.Step, names map[string]any, prefix string
 	}
 }
 
-// holds evaluates the conditions that the generator makes.
+// holds evaluates the conditions that the generator generates.
 func (in *interpreter) holds(c *workflow.Condition, names map[string]any) (holds, failed bool) {
 	switch c.Op {
 	case workflow.OpAll, workflow.OpAny:

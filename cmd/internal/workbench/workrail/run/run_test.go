@@ -34,8 +34,9 @@ func object(t testing.TB, text string) map[string]any {
 	return out
 }
 
-// walk runs a workflow to its end and returns the paths that it visits, and the error that stopped it. done is called for each step
-// before the run advances, and may change the context. Positions go through JSON, as if the process was restarted at each step.
+// walk runs a workflow to its end and returns the visited paths, and the error that stopped it. done is called for each
+// step before the run advances, and may change the context. Positions are encoded as JSON, as if the process was
+// restarted at each step.
 func walk(t testing.TB, w *workflow.Workflow, context map[string]any, done func(path string)) (paths []string, err error) {
 	t.Helper()
 	p, err := run.Start(w, context)
@@ -195,7 +196,7 @@ func TestListMayOnlyGrowAtItsEndDuringALoop(t *testing.T) {
 	}
 }
 
-// TestPositionHasAStableForm has a position as sessions store it. A change here needs a new PositionVersion.
+// TestPositionHasAStableForm has a position in the form stored in sessions. A change here needs a new PositionVersion.
 func TestPositionHasAStableForm(t *testing.T) {
 	t.Parallel()
 	w := flow(t, "[{id: l, loop: {each: x, maxIterations: 4, steps: [{id: m, loop: {until: {key: y, exists: true}, maxIterations: 4, steps: [{id: a, prompt: p}]}}]}}]")
@@ -302,7 +303,7 @@ func TestLoopsThatNoFileCanHoldAreErrors(t *testing.T) {
 	}
 }
 
-// TestSkippingIsBounded has loops inside loops, 1000^8 iterations in all, in which every step is skipped.
+// TestSkippingIsBounded has nested loops with 1000^8 iterations, in which every step is skipped.
 func TestSkippingIsBounded(t *testing.T) {
 	t.Parallel()
 	inner := "{id: a, prompt: p, when: {key: x, exists: true}}"
@@ -314,7 +315,7 @@ func TestSkippingIsBounded(t *testing.T) {
 	if !ok || !strings.Contains(e.Reason, "too much work") || e.Step != "l0" || !strings.HasPrefix(e.Path, "l7[1].l6[1].") {
 		t.Errorf("%v", err)
 	}
-	// 1000 items with a few steps each are no problem.
+	// 1000 items with a few steps each are within the limit.
 	long := strings.TrimSuffix(strings.Repeat(`{"skip":true},`, 999), ",")
 	w := flow(t, "[{id: l, loop: {each: x, as: u, maxIterations: 1000, steps: [{id: a, prompt: p, when: {key: u.skip, equals: false}}, {id: b, prompt: p, when: {key: u.skip, equals: false}}]}}]")
 	p, err := run.Start(w, object(t, `{"x": [`+long+`,{"skip":false}]}`))

@@ -50,7 +50,7 @@ func add(t testing.TB, s *session.Store[state], texts ...string) {
 	}
 }
 
-// made returns a store with a session of the events one to five, each a segment.
+// made returns a store with a session of five events, each in a segment.
 func made(t testing.TB) (*session.Store[state], string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -106,7 +106,8 @@ func TestUnknownSessions(t *testing.T) {
 	}
 }
 
-// TestDamageIsNamed changes the files of a session in every way that has a name, while a store has it in memory and after a restart.
+// TestDamageIsNamed changes the files of a session in every defined way, while a store has it in memory and after a
+// restart.
 func TestDamageIsNamed(t *testing.T) {
 	segment := func(i int) string { return fmt.Sprintf("events/%08d-%08d.jsonl", i, i) }
 	dropLine := func(n int) func(t *testing.T, dir string) {
@@ -228,7 +229,8 @@ func TestEveryFlippedByteIsNoticed(t *testing.T) {
 	}
 }
 
-// TestCrashBeforeTheManifestLine: a segment without its line is ignored, and kept aside by the next writer.
+// TestCrashBeforeTheManifestLine checks that a segment without a manifest line is ignored, and moved aside by the next
+// writer.
 func TestCrashBeforeTheManifestLine(t *testing.T) {
 	for _, cut := range []int{0, 1, 40} { // bytes of the line that were written
 		s, dir := made(t)
@@ -249,7 +251,8 @@ func TestCrashBeforeTheManifestLine(t *testing.T) {
 	}
 }
 
-// TestWritersTakeTurns: many goroutines of two stores add to one session, and no event is lost or stands twice.
+// TestWritersTakeTurns adds to one session from many goroutines of two stores, and checks that no event is lost or
+// duplicated.
 func TestWritersTakeTurns(t *testing.T) {
 	s, dir := made(t)
 	other := open(t, filepath.Dir(dir))
@@ -265,7 +268,7 @@ func TestWritersTakeTurns(t *testing.T) {
 				switch {
 				case err == nil:
 					i++
-				case errors.As(err, &locked): // without an owner, if that one has not written its name yet
+				case errors.As(err, &locked): // without an owner, if the holder has not written it yet
 				default:
 					t.Error(err)
 					return
@@ -342,7 +345,7 @@ func TestLockedNamesItsOwner(t *testing.T) {
 	}
 }
 
-// BenchmarkUpdate adds to sessions of different lengths in turn, and prints how much longer the long one takes.
+// BenchmarkUpdate adds to sessions of different lengths in turn, and reports the ratio of their times.
 func BenchmarkUpdate(b *testing.B) {
 	lengths := []int{10, 10_000}
 	var stores []*session.Store[state]
@@ -398,8 +401,9 @@ func TestRemoveAbandoned(t *testing.T) {
 	}
 }
 
-// TestASessionInUseStaysInMemory: two callers of one process wait for each other, however many other sessions are used meanwhile. If the
-// session were let go, the second would meet the lock of its own process.
+// TestASessionInUseStaysInMemory checks that two callers in one process wait for each other, regardless of how many
+// other sessions are used meanwhile. If the session were evicted, the second would get a lock error from its own
+// process.
 func TestASessionInUseStaysInMemory(t *testing.T) {
 	root, err := os.OpenRoot(t.TempDir())
 	if err != nil {
@@ -429,7 +433,7 @@ func TestASessionInUseStaysInMemory(t *testing.T) {
 	go func() {
 		second <- s.Update(context.Background(), ids[0], func(*state) ([]session.Record, error) { return nil, nil }, nil)
 	}()
-	time.Sleep(50 * time.Millisecond) // long enough for the second to give up, if it does
+	time.Sleep(50 * time.Millisecond) // long enough for the second to time out
 	close(leave)
 	for _, done := range []chan error{first, second} {
 		if err := <-done; err != nil {

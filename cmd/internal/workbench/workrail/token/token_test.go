@@ -52,7 +52,7 @@ func TestTokenSurvivesARestart(t *testing.T) {
 	}
 }
 
-// TestEveryChangedCharacterIsNoticed replaces, removes and adds every character at every place.
+// TestEveryChangedCharacterIsNoticed replaces, removes and adds every character at every position.
 func TestEveryChangedCharacterIsNoticed(t *testing.T) {
 	r := open(t, t.TempDir())
 	text := r.Mint(sample)
@@ -170,7 +170,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestKeyringsOpenedTogetherAgree opens a new folder several times at once, as servers that start together do.
+// TestKeyringsOpenedTogetherAgree opens a new directory several times at once, as servers that start together do.
 func TestKeyringsOpenedTogetherAgree(t *testing.T) {
 	t.Parallel()
 	for range 20 {
@@ -204,7 +204,7 @@ func TestKeyringsOpenedTogetherAgree(t *testing.T) {
 	}
 }
 
-// TestRotationsOfTwoProcessesKeepBothKeys: the second one must not replace the key that the first one made.
+// TestRotationsOfTwoProcessesKeepBothKeys checks that the second process does not replace the key of the first.
 func TestRotationsOfTwoProcessesKeepBothKeys(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

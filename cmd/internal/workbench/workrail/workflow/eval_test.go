@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
 )
 
-// TestConditionOperators is one table: each operator with values for which it holds, does not hold, and fails.
+// TestConditionOperators tests each operator with values for which it holds, does not hold, and fails.
 func TestConditionOperators(t *testing.T) {
 	t.Parallel()
 	context := map[string]any{}
@@ -77,7 +77,7 @@ func TestConditionOperators(t *testing.T) {
 		"{not: {key: text, atMost: 5}}":                           "atMost needs",
 	} {
 		c := mustParse(t, when(condition)).Steps[0].When
-		fresh := *c // without the compiled pattern, as one that was not read from a file
+		fresh := *c // without the compiled pattern, like a condition that was not parsed from a file
 		for _, c := range []*workflow.Condition{c, {Op: fresh.Op, Key: fresh.Key, Value: fresh.Value, Of: fresh.Of}} {
 			holds, cost, err := c.Eval(func(key string) (any, bool) { return jsonvalue.Lookup(context, key) })
 			got := map[bool]string{true: "true", false: "false"}[holds]

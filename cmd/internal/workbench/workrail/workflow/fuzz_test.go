@@ -6,8 +6,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/workflow"
 )
 
-// FuzzParse checks that no file makes Parse panic, that a file is either usable or has a problem, that canonical texts can be read
-// back, and that the schema accepts what Parse accepts.
+// FuzzParse checks that no file makes Parse panic, that a file is either usable or has a problem, that canonical texts
+// can be parsed again, and that the schema accepts every file that Parse accepts.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("id: w\nname: W\nguidance: [a]\ncontext:\n  - key: x\nsteps:\n  - id: a\n    prompt: |\n      Do {{x}}.\n    output: {schema: {type: object}}\n"))
 	f.Add([]byte(`{"id":"w","name":"W","steps":[{"id":"a","prompt":"{{x}}","when":{"all":[{"key":"a","in":[1,2.50]}]}}]}`))

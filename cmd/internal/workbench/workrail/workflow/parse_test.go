@@ -24,7 +24,7 @@ func loop(keys string) string {
 // when returns a file with a step that has this condition in line 4.
 func when(condition string) string { return file("  - {id: a, prompt: p, when: " + condition + "}\n") }
 
-// TestParseReadsEveryField is long because it writes every field twice: in the file and in Go.
+// TestParseReadsEveryField is long because it has every field twice: in the file and in Go.
 func TestParseReadsEveryField(t *testing.T) {
 	t.Parallel()
 	const text = `
@@ -98,7 +98,7 @@ steps:
 	}
 }
 
-// TestParseReportsEveryProblemWithItsPosition is one table: a file for each problem.
+// TestParseReportsEveryProblemWithItsPosition has a file for each problem.
 func TestParseReportsEveryProblemWithItsPosition(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{ // line:column: message | hint

@@ -33,8 +33,8 @@ func valid(t testing.TB, s *schema.Schema, text string) bool {
 	return s.Explain(data).OK()
 }
 
-// TestSchemaAgreesWithParse has files on which both must have the same opinion. Rules that a schema cannot express, such as unique
-// step IDs, are tested in TestParseReportsEveryProblemWithItsPosition.
+// TestSchemaAgreesWithParse has files that the schema and Parse must both accept or both refuse. Rules that a schema
+// cannot express, such as unique step IDs, are tested in TestParseReportsEveryProblemWithItsPosition.
 func TestSchemaAgreesWithParse(t *testing.T) {
 	t.Parallel()
 	s := fileSchema(t)
