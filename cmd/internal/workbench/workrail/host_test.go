@@ -129,7 +129,7 @@ func (h *host) do(c *call) (a answer, lost bool) {
 		h.seen[l.name]++
 		after = l.do(h, &sent)
 		if sent.tool == c.tool {
-			*c = sent // the agent assumes its own call; only the host knows about a drill
+			*c = sent // the agent believes that it sent the changed call; a drill, which calls another tool, is hidden from it
 		}
 	}
 	m, err := h.s.try("tools/call", callParams(h.t, sent.tool, sent.in))
