@@ -20,7 +20,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// renderers returns the processes of a harness that show pages.
+// renderers returns the processes of a harness that render pages.
 func renderers(t *testing.T, h *harness) (pids []int) {
 	t.Helper()
 	parents := map[int]int{}
@@ -60,7 +60,7 @@ func renderers(t *testing.T, h *harness) (pids []int) {
 func killRenderers(t *testing.T, h *harness) {
 	t.Helper()
 	for _, pid := range renderers(t, h) {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may just have ended
+		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have exited already
 	}
 }
 
@@ -178,7 +178,7 @@ func TestSessionSurvivesAKilledRenderer(t *testing.T) {
 	}
 	crashed("a page that runs", during("/busy"))
 	fine("a kill of a page that runs")
-	if title, _ := during("/slow").result().Path("page", "title").Str(); title != "slow" { // the page before was killed
+	if title, _ := during("/slow").result().Path("page", "title").Str(); title != "slow" { // the previous page was killed
 		t.Errorf("the title is %q", title)
 	}
 	fine("a kill before the page was there")

@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/emits"
 )
 
-// browserCodes are the codes that the browser domains emit over the pipe.
+// browserCodes lists the codes that the browser domains emit over the pipe.
 const browserCodes = `
 playwright/E_PW_NAV
 playwright/E_PW_LAUNCH
@@ -95,7 +95,7 @@ func TestEveryBrowserCodeIsEmitted(t *testing.T) {
 	emits.Check(t, browserCodes, emit)
 }
 
-// TestBrowserFailuresOfTheCommonRange emits the codes that all domains share, each by a cause of the browser's own.
+// TestBrowserFailuresOfTheCommonRange emits the codes that all domains share, each by a cause specific to the browser.
 func TestBrowserFailuresOfTheCommonRange(t *testing.T) {
 	t.Parallel()
 	needChromium(t)
@@ -132,7 +132,7 @@ func TestBrowserFailuresOfTheCommonRange(t *testing.T) {
 	if retryable, _ := busy.m.Error().Path("data", "retryable").Bool(); busy.details() != `"the session is busy with another call"` || !retryable {
 		t.Errorf("a busy session: %s", busy.m.Bytes())
 	}
-	h.ask("pw/close", fmt.Sprintf(`{"session":%q}`, id)).result() // also while a call uses it
+	h.ask("pw/close", fmt.Sprintf(`{"session":%q}`, id)).result() // even while a call uses it
 	if closed := navigate(server.URL).fails(1004, "common/E_SESSION_NOT_FOUND"); closed.details() != `"the session is over: it was closed"` {
 		t.Errorf("a closed session: %s", closed.m.Bytes())
 	}

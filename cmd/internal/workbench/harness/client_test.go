@@ -18,17 +18,17 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// patience bounds the wait for one answer on a loaded machine. No test measures time.
+// patience is the maximum wait for one answer on a loaded machine. No test measures time.
 const patience = 60 * time.Second
 
-// setup says how a harness is started. The zero value starts the default domains in a new state folder, without a ledger.
+// setup configures a harness. The zero value starts the default domains in a new state directory, without a ledger.
 type setup struct {
-	env    []string // NAME=value, besides the environment of the test; HOME is always a new folder
+	env    []string // NAME=value, in addition to the environment of the test; HOME is always a new directory
 	flags  []string // such as --domain kg
-	state  string   // state folder; "" is a new one
-	ledger bool     // record in the default place, the folder ledger in the state folder
+	state  string   // state directory; "" is a new one
+	ledger bool     // record in the default directory, ledger in the state directory
 	mcp    bool     // serve MCP instead of lines
-	wrap   []string // flags of candor wrap, which runs the harness; nil runs it without
+	wrap   []string // flags of candor wrap, which runs the harness; nil runs it directly
 
 	prepare func(*exec.Cmd) // changes the command before it is started
 }
@@ -38,7 +38,7 @@ type harness struct {
 	t     testing.TB
 	cmd   *exec.Cmd
 	in    io.WriteCloser
-	lines chan []byte // closed when the process closed its output
+	lines chan []byte // closed when the process closes its output
 	said  lockedBuffer
 	state string
 	mcp   bool
@@ -112,11 +112,11 @@ func start(t testing.TB, s setup) *harness {
 	return h
 }
 
-// greet reads the ready line, or shakes hands in MCP mode on the pipe.
+// greet reads the ready line, or makes the handshake in MCP mode on the pipe.
 func (h *harness) greet() {
 	h.t.Helper()
 	if slices.Contains(h.cmd.Args, "--listen") {
-		return // it is spoken to over HTTP
+		return // clients use HTTP
 	}
 	if h.mcp {
 		h.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`)
@@ -179,7 +179,7 @@ func (h *harness) line() []byte {
 	return line
 }
 
-// ask sends a request and returns its answer. Answers to others are dropped.
+// ask sends a request and returns its answer. Answers to other requests are dropped.
 func (h *harness) ask(method, params string) reply {
 	h.t.Helper()
 	h.next++
@@ -203,7 +203,7 @@ func (h *harness) call(method, params string) reply {
 // end closes the input, waits for the process and returns its exit code.
 func (h *harness) end() int { return h.finish(func() { _ = h.in.Close() }) }
 
-// kill is kill -9.
+// kill sends SIGKILL and waits for the process.
 func (h *harness) kill() { h.finish(func() { _ = h.cmd.Process.Kill() }) }
 
 // stop sends a signal, waits for the process and returns its exit code.
@@ -214,7 +214,7 @@ func (h *harness) stop(signal os.Signal) int {
 func (h *harness) finish(how func()) int {
 	h.once.Do(func() {
 		how()
-		for range h.lines { // the pipe is emptied before Wait
+		for range h.lines { // the pipe must be drained before Wait
 		}
 		_ = h.cmd.Wait()
 	})
@@ -227,7 +227,7 @@ type reply struct {
 	m wire.Message
 }
 
-// result demands a success and returns the result: of a tool, its structured content.
+// result requires a success and returns the result; for a tool, its structured content.
 func (r reply) result() wire.Value {
 	r.t.Helper()
 	if r.m.Error().Present() {
@@ -258,7 +258,7 @@ func (r reply) code() string {
 // details returns data.details as JSON, "" if there are none.
 func (r reply) details() string { return string(r.m.Error().Path("data", "details").Raw()) }
 
-// fails demands an error with a number, as domain/SYMBOL, and with retryable.
+// fails requires an error with a number, as domain/SYMBOL, and with retryable.
 func (r reply) fails(number int64, code string) reply {
 	r.t.Helper()
 	if r.number() != number || r.code() != code {

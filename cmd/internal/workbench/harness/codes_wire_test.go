@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// TestEveryCommonCodeIsEmitted brings about the codes that belong to no single domain, each by its own cause.
+// TestEveryCommonCodeIsEmitted causes the codes that do not belong to a single domain, each by a different cause.
 func TestEveryCommonCodeIsEmitted(t *testing.T) {
 	t.Parallel()
 	const listed = `
@@ -36,7 +36,7 @@ func TestEveryCommonCodeIsEmitted(t *testing.T) {
 	})
 }
 
-// slowService calls a service that begins to answer and does not go on.
+// slowService calls a service that begins to answer and then stops.
 func slowService(t *testing.T) string {
 	release := make(chan struct{})
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -54,7 +54,7 @@ func slowService(t *testing.T) string {
 	return r.code()
 }
 
-// longLine sends a line above MCP_MAX_LINE_LEN between two good ones.
+// longLine sends a line above MCP_MAX_LINE_LEN between two valid ones.
 func longLine(t *testing.T) string {
 	h := start(t, setup{env: []string{"MCP_MAX_LINE_LEN=1000"}})
 	h.ask("sys/ping", `{}`).result()

@@ -51,8 +51,8 @@ func sumOf(counts map[string]int64) (sum int64) {
 	return sum
 }
 
-// TestH9CountersAreExactWith64ParallelClients lets 64 clients fail at the same time: as writers on the pipe, and as clients over HTTP.
-// While they do, and at the end, the total is the sum of byCode.
+// TestH9CountersAreExactWith64ParallelClients lets 64 clients fail at the same time: as writers on the pipe, and as
+// clients over HTTP. Meanwhile and at the end, the total must be the sum of byCode.
 func TestH9CountersAreExactWith64ParallelClients(t *testing.T) {
 	t.Parallel()
 	const clients = 64
@@ -64,7 +64,7 @@ func TestH9CountersAreExactWith64ParallelClients(t *testing.T) {
 	t.Run("HTTP", func(t *testing.T) { failOverHTTP(t, clients, rounds) })
 }
 
-// failOnOnePipe has a ledger, because failures that are recorded are counted by goroutines of their own.
+// failOnOnePipe uses a ledger, because recorded failures are counted by separate goroutines.
 func failOnOnePipe(t *testing.T, clients, rounds int64) {
 	h := start(t, setup{ledger: true, env: []string{"MCP_ERROR_METRICS=1", "MCP_MAX_LINE_LEN=1000"}})
 	lines := strings.Join([]string{
@@ -81,7 +81,7 @@ func failOnOnePipe(t *testing.T, clients, rounds int64) {
 	for range clients {
 		all.Go(func() {
 			for range rounds {
-				_, _ = io.WriteString(h.in, lines) // one write, which others do not cut
+				_, _ = io.WriteString(h.in, lines) // one write, which others do not interrupt
 			}
 		})
 	}
@@ -142,10 +142,10 @@ func failOverHTTP(t *testing.T, clients, rounds int64) {
 	}
 }
 
-// httpClient is an MCP client over HTTP with a session of its own.
+// httpClient is an MCP client over HTTP with a separate session.
 type httpClient struct{ address, session string }
 
-// post sends a message and demands that the answer contains a text.
+// post sends a message and requires that the answer contains a text.
 func (c *httpClient) post(t *testing.T, message, want string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.address, strings.NewReader(message))
@@ -175,9 +175,10 @@ func (c *httpClient) post(t *testing.T, message, want string) {
 	}
 }
 
-// TestH10SampledCountersOfAMillionErrors fails a million times with one of a hundred kept. The total and byCode are exact; byTool is
-// within the error that is stated, five times of which a correct sample exceeds less than once in a million runs. Notifications and
-// answers to nothing are used because they count in the same way and cost less.
+// TestH10SampledCountersOfAMillionErrors fails a million times with one of a hundred failures sampled. The total and
+// byCode must be exact. byTool must be within five times the documented error, which a correct sample exceeds less than
+// once in a million runs. Notifications and responses to unknown requests are used because they count in the same way
+// and cost less.
 func TestH10SampledCountersOfAMillionErrors(t *testing.T) {
 	t.Parallel()
 	const every = 100
@@ -186,7 +187,8 @@ func TestH10SampledCountersOfAMillionErrors(t *testing.T) {
 		blocks = 1000 // the race detector takes minutes for more
 	}
 	h := start(t, setup{flags: []string{"--domain", "filesystem"}, env: []string{"MCP_ERROR_METRICS=1", fmt.Sprintf("MCP_ERROR_METRICS_SAMPLE=%d", every)}})
-	// In a block of a hundred the tools always fail at the same places, which a sample with a fixed place would not survive.
+	// In a block of a hundred the tools always fail at the same positions, which a sample with a fixed position would
+	// not handle.
 	escape := func(method string) string {
 		return `{"jsonrpc":"2.0","method":"` + method + `","params":{"path":"../x"}}` + "\n"
 	}
@@ -199,7 +201,7 @@ func TestH10SampledCountersOfAMillionErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h.send(strings.TrimSpace(stray)) // so that the total is not a multiple of what each sample counts for
+	h.send(strings.TrimSpace(stray)) // so that the total is not a multiple of the weight of a sample
 	if code := h.end(); code != 0 {
 		t.Errorf("exit code %d: %s", code, &h.said)
 	}
@@ -225,7 +227,7 @@ func TestH10SampledCountersOfAMillionErrors(t *testing.T) {
 	}
 }
 
-// TestH11MadeUpMethodsDoNotGrowTheCounters calls methods that do not exist, well and badly formed, in one go.
+// TestH11MadeUpMethodsDoNotGrowTheCounters sends calls of many methods that do not exist at once.
 func TestH11MadeUpMethodsDoNotGrowTheCounters(t *testing.T) {
 	t.Parallel()
 	h := start(t, setup{env: []string{"MCP_ERROR_METRICS=1"}})
@@ -256,12 +258,12 @@ func TestH11MadeUpMethodsDoNotGrowTheCounters(t *testing.T) {
 	}
 }
 
-// promLine is a sample in the text format of Prometheus; the values of labels escape backslash, quote and line end.
+// promLine matches a sample in the text format of Prometheus; label values escape backslash, quote and line end.
 var promLine = regexp.MustCompile(`^(mcp_[a-z_]+)(?:\{((?:[a-z]+="(?:\\[\\"n]|[^"\\])*",?)+)\})? (\d+)$`)
 
 var promLabel = regexp.MustCompile(`([a-z]+)="((?:\\.|[^"\\])*)"`)
 
-// promCounters reads a text of Prometheus into the form of sys/errorStats. Lines that are not well formed are errors.
+// promCounters parses a text of Prometheus into the form of sys/errorStats. Malformed lines are errors.
 func promCounters(t *testing.T, text string) counted {
 	t.Helper()
 	c := counted{byCode: map[string]int64{}, byTool: map[string]int64{}}

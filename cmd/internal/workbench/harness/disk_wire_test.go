@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// smallDisk mounts a disk of so many KiB.
+// smallDisk mounts a disk of the given size in KiB.
 func smallDisk(t *testing.T, kib int) (path string) {
 	t.Helper()
 	path = t.TempDir()
@@ -29,7 +29,7 @@ func smallDisk(t *testing.T, kib int) (path string) {
 	return path
 }
 
-// fillDisk takes all the space that a disk has. The function that it returns gives it back.
+// fillDisk uses all free space of a disk. The returned function frees it.
 func fillDisk(t *testing.T, disk string) (free func()) {
 	t.Helper()
 	path := filepath.Join(disk, "filler")
@@ -49,7 +49,7 @@ func fillDisk(t *testing.T, disk string) (free func()) {
 	}
 }
 
-// reserve takes half a MiB of a disk. The function that it returns gives it back.
+// reserve uses half a MiB of a disk. The returned function frees it.
 func reserve(t *testing.T, disk string) (free func()) {
 	t.Helper()
 	path := filepath.Join(disk, "reserve")
@@ -64,7 +64,7 @@ func reserve(t *testing.T, disk string) (free func()) {
 	}
 }
 
-// full demands the error of a disk without space, which a client may retry.
+// full requires the error for a full disk, which a client may retry.
 func (r reply) full() {
 	r.t.Helper()
 	r.fails(4047, "candor/DISK_FULL")

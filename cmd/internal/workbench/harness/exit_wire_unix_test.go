@@ -35,8 +35,8 @@ func TestUnreadResponsesAreAnExitCodeOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()  //nolint:errcheck // it is never read
-	_ = stdout.Close() // the child has its own
-	go func() {        // until the harness reads no more
+	_ = stdout.Close() // the child has a copy
+	go func() {        // until the harness stops reading
 		_, _ = io.WriteString(in, strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"sys/metrics"}`+"\n", 50_000))
 	}()
 	waitUntilStuck(t, cmd)
@@ -73,7 +73,7 @@ func waitUntilStuck(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// TestLostCountersAreAnExitCodeOfTheirOwn takes the folder of the counters away while the harness runs.
+// TestLostCountersAreAnExitCodeOfTheirOwn removes the directory of the counters while the harness runs.
 func TestLostCountersAreAnExitCodeOfTheirOwn(t *testing.T) {
 	t.Parallel()
 	for _, mcp := range []bool{false, true} {

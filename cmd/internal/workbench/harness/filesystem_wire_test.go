@@ -10,7 +10,8 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/emits"
 )
 
-// startFiles starts a harness with a root that has links to a folder outside, and a sibling whose name begins like the root's.
+// startFiles starts a harness with a root that has links to a directory outside, and a sibling whose name begins with
+// the root's.
 func startFiles(t testing.TB) (h *harness, root string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,7 +33,7 @@ func startFiles(t testing.TB) (h *harness, root string) {
 		env: []string{"MCP_FS_ROOT=" + root, "MCP_FS_WRITE_GLOBS=out/**, *.log", "MCP_FS_MAX_BYTES=100"}}), root
 }
 
-// TestH15PathsThatLeaveTheRootAreRefused tries every way out with every method.
+// TestH15PathsThatLeaveTheRootAreRefused tries every kind of escape with every method.
 func TestH15PathsThatLeaveTheRootAreRefused(t *testing.T) {
 	t.Parallel()
 	h, root := startFiles(t)
@@ -101,7 +102,8 @@ func TestFilesAreReadAndWritten(t *testing.T) {
 	}
 }
 
-// TestFilesOutsideOfThePatternsAreNotChanged includes a link that stays inside of the root and leads to a path that no pattern allows.
+// TestFilesOutsideOfThePatternsAreNotChanged includes a link that stays inside the root and leads to a path that no
+// pattern allows.
 func TestFilesOutsideOfThePatternsAreNotChanged(t *testing.T) {
 	t.Parallel()
 	h, root := startFiles(t)

@@ -125,7 +125,7 @@ func TestGitHubReadsAndSearches(t *testing.T) {
 
 func TestGitHubFailuresAreMapped(t *testing.T) {
 	t.Parallel()
-	date := time.Now().UTC().Add(-72 * time.Hour) // the clock of the service differs from ours
+	date := time.Now().UTC().Add(-72 * time.Hour) // the clock of the service differs from the local one
 	now := "Date: " + date.Format(http.TimeFormat)
 	reset := fmt.Sprintf("X-RateLimit-Reset: %d", date.Unix()+300)
 	const secondary = `{"message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}`

@@ -15,7 +15,7 @@ import (
 
 var healthAddress = regexp.MustCompile(`http://(127\.0\.0\.1:\d+)/healthz`)
 
-// healthAt returns the address of the health endpoint, which the harness announces on standard error.
+// healthAt returns the address of the health endpoint, which the harness prints on standard error.
 func (h *harness) healthAt() string {
 	h.t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
@@ -84,7 +84,7 @@ func TestHealthEndpoint(t *testing.T) {
 	}
 }
 
-// TestHealthEndpointRefusesWebPages sends what a browser sends for a page whose name resolves to this machine.
+// TestHealthEndpointRefusesWebPages sends the request of a browser for a page whose name resolves to this machine.
 func TestHealthEndpointRefusesWebPages(t *testing.T) {
 	t.Parallel()
 	h := start(t, setup{env: []string{"MCP_HEALTH_PORT=0"}})

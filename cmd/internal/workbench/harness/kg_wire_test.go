@@ -31,7 +31,7 @@ func TestGraphAddsQueriesAndDeletes(t *testing.T) {
 	if retryable, _ := full.m.Error().Path("data", "retryable").Bool(); !retryable {
 		t.Errorf("E_KG_FULL is retryable: %s", full.m.Bytes())
 	}
-	h.call("kg/add", triple("Ada", "wrote", "Note G")).result() // it is there, so nothing is added
+	h.call("kg/add", triple("Ada", "wrote", "Note G")).result() // it exists, so nothing is added
 	page := string(h.call("kg/query", `{"subject":"Ada","limit":1}`).result().Raw())
 	if page != `{"triples":[{"subject":"Ada","predicate":"wrote","object":"Note G"}],"truncated":true,"nextCursor":"1"}` {
 		t.Errorf("first page: %s", page)
@@ -73,8 +73,8 @@ func TestGraphRefusesWhatIsNotATriple(t *testing.T) {
 	}
 }
 
-// TestGraphSurvivesKill kills the harness while additions are in flight. Every addition that was answered must be there afterwards, and
-// the count must equal the triples.
+// TestGraphSurvivesKill kills the harness while additions are in flight. Every answered addition must be present
+// afterwards, and the count must equal the number of triples.
 func TestGraphSurvivesKill(t *testing.T) {
 	t.Parallel()
 	const rounds, each = 5, 40
@@ -85,7 +85,7 @@ func TestGraphSurvivesKill(t *testing.T) {
 		for i := range each {
 			h.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":"%d-%d","method":"kg/add","params":%s}`, round, i, triple(fmt.Sprintf("%d-%d", round, i), "p", "o")))
 		}
-		for range 5 + round*5 { // then it dies in the middle
+		for range 5 + round*5 { // then it is killed in the middle
 			line := string(h.line())
 			_, rest, _ := strings.Cut(line, `"id":"`)
 			id, _, _ := strings.Cut(rest, `"`)

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// leftFiles returns the temporary files of writes below a folder.
+// leftFiles returns the temporary files of writes below a directory.
 func leftFiles(t *testing.T, root string) []string {
 	t.Helper()
 	left, err := filepath.Glob(filepath.Join(root, "out", ".candor-*.tmp"))
@@ -56,7 +56,7 @@ func TestFilesOfAKilledWriteAreRemoved(t *testing.T) {
 	}
 }
 
-// TestOnlyLeftFilesAreRemoved has files beside those of killed writes that look like them, or that a living process holds.
+// TestOnlyLeftFilesAreRemoved has files that look like those of killed writes, or that a running process holds.
 func TestOnlyLeftFilesAreRemoved(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -95,7 +95,7 @@ func TestOnlyLeftFilesAreRemoved(t *testing.T) {
 	}
 }
 
-// tree returns all paths below a folder.
+// tree returns all paths below a directory.
 func tree(t *testing.T, root string) (all string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(path string, _ os.DirEntry, _ error) error {
@@ -110,8 +110,8 @@ func tree(t *testing.T, root string) (all string) {
 	return all
 }
 
-// TestPythonFoldersOfAKilledHarnessAreRemoved kills a harness that runs code. The next one removes the folder, and leaves those of living
-// harnesses alone.
+// TestPythonFoldersOfAKilledHarnessAreRemoved kills a harness that runs code. The next one must remove the directory,
+// and keep those of running harnesses.
 func TestPythonFoldersOfAKilledHarnessAreRemoved(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()

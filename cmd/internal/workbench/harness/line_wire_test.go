@@ -13,7 +13,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// lineCase is a line with the ids and codes of its responses, "" if there must be none. Those of a batch are in brackets.
+// lineCase is a line with the ids and codes of its responses, "" if there must be none. Those of a batch are in
+// brackets.
 type lineCase struct{ line, want string }
 
 const lineLimit = 2000
@@ -122,7 +123,7 @@ func TestH4EveryMessageGetsTheAnswerOfJSONRPC(t *testing.T) {
 	t.Parallel()
 	checkCases(t, requestCases, joined(requestCases, "\n"))
 	h := start(t, setup{})
-	for _, c := range requestCases { // one after the other, so that none can hide behind another
+	for _, c := range requestCases { // one after the other, so that each gets its response
 		h.send(c.line)
 		line := h.line()
 		if v, err := wire.ParseValue(line, wire.Limits{}); err != nil || outcomeOf(v) != c.want {
@@ -147,7 +148,7 @@ func TestH6OversizeLineIsAnsweredAndItsNeighboursAreServed(t *testing.T) {
 	})
 }
 
-// TestH7AnyChunksGiveTheSameAnswers sends all cases in many orders on one stream, cut at random, with both line ends.
+// TestH7AnyChunksGiveTheSameAnswers sends all cases in many orders on one stream, split at random, with both line ends.
 func TestH7AnyChunksGiveTheSameAnswers(t *testing.T) {
 	t.Parallel()
 	cases := slices.Concat(requestCases, notificationCases, oversizeCases)
@@ -164,7 +165,7 @@ func TestH7AnyChunksGiveTheSameAnswers(t *testing.T) {
 		for all.Len() > 0 {
 			_, _ = w.Write(all.Next(1 + rand.IntN(200)))
 			if rand.IntN(4) == 0 {
-				time.Sleep(time.Millisecond) // so that the harness reads a part of a line; without it the pipe joins the chunks again
+				time.Sleep(time.Millisecond) // so that the harness reads a part of a line; otherwise the pipe joins the chunks
 			}
 		}
 	})
@@ -210,7 +211,7 @@ func TestH14RateLimitSaysWhenToRetry(t *testing.T) {
 	}
 }
 
-// TestH14CallPassesAfterTheDelayOfItsRefusal empties the bucket, waits as long as the refusal says and calls again.
+// TestH14CallPassesAfterTheDelayOfItsRefusal empties the bucket, waits for the delay in the refusal and calls again.
 func TestH14CallPassesAfterTheDelayOfItsRefusal(t *testing.T) {
 	t.Parallel()
 	const refill = 300

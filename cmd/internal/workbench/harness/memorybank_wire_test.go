@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/emits"
 )
 
-// put writes a file below dir with the folders above it.
+// put writes a file below dir and creates its parent directories.
 func put(t testing.TB, dir, name, content string) {
 	t.Helper()
 	path := filepath.Join(dir, filepath.FromSlash(name))
@@ -22,7 +22,7 @@ func put(t testing.TB, dir, name, content string) {
 	}
 }
 
-// startBank starts a harness with a memory bank that has a few notes, a secret beside it and a link to that.
+// startBank starts a harness with a memory bank that has a few notes, a secret beside it and a link to the secret.
 func startBank(t testing.TB) (h *harness, bank string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -62,7 +62,8 @@ func TestMemoryBankListsReadsAndSearches(t *testing.T) {
 	}
 }
 
-// TestMemoryBankRevealsNothingOutside demands the same answer for files outside of the bank as for files that do not exist.
+// TestMemoryBankRevealsNothingOutside requires the same answer for files outside of the bank as for files that do not
+// exist.
 func TestMemoryBankRevealsNothingOutside(t *testing.T) {
 	t.Parallel()
 	h, bank := startBank(t)

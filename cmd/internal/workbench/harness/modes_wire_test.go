@@ -13,13 +13,14 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// methodCase is one call. All cases run in order on one harness, so that later ones find what earlier ones made.
+// methodCase is one call. All cases run in order on one harness, so that later ones can use the results of earlier
+// ones.
 type methodCase struct {
 	method, params string
 	want           string // domain/SYMBOL, or "" for a success
 }
 
-// modeCases has every method at least once, besides the refusal of bad parameters, which all methods get.
+// modeCases has every method at least once. The refusal of invalid parameters is tested for all methods in addition.
 var modeCases = []methodCase{
 	{"sys/ping", `{}`, ""},
 	{"sys/metrics", `{}`, ""},
@@ -94,7 +95,7 @@ var modeCases = []methodCase{
 	{"github/file", `{"owner":"o","repo":"r","path":"README.md"}`, "github/E_GH_AUTH_MISSING"},
 }
 
-// modesSetup is a harness with every domain, in which every case has its outcome.
+// modesSetup returns a harness with every domain, in which every case has its expected outcome.
 func modesSetup(t *testing.T, mcp bool) setup {
 	t.Helper()
 	bank, root := t.TempDir(), t.TempDir()
@@ -112,7 +113,7 @@ func modesSetup(t *testing.T, mcp bool) setup {
 	}}
 }
 
-// outcome is what a client may rely on: how a failure is identified and advised, or the members of a result.
+// outcome returns the parts that a client may rely on: the code and advice of a failure, or the members of a result.
 func (r reply) outcome() string {
 	if e := r.m.Error(); e.Present() {
 		data := e.Path("data")
@@ -169,7 +170,8 @@ func TestMCPModeHasTheOutcomesOfLineMode(t *testing.T) {
 	}
 }
 
-// TestMCPModeLimitsRatesLikeLineMode empties the bucket: then bad parameters get E_RL_EXCEEDED in both modes.
+// TestMCPModeLimitsRatesLikeLineMode empties the bucket and checks that invalid parameters then get E_RL_EXCEEDED in
+// both modes.
 func TestMCPModeLimitsRatesLikeLineMode(t *testing.T) {
 	t.Parallel()
 	for _, mcp := range []bool{false, true} {
@@ -190,7 +192,7 @@ func TestMCPModeLimitsRatesLikeLineMode(t *testing.T) {
 	}
 }
 
-// TestMCPModeNamesDomainsThatAreOff calls a tool of a domain that is off, and one of no domain.
+// TestMCPModeNamesDomainsThatAreOff calls a tool of a disabled domain, and an unknown tool.
 func TestMCPModeNamesDomainsThatAreOff(t *testing.T) {
 	t.Parallel()
 	for _, mcp := range []bool{false, true} {
@@ -202,7 +204,7 @@ func TestMCPModeNamesDomainsThatAreOff(t *testing.T) {
 	start(t, setup{mcp: true}).call("no/such", `{}`).fails(-32602, "candor/TOOL_NOT_FOUND")
 }
 
-// TestTypeScriptClientsReadFailures plays the same cases with the official clients.
+// TestTypeScriptClientsReadFailures runs the same cases with the official clients.
 func TestTypeScriptClientsReadFailures(t *testing.T) {
 	t.Parallel()
 	var calls []conformance.Call

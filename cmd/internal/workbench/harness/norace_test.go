@@ -2,5 +2,5 @@
 
 package harness_test
 
-// raced says that these tests are built with the race detector.
+// raced reports whether these tests are built with the race detector.
 const raced = false

@@ -24,7 +24,7 @@ notion/E_NOTION_PARSE
 
 const notionID = "59833787-2cf9-4fdf-8782-e53db20768a5"
 
-// notionError is an error as Notion writes it.
+// notionError returns an error in Notion's format.
 func notionError(status int, code, message string, headers ...string) http.HandlerFunc {
 	text := fmt.Sprintf(`{"object":"error","status":%d,"code":%q,"message":%q,"request_id":"b0a7d6c2-4b56-4b8b-a0e1-4ab1a2d3e4f5"}`, status, code, message)
 	return says(status, text, headers...)

@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// TestPostgreSQL starts one server for all tests, which takes longer than most of them.
+// TestPostgreSQL uses one server for all subtests, because starting one takes longer than most of them.
 func TestPostgreSQL(t *testing.T) {
 	t.Parallel()
 	server := pgtest.Start(t)
@@ -64,8 +64,9 @@ func postgreSQLParametersMustMatch(t *testing.T, server *pgtest.Server) {
 	}
 }
 
-// postgreSQLRefusesCommandsThatLeaveTheCall sends statements that end the transaction of the call, or that move data outside of its
-// result: COPY FROM STDIN waited for data until the time limit, and COPY TO STDOUT succeeded without rows.
+// postgreSQLRefusesCommandsThatLeaveTheCall sends statements that end the transaction of the call, or that move data
+// outside of its result: COPY FROM STDIN waited for data until the time limit, and COPY TO STDOUT succeeded without
+// rows.
 func postgreSQLRefusesCommandsThatLeaveTheCall(t *testing.T, server *pgtest.Server) {
 	t.Helper()
 	h := startSQL(t, server.URL("reader", "hunter2-reader"), "MCP_SQL_WRITE=1")
@@ -81,13 +82,13 @@ func postgreSQLRefusesCommandsThatLeaveTheCall(t *testing.T, server *pgtest.Serv
 			}
 		}
 	}
-	// Statements that only look like them.
+	// Statements that only look similar.
 	for _, text := range []string{"SELECT count(*) AS commit FROM copy", "PREPARE transactions AS SELECT 1", "/* COPY */ SELECT 1"} {
 		h.call("sql/execute", `{"sql":"`+text+`"}`).result()
 	}
 }
 
-// postgreSQLCallsThatOnlyWaited fills every connection, so that further calls run into the time limit before their statements begin.
+// postgreSQLCallsThatOnlyWaited uses every connection, so that further calls time out before their statements begin.
 func postgreSQLCallsThatOnlyWaited(t *testing.T, server *pgtest.Server) {
 	t.Helper()
 	h := startSQL(t, server.URL("reader", "hunter2-reader"), "MCP_SQL_TIMEOUT_MS=1500")

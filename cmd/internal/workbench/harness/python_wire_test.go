@@ -80,7 +80,7 @@ func TestPythonRunsCode(t *testing.T) {
 	}
 }
 
-// TestPythonDiesWithTheHarness kills the harness with SIGKILL while code runs that ignores signals.
+// TestPythonDiesWithTheHarness kills the harness with SIGKILL while it runs code that ignores signals.
 func TestPythonDiesWithTheHarness(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
@@ -121,7 +121,7 @@ func running(mark string) (n int) {
 	return n
 }
 
-// fakePython installs a program that describes itself as an interpreter, and runs a shell script in place of the check.
+// fakePython installs a program that describes itself as an interpreter, and runs a shell script instead of the check.
 func fakePython(t *testing.T, check string) (path string) {
 	t.Helper()
 	if files, calls := guard.Confinable(); !files || !calls {
@@ -136,7 +136,7 @@ func fakePython(t *testing.T, check string) (path string) {
 	return path
 }
 
-// TestPythonCheckWithoutResult has the check fail in each way that is not the code's fault, and in those that are.
+// TestPythonCheckWithoutResult makes the check fail for each cause, whether the code is at fault or not.
 func TestPythonCheckWithoutResult(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

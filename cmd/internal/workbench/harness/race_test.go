@@ -2,5 +2,5 @@
 
 package harness_test
 
-// raced says that these tests are built with the race detector; then the server is too.
+// raced reports whether these tests are built with the race detector; the server is then built with it, too.
 const raced = true

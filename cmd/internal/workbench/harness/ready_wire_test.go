@@ -9,7 +9,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// methods returns the methods that the ready line lists.
+// methods returns the methods in the ready line.
 func (h *harness) methods() []string {
 	var names []string
 	for v := range h.ready.Path("methods").Elements() {
@@ -19,7 +19,7 @@ func (h *harness) methods() []string {
 	return names
 }
 
-// domainMethods returns the methods of each domain as `candor workbench harness domains --json` lists them.
+// domainMethods returns the methods of each domain as listed by `candor workbench harness domains --json`.
 func domainMethods(t *testing.T) map[string][]string {
 	t.Helper()
 	s := setup{}
@@ -44,8 +44,8 @@ func domainMethods(t *testing.T) map[string][]string {
 	return all
 }
 
-// TestH1ReadyLineIsFirstAndOnce reads all that the harness writes in its life: the ready line, which lists the methods that are on and
-// no others, and one answer to each request.
+// TestH1ReadyLineIsFirstAndOnce reads the whole output of the harness: the ready line, which lists exactly the enabled
+// methods, and one answer to each request.
 func TestH1ReadyLineIsFirstAndOnce(t *testing.T) {
 	t.Parallel()
 	byDomain := domainMethods(t)
@@ -78,7 +78,7 @@ func TestH1ReadyLineIsFirstAndOnce(t *testing.T) {
 			for i, method := range listed {
 				h.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"no such parameter":1}}`, i, method))
 			}
-			_ = h.in.Close() // the harness ends
+			_ = h.in.Close() // the harness exits
 			answers := 0
 			for line := range h.lines {
 				if v, err := wire.ParseValue(line, wire.Limits{}); err != nil || !v.Path("id").Present() || string(v.Path("error", "code").Raw()) == "-32601" {

@@ -36,7 +36,8 @@ func recorded(t *testing.T, dir string) []ledger.Record {
 	return all
 }
 
-// TestEveryFailureIsRecordedBeforeItIsSent kills the harness as soon as the last response has arrived: what was sent must be on disk.
+// TestEveryFailureIsRecordedBeforeItIsSent kills the harness as soon as the last response has arrived, and checks that
+// every sent failure is on disk.
 func TestEveryFailureIsRecordedBeforeItIsSent(t *testing.T) {
 	t.Parallel()
 	h := start(t, setup{ledger: true, env: []string{"MCP_ERROR_METRICS=1", "MCP_MAX_LINE_LEN=1000"}})
@@ -85,7 +86,7 @@ func TestEveryFailureIsRecordedBeforeItIsSent(t *testing.T) {
 	}
 }
 
-// TestTwoHarnessesShareAStateFolder because every agent on a machine starts its own.
+// TestTwoHarnessesShareAStateFolder uses one state directory twice, because every agent on a machine starts a harness.
 func TestTwoHarnessesShareAStateFolder(t *testing.T) {
 	t.Parallel()
 	first := start(t, setup{ledger: true})
@@ -104,8 +105,8 @@ func TestTwoHarnessesShareAStateFolder(t *testing.T) {
 	}
 }
 
-// TestUnrecordedFailureDoesNotSayThatNothingWasDone takes the ledger away. The failure that cannot be recorded is replaced by one that is
-// not counted in total, and a success, which line mode does not record, stays one.
+// TestUnrecordedFailureDoesNotSayThatNothingWasDone removes the ledger. A failure that cannot be recorded is replaced
+// by one that is not counted in total. A success, which line mode does not record, is sent unchanged.
 func TestUnrecordedFailureDoesNotSayThatNothingWasDone(t *testing.T) {
 	t.Parallel()
 	h := start(t, setup{ledger: true, env: []string{"MCP_ERROR_METRICS=1", "MCP_KG_MAX_TRIPLES=1"}})

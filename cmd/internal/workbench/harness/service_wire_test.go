@@ -9,16 +9,17 @@ import (
 	"testing"
 )
 
-// serviceToken is the token that the fakes of web services accept. It has the form of none of them, so that only the domain itself can
-// have removed it from an answer.
+// serviceToken is the token that the fake web services accept. It does not have the form of a known token, so that only
+// the domain can have removed it from an answer.
 const serviceToken = "the-token-of-the-test-4711"
 
-// service is the fake of a web service on loopback and the harness that uses it.
+// service is a fake web service on loopback and the harness that uses it.
 type service struct {
-	domain, base, key string // the domain and the variables with its address and its token
+	domain, base, key string // the domain and the variables for its URL and its token
 }
 
-// start starts a harness with the domain, which talks to a fake with these answers. More variables replace those given here.
+// start starts a harness with the domain, which uses a fake with these answers. The variables in more override the
+// defaults.
 func (s service) start(t *testing.T, answer http.HandlerFunc, more ...string) *harness {
 	t.Helper()
 	fake := httptest.NewServer(answer)
@@ -36,7 +37,7 @@ func (s service) start(t *testing.T, answer http.HandlerFunc, more ...string) *h
 	return h
 }
 
-// says returns an answer of a service. Headers are "Name: value".
+// says returns a handler with a fixed answer. Headers are "Name: value".
 func says(status int, body string, headers ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -56,7 +57,7 @@ func hangUp(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// stay waits until the client has gone away, which a server notices only after it has read the request.
+// stay waits until the client has disconnected, which a server notices only after it has read the request.
 func stay(_ http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	<-r.Context().Done()
@@ -81,7 +82,7 @@ func (r reply) retryMs() int64 {
 	return ms
 }
 
-// refusal is one way in which a service fails, and what the client of the harness must see.
+// refusal is a failure of a service, and the error that the client of the harness must get.
 type refusal struct {
 	answer  http.HandlerFunc
 	number  int64
@@ -107,7 +108,7 @@ func (s service) check(t *testing.T, method, params string, refusals map[string]
 	}
 }
 
-// redirects are answers that point elsewhere, which must never be followed: the code of such a failure is given.
+// redirects returns redirects, which must never be followed; number and code are those of the failure.
 func redirects(number int64, code string) map[string]refusal {
 	all := map[string]refusal{}
 	for _, to := range []string{"http://169.254.169.254/latest/meta-data/", "https://example.com/", "http://127.0.0.1:1/", "file:///etc/passwd", "gopher://127.0.0.1/"} {
@@ -118,7 +119,7 @@ func redirects(number int64, code string) map[string]refusal {
 	return all
 }
 
-// emitsOf returns functions for emits.Check that make the domain fail with an answer. All of them call one harness.
+// emitsOf returns functions for emits.Check that make the domain fail with an answer. All of them use one harness.
 func (s service) emitsOf(t *testing.T, method, params string, answers map[string]http.HandlerFunc) map[string]func(*testing.T) string {
 	t.Helper()
 	var current http.HandlerFunc

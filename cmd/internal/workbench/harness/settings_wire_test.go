@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// badSettings are values that no variable takes, with a word that the error must contain besides the variable.
+// badSettings has invalid values of variables, with a word that the error must contain besides the variable.
 var badSettings = []struct{ name, value, allowed string }{
 	{"MCP_ERROR_METRICS", "maybe", "1, true, yes or on"},
 	{"MCP_ERROR_METRICS_SAMPLE", "often", "bucket:"},
@@ -27,7 +27,7 @@ var badSettings = []struct{ name, value, allowed string }{
 func TestBadSettingsFailAtTheStart(t *testing.T) {
 	t.Parallel()
 	for i, bad := range badSettings {
-		s := setup{env: []string{bad.name + "=" + bad.value}, mcp: i%2 == 1} // both modes read the settings in the same place
+		s := setup{env: []string{bad.name + "=" + bad.value}, mcp: i%2 == 1} // both modes use the same code for settings
 		cmd := s.command(t)
 		var said bytes.Buffer
 		cmd.Stderr = &said
@@ -42,7 +42,8 @@ func TestBadSettingsFailAtTheStart(t *testing.T) {
 	}
 }
 
-// TestH8MetricsAreOnForTheDocumentedValues drives sys/errorStats with every value that docs/harness.md lists.
+// TestH8MetricsAreOnForTheDocumentedValues calls sys/errorStats with every value of
+// MCP_ERROR_METRICS that docs/harness.md lists.
 func TestH8MetricsAreOnForTheDocumentedValues(t *testing.T) {
 	t.Parallel()
 	for value, on := range map[string]bool{

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestPathsThatCannotBeMeantFailAtTheStart also covers variables of a feature that is off.
+// TestPathsThatCannotBeMeantFailAtTheStart also covers variables of a disabled feature.
 func TestPathsThatCannotBeMeantFailAtTheStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -43,7 +43,7 @@ func TestPathsThatCannotBeMeantFailAtTheStart(t *testing.T) {
 	}
 }
 
-// TestDamagedGraphIsNamed damages the database after the start, when no variable can be refused any more.
+// TestDamagedGraphIsNamed damages the database after the start, when the variables have been checked.
 func TestDamagedGraphIsNamed(t *testing.T) {
 	t.Parallel()
 	state := filepath.Join(t.TempDir(), "state")
@@ -75,7 +75,7 @@ func TestDamagedGraphIsNamed(t *testing.T) {
 	}
 }
 
-// TestDatabasesAreForTheirOwnerOnly creates databases where the operator wants them, in a folder that others may read.
+// TestDatabasesAreForTheirOwnerOnly creates databases in a configured directory that others may read.
 func TestDatabasesAreForTheirOwnerOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -94,7 +94,7 @@ func TestDatabasesAreForTheirOwnerOnly(t *testing.T) {
 	}
 	for _, f := range files {
 		if strings.HasSuffix(f.Name(), "-shm") {
-			continue // it holds no data
+			continue // it has no data
 		}
 		if info, err := f.Info(); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", f.Name(), info.Mode(), err)

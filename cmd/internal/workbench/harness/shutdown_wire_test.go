@@ -104,9 +104,9 @@ func TestH18ClosedOutputEndsCleanly(t *testing.T) {
 	}
 }
 
-// TestH18SlowCallsInFlightAreAnswered ends the input, or sends SIGTERM, while three calls wait for a service: one will succeed, one
-// will fail, and one gets no answer before its time limit. All of them are answered and counted before the process ends with 0. In MCP
-// mode SIGTERM cancels them.
+// TestH18SlowCallsInFlightAreAnswered closes the input, or sends SIGTERM, while three calls wait for a service: one
+// will succeed, one will fail, and one gets no answer before its time limit. All of them are answered and counted
+// before the process exits with 0. In MCP mode SIGTERM cancels them.
 func TestH18SlowCallsInFlightAreAnswered(t *testing.T) {
 	t.Parallel()
 	finished := map[string]string{`"good"`: "", `"bad"`: "tavily/E_TAVILY_HTTP", `"none"`: "tavily/E_TAVILY_NETWORK"}

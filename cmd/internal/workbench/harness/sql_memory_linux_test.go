@@ -14,7 +14,8 @@ import (
 // hungry sorts 300 MB in memory.
 const hungry = `{"sql":"WITH RECURSIVE c(x,b) AS (SELECT 1, zeroblob(1000000) UNION ALL SELECT x+1, zeroblob(1000000) FROM c LIMIT 300) SELECT x FROM c ORDER BY b||x"}`
 
-// TestSQLiteMemoryIsBounded runs statements that use all the memory they can get. The library panics when it gets no more.
+// TestSQLiteMemoryIsBounded runs statements that use as much memory as possible. The library panics when it gets no
+// more.
 func TestSQLiteMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	h := startSQL(t, "sqlite:"+filepath.Join(t.TempDir(), "data.db"), "MCP_SQL_WRITE=1", "MCP_SQL_TIMEOUT_MS=60000")
@@ -41,7 +42,7 @@ func TestSQLiteMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// peakMemory returns the most bytes of memory that a process had at one time.
+// peakMemory returns the peak memory of a process in bytes.
 func peakMemory(t *testing.T, pid int) int {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

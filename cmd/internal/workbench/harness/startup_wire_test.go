@@ -14,8 +14,8 @@ import (
 
 var initTrace = regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) bytes, \d+ allocs$`)
 
-// TestOtherCommandsDoNotPayForTheDomains bounds what the packages of the domains, and the browser and database libraries behind them,
-// allocate when any command starts.
+// TestOtherCommandsDoNotPayForTheDomains limits the allocations of the domain packages, and of their browser and
+// database libraries, when any command starts.
 func TestOtherCommandsDoNotPayForTheDomains(t *testing.T) {
 	t.Parallel()
 	const most = 8 << 10
@@ -37,8 +37,8 @@ func TestOtherCommandsDoNotPayForTheDomains(t *testing.T) {
 	}
 }
 
-// TestStartWaitsForTheLedgerFolder holds the lock of the folder longer than one attempt to open it takes. Many processes that start at
-// the same time hold it one after the other, each for a chain of its own.
+// TestStartWaitsForTheLedgerFolder holds the lock of the directory longer than one attempt to open it takes. Many
+// processes that start at the same time hold it one after the other, each to create a chain.
 func TestStartWaitsForTheLedgerFolder(t *testing.T) {
 	t.Parallel()
 	first := start(t, setup{ledger: true})

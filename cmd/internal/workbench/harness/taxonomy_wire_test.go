@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// listedCode is a code as `candor codes --json` lists it, the registry for machines.
+// listedCode is a code in the output of `candor codes --json`.
 type listedCode struct {
 	Symbol string
 	Domain string
@@ -42,7 +42,7 @@ func codesOfBinary(t *testing.T) []listedCode {
 	return codes
 }
 
-// TestH2PositiveNumbersCarryDomainSymbolAndRetryable makes every method fail, and looks for collisions in the registry.
+// TestH2PositiveNumbersCarryDomainSymbolAndRetryable makes every method fail, and checks the registry for collisions.
 func TestH2PositiveNumbersCarryDomainSymbolAndRetryable(t *testing.T) {
 	t.Parallel()
 	numbers, identities := map[int]string{}, map[string]bool{}
@@ -88,7 +88,7 @@ func checkListed(t testing.TB, line []byte) {
 	}
 	v, err := wire.ParseValue(line, wire.Limits{})
 	if err != nil {
-		return // tests of the format find this
+		return // other tests check the format
 	}
 	all := []wire.Value{v}
 	if v.Type() == wire.TypeArray {
@@ -107,8 +107,9 @@ func checkListed(t testing.TB, line []byte) {
 	}
 }
 
-// TestH3TaxonomyPageEqualsTheRegistry compares docs/taxonomy.md with what the binary lists. That each code is emitted is shown by the
-// tests named IsEmitted, and that no other code is sent by checkListed, which sees every response of every test.
+// TestH3TaxonomyPageEqualsTheRegistry compares docs/taxonomy.md with the codes listed by the binary. The tests named
+// IsEmitted show that each code is emitted; checkListed, which checks every response of every test, shows that no other
+// code is sent.
 func TestH3TaxonomyPageEqualsTheRegistry(t *testing.T) {
 	t.Parallel()
 	rows := maps.Clone(taxonomyRows())

@@ -8,7 +8,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// TestWrapSupervisesTheHarness runs the harness behind candor wrap: the client sees the same lines, and wrap records the failures.
+// TestWrapSupervisesTheHarness runs the harness behind candor wrap and checks that the client gets the same lines, and
+// that wrap records the failures.
 func TestWrapSupervisesTheHarness(t *testing.T) {
 	t.Parallel()
 	for _, mcp := range []bool{false, true} {

@@ -22,7 +22,7 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/testbinary"
 )
 
-// The test binary plays the guard.
+// TestMain also runs the guard, or launches a session, depending on the arguments.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "guard" {
 		code := make(chan int)
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	testbinary.Parallel(4)
 	if only := flag.Lookup("test.run"); testing.Short() && only.Value.String() == "" {
-		_ = only.Value.Set("Proxy|SessionCap|Sessions$|Cancelled") // what runs in parallel; a browser takes seconds to start
+		_ = only.Value.Set("Proxy|SessionCap|Sessions$|Cancelled") // tests with parallelism; a browser takes seconds to start
 	}
 	code := m.Run()
 	for _, k := range shared.all {
@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// kit is both domains with a site on loopback that they may reach.
+// kit has both domains and a site on loopback that they may reach.
 type kit struct {
 	domains []domain.Domain
 	drivers []*driver
@@ -72,7 +72,7 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	handle(w, r)
 }
 
-// page serves HTML at a path and returns its address.
+// page serves HTML at a path and returns its URL.
 func (s *site) page(path, html string) string {
 	return s.handle(path, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -87,10 +87,10 @@ func (s *site) handle(path string, h http.HandlerFunc) string {
 	return s.URL + path
 }
 
-// host is host:port of the site.
+// host returns the host:port of the site.
 func (s *site) host() string { return strings.TrimPrefix(s.URL, "http://") }
 
-// self is the command line of the guard.
+// self returns the command line of the guard.
 func self(tb testing.TB) []string {
 	tb.Helper()
 	path, err := os.Executable()
@@ -107,7 +107,7 @@ func needChromium(tb testing.TB) {
 	}
 }
 
-// newKit starts domains that may reach their site and allow.
+// newKit starts domains that may reach their site and the addresses in allow.
 func newKit(tb testing.TB, c Config, allow ...string) *kit {
 	tb.Helper()
 	needChromium(tb)
@@ -142,10 +142,10 @@ const sharedTraffic = 4 << 20
 // maxShared is the number of shared kits. More of them compete for the processor.
 const maxShared = 2
 
-// shared holds kits with one session each, for tests that leave the session usable: starting a Chromium takes seconds. A test has a kit
-// for itself until it ends.
+// shared holds kits with one session each, for tests that do not break the session, because starting a Chromium takes
+// seconds. A test has exclusive use of a kit until it ends.
 var shared = struct {
-	tokens chan struct{} // one for each kit in use
+	tokens chan struct{} // one element for each kit in use
 	mu     sync.Mutex
 	all    []*kit
 	free   []*kit
@@ -186,10 +186,10 @@ func takeShared() *kit {
 	return k
 }
 
-// args are the parameters of a call.
+// args holds the parameters of a call.
 type args map[string]any
 
-// try calls a method and returns its result in JSON, or its failure.
+// try calls a method and returns its decoded JSON result, or its error.
 func (k *kit) try(ctx context.Context, method string, a args) (map[string]any, error) {
 	for _, d := range k.domains {
 		for _, m := range d.Methods {
@@ -233,7 +233,7 @@ func explain(err error) string {
 	return fmt.Sprint(err)
 }
 
-// fails calls a method that must fail with a code, and returns the failure and its details.
+// fails calls a method that must fail with a code, and returns the error and its details.
 func (k *kit) fails(tb testing.TB, want candor.Code, method string, a args) (*candor.Error, string) {
 	tb.Helper()
 	result, err := k.try(tb.Context(), method, a)

@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/codes/common"
 )
 
-// The least memory that can be configured is enough for a small page.
+// TestLeastMemoryIsEnoughForAPage checks that the minimum memory is enough for a small page.
 func TestLeastMemoryIsEnoughForAPage(t *testing.T) {
 	t.Parallel()
 	c, err := ConfigFromEnv(func(name string) string { return map[string]string{EnvMemory: "512"}[name] })
@@ -26,7 +26,7 @@ func TestLeastMemoryIsEnoughForAPage(t *testing.T) {
 	defer k.close()
 	session := k.launch(t, "pw")
 	k.call(t, "pw/navigate", args{"session": session, "url": k.site.page("/fine", "<title>fine</title><p>text")})
-	for range 3 { // its memory is looked at meanwhile
+	for range 3 { // its memory is checked meanwhile
 		k.call(t, "pw/screenshot", args{"session": session})
 	}
 	if text := pageOf(t, k.call(t, "pw/content", args{"session": session}))["text"]; text != "text" {
@@ -34,7 +34,8 @@ func TestLeastMemoryIsEnoughForAPage(t *testing.T) {
 	}
 }
 
-// A browser that is ended because of its memory names the limit, also before it could be used.
+// TestMemoryLimitIsNamedAtLaunch checks that the error for a browser that exceeds its memory names the limit, even
+// before the browser could be used.
 func TestMemoryLimitIsNamedAtLaunch(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Config{MaxMemory: 1 << 20})
@@ -49,7 +50,7 @@ func TestMemoryLimitIsNamedAtLaunch(t *testing.T) {
 	}
 }
 
-// A session is not listed when its browser is gone.
+// TestDeadSessionIsNotListed checks that a session is not listed when its browser has exited.
 func TestDeadSessionIsNotListed(t *testing.T) {
 	t.Parallel()
 	needChromium(t)

@@ -32,7 +32,7 @@ func launchAndWait() {
 	fmt.Println("error", err)
 }
 
-// using returns the processes whose command line names a text.
+// using returns the processes whose command line contains a text.
 func using(text string) (pids []int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	for _, file := range files {
@@ -45,7 +45,7 @@ func using(text string) (pids []int) {
 	return pids
 }
 
-// gone waits until no process names a text.
+// gone waits until no command line contains a text.
 func gone(t *testing.T, text string) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); len(using(text)) > 0; time.Sleep(10 * time.Millisecond) {
@@ -77,7 +77,7 @@ func TestKilledProgramLeavesNoBrowser(t *testing.T) {
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 	gone(t, profile)
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) { // the guard keeps the lock until it has ended itself
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) { // the guard holds the lock until it exits
 		scratch.Sweep(profileRoot(), profilePrefix)
 		if _, err := os.Stat(profile); os.IsNotExist(err) {
 			return

@@ -17,7 +17,7 @@ import (
 	"github.com/candor-mcp/candor/codes/playwright"
 )
 
-// forbidden is a server that must never be reached: it is on loopback and not allowed.
+// forbidden returns a server on loopback that is not allowed and must never be reached.
 func forbidden(t *testing.T) (server *httptest.Server, reached *atomic.Int64) {
 	t.Helper()
 	reached = new(atomic.Int64)
@@ -41,7 +41,7 @@ func TestAddressesThatAreNotPublicAreRefused(t *testing.T) {
 	} {
 		for _, scheme := range []string{"http", "https"} {
 			if scheme == "https" && host != "localhost" && host != "[::ffff:127.0.0.1]" {
-				continue // a tunnel asks for the same addresses
+				continue // a tunnel requests the same addresses
 			}
 			e, details := k.fails(t, playwright.Nav, "pw/navigate", args{"session": session, "url": scheme + "://" + host + ":" + port + "/"})
 			if details != `"`+errDeniedText+`"` && details != `"net::ERR_NAME_NOT_RESOLVED"` { // some names have no address here
@@ -74,7 +74,8 @@ func TestSchemesThatAreNotOpened(t *testing.T) {
 	_, _ = k.fails(t, common.InputTooLarge, "pw/navigate", args{"session": session, "url": "http://example.com/" + strings.Repeat("a", maxURL)})
 }
 
-// A page tries to reach what it may not, in every way that it has. None of it may succeed, and the session must stay usable.
+// TestPageCannotReachForbiddenAddresses has a page that tries to reach forbidden addresses in every possible way. No
+// attempt may succeed, and the session must stay usable.
 func TestPageCannotReachForbiddenAddresses(t *testing.T) {
 	k, session := sharedKit(t)
 	server, reached := forbidden(t)
@@ -109,7 +110,8 @@ func TestPageCannotReachForbiddenAddresses(t *testing.T) {
 	}
 }
 
-// A page tries to leave for what it may not, so that the navigation itself fails.
+// TestPageCannotNavigateToForbiddenAddresses has pages that navigate to forbidden addresses, so that the navigation
+// itself fails.
 func TestPageCannotNavigateToForbiddenAddresses(t *testing.T) {
 	k, session := sharedKit(t)
 	server, reached := forbidden(t)
@@ -147,7 +149,7 @@ func TestPageCannotNavigateToForbiddenAddresses(t *testing.T) {
 			if errors.As(err, &e) && e.Code() != playwright.Nav {
 				t.Errorf("%s to %s: %v", way, name, err)
 			}
-			time.Sleep(20 * time.Millisecond) // for what the page does later
+			time.Sleep(20 * time.Millisecond) // for later actions of the page
 			result, err := k.try(t.Context(), "pw/content", args{"session": session})
 			if err != nil {
 				if !errors.As(err, &e) || e.Code() != playwright.Nav { // the page is an error page
@@ -169,7 +171,7 @@ func TestPageCannotNavigateToForbiddenAddresses(t *testing.T) {
 	}
 }
 
-// WebRTC and QUIC would go around the proxy.
+// TestPageSendsNoDatagrams checks that WebRTC and QUIC do not bypass the proxy.
 func TestPageSendsNoDatagrams(t *testing.T) {
 	k, session := sharedKit(t)
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -196,7 +198,8 @@ func TestPageSendsNoDatagrams(t *testing.T) {
 	}
 }
 
-// A frame may show a data: address. It has no address of its own to protect, and all that it loads passes the same policy.
+// TestFramesWithDataAddressesAreUnderThePolicy checks that a frame may show a data: URL, and that all its requests are
+// under the same policy.
 func TestFramesWithDataAddressesAreUnderThePolicy(t *testing.T) {
 	k, session := sharedKit(t)
 	server, reached := forbidden(t)

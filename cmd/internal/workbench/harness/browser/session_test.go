@@ -142,7 +142,7 @@ func TestHostileTextStaysData(t *testing.T) {
 	if err != nil && strings.Contains(strings.ToLower(explain(err)), "ignore-all") && !strings.Contains(explain(err), "lookup") {
 		t.Errorf("the error holds text of the page: %s", explain(err))
 	}
-	// The page may still be leaving; the next test wants one that stays.
+	// The page may still be navigating; the next test needs a stable one.
 	_, _ = k.try(t.Context(), "pw/navigate", args{"session": session, "url": k.site.page("/quiet", "<title>quiet</title>"), "timeoutMs": 5000})
 }
 
@@ -220,7 +220,7 @@ func TestCancelledCallLeavesTheSessionUsable(t *testing.T) {
 }
 
 func TestSessionCap(t *testing.T) {
-	k, _ := sharedKit(t) // it has one session, and no more
+	k, _ := sharedKit(t) // it has one session and allows no more
 	e, details := k.fails(t, common.LimitExceeded, "pw/launch", args{})
 	if details != `"1 of 1 browser sessions are open"` || e.Retry().Kind() != candor.RetryAfterMs || !strings.Contains(e.Suggestion(), "Close a session") {
 		t.Errorf("%s %v %s", details, e.Retry(), e.Suggestion())
@@ -237,7 +237,8 @@ func TestUnknownSessions(t *testing.T) {
 	}
 }
 
-// A page may ask to stay when it is left. It is left anyway: otherwise it could keep the session for ever.
+// TestPageCannotKeepTheSession checks that a beforeunload dialog does not prevent navigation: otherwise a page could
+// block the session for ever.
 func TestPageCannotKeepTheSession(t *testing.T) {
 	k, session := sharedKit(t)
 	fine := k.site.page("/fine", "<title>fine</title>fine")
@@ -248,7 +249,7 @@ func TestPageCannotKeepTheSession(t *testing.T) {
 		func() map[string]any { return k.call(t, "pw/click", args{"session": session, "selector": "#a"}) },
 	} {
 		k.call(t, "pw/navigate", args{"session": session, "url": stay})
-		k.call(t, "pw/click", args{"session": session, "selector": "#b"}) // without it Chromium does not ask
+		k.call(t, "pw/click", args{"session": session, "selector": "#b"}) // without it Chromium shows no dialog
 		if p := pageOf(t, leave()); p["title"] != "fine" {
 			t.Errorf("the page is %v", p)
 		}

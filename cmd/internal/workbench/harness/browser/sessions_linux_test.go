@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/codes/puppeteer"
 )
 
-// TestSessions uses two sessions for all that takes more than one, and for what ends a session.
+// TestSessions uses two sessions for all tests that need more than one, and for those that end a session.
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, Config{MaxSessions: 2})
@@ -29,7 +29,7 @@ func TestSessions(t *testing.T) {
 	wait.Wait()
 	t.Run("in parallel", func(t *testing.T) { useInParallel(t, k, ids) })
 	if testing.Short() {
-		return // the rest takes seconds
+		return // the other tests take seconds
 	}
 	t.Run("with busy pages", func(t *testing.T) { openBusyPages(t, k, ids) })
 	t.Run("with a browser that dies", func(t *testing.T) { killBrowser(t, k, ids[0]) })
@@ -61,7 +61,7 @@ func useInParallel(t *testing.T, k *kit, ids [2]string) {
 		}
 		wait.Wait()
 	}
-	for range 8 { // on one session they queue
+	for range 8 { // calls on one session are queued
 		wait.Go(func() { k.call(t, "pt/content", args{"session": ids[0]}) })
 	}
 	wait.Wait()

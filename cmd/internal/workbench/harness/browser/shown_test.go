@@ -8,7 +8,8 @@ import (
 	"github.com/candor-mcp/candor/codes/playwright"
 )
 
-// A page that leaves for an address that is refused must not look like a page that was opened.
+// TestRefusedRefreshIsAFailure checks that a page that navigates to a refused address does not look like a page that
+// was opened.
 func TestRefusedRefreshIsAFailure(t *testing.T) {
 	k, session := sharedKit(t)
 	server, _ := forbidden(t)
@@ -28,7 +29,7 @@ func TestRefusedRefreshIsAFailure(t *testing.T) {
 				result, err := k.try(t.Context(), "pw/navigate", args{"session": session, "url": address})
 				if err == nil {
 					p := pageOf(t, result)
-					if shown, _ := p["url"].(string); shown != address || p["title"] != "page" { // the page itself, before it has left
+					if shown, _ := p["url"].(string); shown != address || p["title"] != "page" { // the page itself, before it has navigated
 						t.Errorf("%s by %s: %v", name, way, result)
 					}
 				}
@@ -43,7 +44,7 @@ func TestRefusedRefreshIsAFailure(t *testing.T) {
 	}
 }
 
-// A navigation that was stopped leaves a blank page. It is not shown as if it were the page.
+// TestContentAfterAStoppedNavigation checks that the blank page after a stopped navigation is not returned as the page.
 func TestContentAfterAStoppedNavigation(t *testing.T) {
 	k, session := sharedKit(t)
 	nothing, fine := k.site.noContent(), k.site.page("/fine", "<title>fine</title>fine")
@@ -55,7 +56,7 @@ func TestContentAfterAStoppedNavigation(t *testing.T) {
 		k.call(t, "pw/navigate", args{"session": session, "url": fine})
 		_, _ = k.fails(t, playwright.Timeout, "pw/navigate", args{"session": session, "url": address, "timeoutMs": 700})
 		if result, err := k.try(t.Context(), "pw/content", args{"session": session}); err == nil && name == "huge" {
-			if shown := pageOf(t, result)["url"]; shown != address { // it may have stopped in time, and is shown as far as it was read
+			if shown := pageOf(t, result)["url"]; shown != address { // it may have stopped in time, with the part that was loaded
 				t.Errorf("%s: %v", name, result)
 			}
 			continue
@@ -75,7 +76,7 @@ func TestContentAfterAStoppedNavigation(t *testing.T) {
 	}
 }
 
-// An answer without content leaves the page before. The status is that of the page.
+// TestStatusIsThatOfThePage checks that after a response without content the previous page and its status are returned.
 func TestStatusIsThatOfThePage(t *testing.T) {
 	k, session := sharedKit(t)
 	server, _ := forbidden(t)
@@ -105,7 +106,7 @@ func TestStatusIsThatOfThePage(t *testing.T) {
 	_, _ = k.fails(t, playwright.Nav, "pw/select", args{"session": session, "selector": "p"})
 }
 
-// noContent serves an answer without content.
+// noContent serves a response without content and returns its URL.
 func (s *site) noContent() string {
 	return s.handle("/nothing", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 }

@@ -44,7 +44,7 @@ func do(t *testing.T, client *httpapi.Client) (any, error) {
 	return result, err
 }
 
-// failure demands an error and returns it.
+// failure requires an error and returns it.
 func failure(t *testing.T, client *httpapi.Client, kind httpapi.Kind, reason string) *httpapi.Error {
 	t.Helper()
 	result, err := do(t, client)
@@ -86,7 +86,7 @@ func TestRequestsAreWrittenAsConfigured(t *testing.T) {
 	}
 }
 
-// TestHostileAnswersAreRefused is one table: each row is a way in which a service can misbehave.
+// TestHostileAnswersAreRefused has one row for each way in which a service can misbehave.
 func TestHostileAnswersAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind   httpapi.Kind

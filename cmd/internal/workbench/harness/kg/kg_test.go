@@ -43,7 +43,7 @@ func TestQueryOfManyTriples(t *testing.T) {
 	}
 }
 
-// TestLargeTriplesArePaged demands that an answer stays below its limit in bytes.
+// TestLargeTriplesArePaged checks that an answer stays below its limit in bytes.
 func TestLargeTriplesArePaged(t *testing.T) {
 	g := &graph{file: filepath.Join(t.TempDir(), "kg.db"), limit: 1000}
 	t.Cleanup(func() { _ = g.close() })

@@ -21,11 +21,13 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-// BenchmarkPipe compares the server with the same protocol written plainly: encoding/json, and one goroutine for each line. Both answer
-// the same lines over pipes, in turns, and the ratio of their times is reported as "x-naive".
+// BenchmarkPipe compares the server with a simple implementation of the same protocol: encoding/json, and one goroutine
+// for each line. Both answer the same lines over pipes, in turns, and the ratio of their times is reported as
+// "x-naive".
 //
-// In "recorded" the server has a ledger, so that every failure is on disk before it is sent. It is compared with the plain one without
-// any record, and as "x-synced" with the plain one that appends each response to a file and syncs it, which gives the same promise.
+// In "recorded" the server has a ledger, so that every failure is on disk before it is sent. It is compared with the
+// simple implementation without any record, and as "x-synced" with one that appends each response to a file and syncs
+// it, which gives the same guarantee.
 func BenchmarkPipe(b *testing.B) {
 	const failing = `{"jsonrpc":"2.0","id":12345,"method":"t/full","params":{}}`
 	for _, kind := range []struct {
@@ -89,7 +91,7 @@ func tempFile(b *testing.B) *os.File {
 	return file
 }
 
-// timePipe sends the line n times and waits for all responses; skip counts the lines that come before.
+// timePipe sends the line n times and waits for all responses; skip is the number of lines before them.
 func timePipe(b *testing.B, serve func(io.Reader, io.Writer) error, line []byte, n, skip int) time.Duration {
 	stdin, in, err := os.Pipe()
 	if err != nil {
@@ -212,7 +214,7 @@ func (s *naive) echo(_ context.Context, params json.RawMessage) (any, *naiveErro
 	return in, nil
 }
 
-// full returns what the rpc dialect writes for the same failure.
+// full returns the error that the rpc dialect writes for the same failure.
 func (s *naive) full(_ context.Context, params json.RawMessage) *naiveError {
 	var in map[string]any
 	if len(params) > 0 && json.Unmarshal(params, &in) != nil || len(in) > 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// pieces returns its text in reads of the given size.
+// pieces is a reader that returns its text in reads of the given size.
 type pieces struct {
 	text []byte
 	size int
@@ -33,7 +33,8 @@ func (p *pieces) Read(b []byte) (int, error) {
 
 var volatile = regexp.MustCompile(`"(ref|timestamp)":"[^"]*"`)
 
-// FuzzServe checks that any input gets well-formed responses, the same ones however it is cut, and that every error is counted.
+// FuzzServe checks that any input gets well-formed responses that do not depend on the size of reads, and that every
+// error is counted.
 func FuzzServe(f *testing.F) {
 	for i, row := range rows {
 		f.Add([]byte(row.line+"\n"+pingLine), byte(i))
@@ -53,7 +54,7 @@ func FuzzServe(f *testing.F) {
 	})
 }
 
-// fuzzLines returns the responses in a stable order, without what differs between two runs.
+// fuzzLines returns the responses in a stable order, without the parts that differ between runs.
 func fuzzLines(t *testing.T, d domain.Domain, in io.Reader) []string {
 	t.Helper()
 	m, err := meter.New(meter.Options{MaxTools: 1})

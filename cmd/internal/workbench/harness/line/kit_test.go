@@ -22,7 +22,7 @@ import (
 
 var (
 	meeting = make(chan struct{}) // of two calls of t/meet
-	unstuck = make(chan struct{}) // closed never: t/stuck ignores its context
+	unstuck = make(chan struct{}) // never closed: t/stuck ignores its context
 )
 
 // testDomain has one method for each way in which a call can end.
@@ -58,7 +58,7 @@ func testDomain() domain.Domain {
 			return "paused", nil
 		}),
 		method("meet", "", func(ctx context.Context, _ json.RawMessage) (any, error) {
-			select { // two calls meet, or neither returns
+			select { // returns when two calls run at the same time
 			case meeting <- struct{}{}:
 			case <-meeting:
 			case <-ctx.Done():
@@ -133,7 +133,7 @@ func start(t testing.TB, change func(*Options)) *client {
 	return c
 }
 
-// connect serves s over pipes of its own.
+// connect serves s over a new pair of pipes.
 func connect(ctx context.Context, t testing.TB, s *Server) *client {
 	t.Helper()
 	stdin, in, err := os.Pipe()
@@ -197,7 +197,7 @@ func (c *client) write(text string) {
 	}
 }
 
-// line reads one line; it is "" at the end of the stream.
+// line reads one line, "" at the end of the stream.
 func (c *client) line() string {
 	c.t.Helper()
 	_ = c.outEnd.SetReadDeadline(time.Now().Add(30 * time.Second))
@@ -229,7 +229,7 @@ func (c *client) ask(line string) response {
 	return c.next()
 }
 
-// end closes the input and returns the lines that were still to come. It fails if Serve returns an error.
+// end closes the input and returns the remaining lines. It fails the test if Serve returns an error.
 func (c *client) end() (rest []string) {
 	c.t.Helper()
 	_ = c.in.Close()

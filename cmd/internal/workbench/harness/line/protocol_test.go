@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// row is a line with the responses that it must get, as [sign] writes them.
+// row is a line with its expected responses, as [sign] formats them.
 type row struct {
 	line   string
 	want   []string
@@ -152,7 +152,7 @@ func checkRow(t *testing.T, c *client, row row, lines []string) {
 	checkCounts(t, c, errorsIn(row.want), row.silent)
 }
 
-// checkCounts compares what was counted and recorded with what was sent.
+// checkCounts compares the counted and recorded failures with the sent ones.
 func checkCounts(t testing.TB, c *client, sent, silent uint64) {
 	t.Helper()
 	stats := c.meter.Stats()
@@ -165,7 +165,7 @@ func checkCounts(t testing.TB, c *client, sent, silent uint64) {
 	}
 }
 
-// TestAnyChunkingGivesTheSameResponses sends rows in any order, with any line ends, cut anywhere.
+// TestAnyChunkingGivesTheSameResponses sends rows in any order, with any line ends, split anywhere.
 func TestAnyChunkingGivesTheSameResponses(t *testing.T) {
 	rounds := 40
 	if testing.Short() {

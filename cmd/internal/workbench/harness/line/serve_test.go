@@ -94,8 +94,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestFlushAfterStopStartsNothing has the reader flush after the server has stopped, as it may when the client closes the output before
-// it has sent a line. Counting the flush as a call ended the process with "close of closed channel".
+// TestFlushAfterStopStartsNothing makes the reader flush after the server has stopped, as it may when the client closes
+// the output before it has sent a line. Counting the flush as a call ended the process with "close of closed channel".
 func TestFlushAfterStopStartsNothing(t *testing.T) {
 	s, err := New(nil, Options{})
 	if err != nil {

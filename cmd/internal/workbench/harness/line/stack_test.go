@@ -24,7 +24,7 @@ func failDeep(n int) error {
 	return domain.Fail(kg.Full, "", nil)
 }
 
-// stackDomain is outside of the package, whose own frames are never shown.
+// stackDomain is outside of the package, whose frames are never shown.
 var stackDomain = domain.Domain{Name: "kg", Methods: []domain.Method{
 	{Name: "s/panic", Run: func(context.Context, json.RawMessage) (any, error) { return strings.Repeat("x", -1), nil }},
 	{Name: "s/fail", Run: domain.Bind(func(context.Context, struct{}) (any, error) { return nil, failDeep(5) })},

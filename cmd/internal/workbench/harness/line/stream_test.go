@@ -49,7 +49,7 @@ func TestQuickCallOvertakesSlowOne(t *testing.T) {
 func TestResponsesDoNotWaitForSlowCalls(t *testing.T) {
 	c := start(t, func(o *Options) { o.Parallel = 2 })
 	meet := `{"jsonrpc":"2.0","id":1,"method":"t/meet"}` + "\n"
-	for range 3 { // the method is known as slow after the first round
+	for range 3 { // the method is known to be slow after the first round
 		c.write(pingLine + meet + pingLine + meet)
 		var got []string
 		for range 4 {
@@ -64,7 +64,7 @@ func TestResponsesDoNotWaitForSlowCalls(t *testing.T) {
 
 func TestDeadlineAnswersMethodsThatIgnoreIt(t *testing.T) {
 	c := start(t, func(o *Options) { o.Timeout = 10 * time.Millisecond })
-	for id := range 3 { // first on the reader, then on goroutines of their own
+	for id := range 3 { // first on the reader, then on separate goroutines
 		r := c.ask(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"t/stuck"}`, id))
 		if r.Error == nil || r.Error.Code != 1001 || string(r.ID) != fmt.Sprint(id) {
 			t.Fatal(r.line)
@@ -150,7 +150,7 @@ type failingWriter struct{ err error }
 
 func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
 
-// TestClientThatDoesNotReadStopsTheServer writes without reading until the server takes no more, then reads everything.
+// TestClientThatDoesNotReadStopsTheServer writes without reading until the server stops reading, then reads everything.
 func TestClientThatDoesNotReadStopsTheServer(t *testing.T) {
 	c := start(t, nil)
 	line := `{"jsonrpc":"2.0","id":1,"method":"t/echo","params":{"text":"` + strings.Repeat("x", 50_000) + `"}}` + "\n"
@@ -201,7 +201,7 @@ func TestStuckClientDoesNotKeepServeAfterItsContext(t *testing.T) {
 	}
 }
 
-// blockedWriter takes the ready line and blocks in the write after it.
+// blockedWriter accepts the ready line and blocks in the next write.
 type blockedWriter struct {
 	writes  int
 	release chan struct{}
@@ -214,7 +214,8 @@ func (w *blockedWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestStuckOutputDoesNotKeepServeWithoutCalls ends the context during a call, whose response then cannot be written though no call runs.
+// TestStuckOutputDoesNotKeepServeWithoutCalls ends the context during a call whose response then cannot be written,
+// although no call runs.
 func TestStuckOutputDoesNotKeepServeWithoutCalls(t *testing.T) {
 	s, err := New([]domain.Domain{testDomain()}, Options{Logger: slog.New(slog.DiscardHandler), Drain: 10 * time.Millisecond})
 	if err != nil {

@@ -2,7 +2,7 @@ package python
 
 import "testing"
 
-// TestAnswerDoesNotWaitForTheRemoval has a removal that takes as long as the test wants.
+// TestAnswerDoesNotWaitForTheRemoval has a removal whose duration the test controls.
 func TestAnswerDoesNotWaitForTheRemoval(t *testing.T) {
 	t.Parallel()
 	r := &runner{slots: make(chan struct{}, 1), waiting: make(chan struct{}, 1)}

@@ -31,13 +31,13 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "guard" {
 		syscall.Exit(guard.Main(os.Args[2:])) // os.Exit waits a second under the race detector
 	}
-	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // a guard under the race detector would end a second late
+	_ = os.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise a guard under the race detector would exit a second late
 	flag.Parse()
 	testbinary.Parallel(4)
 	os.Exit(m.Run())
 }
 
-// patience bounds the runs of code that ends by itself or at another limit, on a loaded machine.
+// patience limits runs of code that ends by itself or at another limit, on a loaded machine.
 const patience = 60 * time.Second
 
 // newDomain returns a domain whose runs are guarded by the test binary.
@@ -93,7 +93,7 @@ func details(e *candor.Error) string {
 	return s
 }
 
-// run runs code that must succeed and returns what it printed.
+// run runs code that must succeed and returns its output.
 func run(t *testing.T, d *domain.Domain, code string) string {
 	t.Helper()
 	text, e := call(t, d, "py/run", map[string]any{"code": code})
@@ -107,7 +107,7 @@ func run(t *testing.T, d *domain.Domain, code string) string {
 	return r.Stdout
 }
 
-// fails runs code that must fail with a code of its own and details that contain the text.
+// fails runs code that must fail with the given error code and details that contain the text.
 func fails(t *testing.T, d *domain.Domain, want candor.Code, text string, params map[string]any) {
 	t.Helper()
 	result, e := call(t, d, "py/run", params)
@@ -250,7 +250,7 @@ func TestParametersAreChecked(t *testing.T) {
 	}
 }
 
-// TestHostileCodeIsHeld lets code past the policy, to test what holds it then.
+// TestHostileCodeIsHeld runs code that passes the policy, to test the confinement.
 func TestHostileCodeIsHeld(t *testing.T) {
 	t.Parallel()
 	if files, calls := guard.Confinable(); !files || !calls {
@@ -474,7 +474,8 @@ func TestConfigFromEnv(t *testing.T) {
 	}
 }
 
-// Shared memory does not count for the limit of the kernel. It is refused.
+// TestMemoryLimitCoversSharedMemory checks that shared memory, which does not count for the limit of the kernel, is
+// refused.
 func TestMemoryLimitCoversSharedMemory(t *testing.T) {
 	t.Parallel()
 	d := newDomain(t, python.Config{Allow: []string{"mmap"}})
@@ -491,7 +492,8 @@ func TestMemoryLimitCoversSharedMemory(t *testing.T) {
 	}
 }
 
-// Folders that are too deep for a path hide files from the limit of the folder, and take long to remove.
+// TestDeepFoldersAreStopped has directories that are too deep for a path, which hide files from the size limit and take
+// long to remove.
 func TestDeepFoldersAreStopped(t *testing.T) {
 	t.Parallel()
 	d := newDomain(t, python.Config{Allow: []string{"os"}, Timeout: patience})

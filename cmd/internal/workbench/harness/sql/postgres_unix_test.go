@@ -81,7 +81,7 @@ func testPostgresReadsOnly(t *testing.T, d *database) {
 			t.Errorf("%s: got %v", text, err)
 		}
 	}
-	// These succeed, and must have no effect on the next call.
+	// These succeed, and must not affect the next call.
 	for _, text := range []string{
 		"SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE", "SET default_transaction_read_only = off",
 		"SELECT set_config('statement_timeout', '0', false)", "SELECT pg_advisory_lock(1)",
@@ -98,7 +98,7 @@ func testPostgresReadsOnly(t *testing.T, d *database) {
 	}
 }
 
-// testPostgresLimits also looks whether the server has really stopped.
+// testPostgresLimits also checks that the server has really stopped the statement.
 func testPostgresLimits(t *testing.T, server *pgtest.Server) {
 	d := connect(server, "reader", "hunter2-reader", false)
 	out, err := d.query(t.Context(), queryIn{SQL: "SELECT generate_series(1, 1000000000000)"})
@@ -118,7 +118,7 @@ func testPostgresLimits(t *testing.T, server *pgtest.Server) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	// Only the deadline of the server is short here.
+	// Only the timeout of the server is short here.
 	quick = connect(server, "reader", "hunter2-reader", false)
 	quick.engine = &postgres{url: server.URL("reader", "hunter2-reader"), timeout: 300 * time.Millisecond}
 	if _, err := quick.query(t.Context(), queryIn{SQL: "SELECT pg_sleep(3600)"}); codeOf(err) != "E_TIMEOUT" {

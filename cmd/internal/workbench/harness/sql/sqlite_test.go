@@ -57,7 +57,7 @@ func TestSQLiteValues(t *testing.T) {
 	}
 }
 
-// TestSQLiteReadsOnly tries to change the file, to open another one and to undo the restrictions.
+// TestSQLiteReadsOnly tries to change the file, to open another one and to lift the restrictions.
 func TestSQLiteReadsOnly(t *testing.T) {
 	path := file(t)
 	before, err := os.ReadFile(path)

@@ -24,7 +24,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// open returns a folder with a file d/f, and the path of a folder outside that has the same file with another content.
+// open returns a directory with a file d/f, and the path of a directory outside that has the same file with other
+// content.
 func open(t *testing.T) (f *Folder, root, outside string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -42,7 +43,7 @@ func open(t *testing.T) (f *Folder, root, outside string) {
 	return f, root, outside
 }
 
-// TestSwapBetweenCheckAndUse replaces a folder and a file by links to the outside after they were looked at.
+// TestSwapBetweenCheckAndUse replaces a directory and a file by links to the outside after they were checked.
 func TestSwapBetweenCheckAndUse(t *testing.T) {
 	for _, victim := range []string{"d", "d/f"} {
 		f, root, outside := open(t)
@@ -69,7 +70,8 @@ func TestSwapBetweenCheckAndUse(t *testing.T) {
 	}
 }
 
-// TestSwapForLinkInside replaces a folder by a link to another folder below the root: os.Root would follow it, a policy must not.
+// TestSwapForLinkInside replaces a directory by a link to another directory below the root, which os.Root would follow
+// and a policy must not.
 func TestSwapForLinkInside(t *testing.T) {
 	f, root, _ := open(t)
 	if err := os.MkdirAll(filepath.Join(root, "private"), 0o755); err != nil {
@@ -92,7 +94,7 @@ func TestSpecialFilesAreNotOpened(t *testing.T) {
 	if _, _, err := f.OpenFile("fifo"); !errors.Is(err, ErrNotRegular) {
 		t.Errorf("FIFO: %v", err)
 	}
-	// A file that becomes a FIFO between the look and the opening must not hang either.
+	// A file that becomes a FIFO between the check and the opening must not block either.
 	testHookSeen = func(string) {
 		_ = os.Rename(filepath.Join(root, "fifo"), filepath.Join(root, "d/f"))
 	}
