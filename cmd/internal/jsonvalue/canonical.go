@@ -19,7 +19,7 @@ var ErrTooDeep = errors.New("value is nested too deep")
 // Append appends the canonical JSON text of v to dst: RFC 8785, with one difference. A number with more digits than a
 // float64 can hold keeps them all, so that equal texts always mean equal values. Invalid UTF-8 becomes U+FFFD.
 //
-// The error says what is not JSON in v.
+// The error describes the part of v that is not JSON.
 func Append(dst []byte, v any) ([]byte, error) { return appendValue(dst, v, 0) }
 
 func appendValue(dst []byte, v any, depth int) ([]byte, error) {

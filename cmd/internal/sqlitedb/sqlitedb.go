@@ -1,5 +1,5 @@
 // Package sqlitedb opens SQLite databases with the settings that servers of this repository need, and sorts the errors of SQLite into
-// the few kinds that a caller treats differently. docs/decisions/020-embedded-sqlite.md says why this implementation of SQLite was chosen.
+// the few kinds that a caller treats differently. docs/decisions/020-embedded-sqlite.md explains the choice of this implementation.
 package sqlitedb
 
 import (
