@@ -84,7 +84,7 @@ type Upstream interface {
 //
 // It fails if no case could be run: the command does not start, the server cannot be reached, or it does not answer initialize in time. Once
 // the server has answered initialize, Drive returns a run and no error. If the run ends early, because ctx is cancelled, a limit is reached
-// or the server does not come back, or if the server does not list its tools, Incomplete of the run says why.
+// or the server does not come back, or if the server does not list its tools, Incomplete of the run has the reason.
 func Drive(ctx context.Context, t Target, o Options) (*probe.Run, error) {
 	o.fill()
 	if err := check(t, &o); err != nil {

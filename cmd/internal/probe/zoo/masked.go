@@ -10,7 +10,7 @@ var (
 	failingCases = append([]string{probe.CaseNonexistent}, inputCases...)
 )
 
-// says returns an answer with a success with this text.
+// says returns a function that answers with a success with this text.
 func says(text string) func(*call) answer {
 	return func(c *call) answer { return one(c.success(text)) }
 }
