@@ -62,8 +62,7 @@ func TestHintsOfAServerThatCannotStart(t *testing.T) {
 	}
 }
 
-// TestAnOpenStateFolderIsRefused checks that every call fails with an internal error, in the codes that each tool
-// declares.
+// TestAnOpenStateFolderIsRefused checks that calls fail with SELF_AUDIT_FAILURE, which every tool declares.
 func TestAnOpenStateFolderIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
