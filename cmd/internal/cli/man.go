@@ -23,7 +23,7 @@ set, it is the date on the pages, so that builds are reproducible.`,
 			if dir == "" {
 				return term.BadInput("candor man --dir man/man1", "--dir: missing")
 			}
-			if !term.ContainsFold(pageFormats, format) {
+			if !term.MatchFold(pageFormats, &format) {
 				return term.Unknown("--format", format, pageFormats)
 			}
 			if err := os.MkdirAll(dir, 0o750); err != nil {

@@ -100,7 +100,7 @@ type countOnly struct{ candor.Meter }
 
 // options returns the workbench options for the flags.
 func (c *Server) options() (o workbench.Options, err error) {
-	if !term.ContainsFold(dialect.Names(), c.dialect) {
+	if !term.MatchFold(dialect.Names(), &c.dialect) {
 		return o, term.Unknown("--dialect", c.dialect, dialect.Names())
 	}
 	if o.Dialect, err = dialect.Lookup(c.dialect); err != nil {

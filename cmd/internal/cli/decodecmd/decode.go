@@ -94,10 +94,10 @@ func (c *decodeCommand) run(files []string) error {
 	if err != nil {
 		return err
 	}
-	if c.dialect != "" && !term.ContainsFold(dialect.Names(), c.dialect) {
+	if c.dialect != "" && !term.MatchFold(dialect.Names(), &c.dialect) {
 		return term.Unknown("dialect", c.dialect, dialect.Names())
 	}
-	if !term.ContainsFold(failOnValues, c.failOn) {
+	if !term.MatchFold(failOnValues, &c.failOn) {
 		return term.Unknown("--fail-on", c.failOn, failOnValues)
 	}
 	if c.stamp, err = c.env.ParseTime(c.at); err != nil {

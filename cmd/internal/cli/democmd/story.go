@@ -34,7 +34,7 @@ type demoScene struct {
 var demoScenes = []demoScene{
 	{Title: "The agent misspells an argument", Tool: "search_orders", Arguments: `{"qurey":"boots"}`, Then: demoRepair},
 	{Title: "The service behind the tool wants fewer calls", Tool: "get_rates", Arguments: `{}`},
-	{Title: "A failure that leaves as a success; a rule for get_invoice says so", Tool: "get_invoice", Arguments: `{"id":7}`},
+	{Title: "A failure sent as a success, recognised by a rule for get_invoice", Tool: "get_invoice", Arguments: `{"id":7}`},
 	{Title: "A password in an error", Tool: "list_customers", Arguments: `{}`},
 	{Title: "The server crashes", Tool: "rebuild_index", Arguments: `{}`, Then: demoAgain},
 	{Title: "A tool never answers", Tool: "export_report", Arguments: `{}`, Silent: true},

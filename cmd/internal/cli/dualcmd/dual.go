@@ -4,7 +4,6 @@ package dualcmd
 import (
 	"cmp"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -110,10 +109,10 @@ func startError(err error) *term.Error {
 
 // dualOptions returns the options of the system for the flags.
 func (c *dualCommand) dualOptions() (o dual.Options, err error) {
-	if !term.ContainsFold(term.Strings(dual.Accesses()), c.access) {
+	if !term.MatchFold(term.Strings(dual.Accesses()), &c.access) {
 		return o, term.Unknown("--access", c.access, term.Strings(dual.Accesses()))
 	}
-	o = dual.Options{Access: dual.Access(strings.ToLower(c.access)), LockWait: c.lockWait, Drill: c.drill, Version: term.ReadBuildInfo().Version, Database: store.Options{Wait: c.dbWait}}
+	o = dual.Options{Access: dual.Access(c.access), LockWait: c.lockWait, Drill: c.drill, Version: term.ReadBuildInfo().Version, Database: store.Options{Wait: c.dbWait}}
 	if c.lockWait <= 0 || c.dbWait <= 0 {
 		return o, term.BadInput("a duration such as 500ms or 5s", "--lock-wait and --db-wait: must be longer than 0")
 	}

@@ -166,7 +166,7 @@ func (c *wrapCommand) options() (o gateway.Options, err error) {
 	if !o.Mode.Valid() {
 		return o, term.Unknown("--mode", c.mode, modeNames())
 	}
-	if !term.ContainsFold(dialect.Names(), c.dialect) {
+	if !term.MatchFold(dialect.Names(), &c.dialect) {
 		return o, term.Unknown("--dialect", c.dialect, dialect.Names())
 	}
 	if o.Dialect, err = dialect.Lookup(c.dialect); err != nil {

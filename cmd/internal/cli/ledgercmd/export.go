@@ -43,7 +43,7 @@ func (c *exportCommand) run(ctx context.Context, cmd *cobra.Command, args []stri
 	if err := c.check(); err != nil {
 		return err
 	}
-	if !term.ContainsFold(formatNames(), c.format) {
+	if !term.MatchFold(formatNames(), &c.format) {
 		return term.Unknown("--format", c.format, formatNames())
 	}
 	r, since, err := c.readerSince(c.since, args)

@@ -183,13 +183,13 @@ func (c *probeCommand) check(args []string) error {
 		return term.BadInput("candor probe -- "+strings.Join(args, " "), "put -- before the command of the server")
 	case dash > 0:
 		return term.BadInput(example, "%q: only flags may precede --", args[0])
-	case !term.ContainsFold(judge.Sets(), c.rules):
+	case !term.MatchFold(judge.Sets(), &c.rules):
 		return term.Unknown("--rules", c.rules, judge.Sets())
-	case !term.ContainsFold(report.Formats(), c.format):
+	case !term.MatchFold(report.Formats(), &c.format):
 		return term.Unknown("--format", c.format, report.Formats())
-	case !term.ContainsFold(append(severities(), "never"), c.failOn):
+	case !term.MatchFold(append(severities(), "never"), &c.failOn):
 		return term.Unknown("--fail-on", c.failOn, append(severities(), "never"))
-	case !term.ContainsFold(transports, c.transport):
+	case !term.MatchFold(transports, &c.transport):
 		return term.Unknown("--transport", c.transport, transports)
 	case c.fake && len(args) == 0:
 		return term.BadInput("give the command of the server", "--fake-upstream: needs a command")

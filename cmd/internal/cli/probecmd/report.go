@@ -117,7 +117,7 @@ func newProbeDiff(env *term.Env) *cobra.Command {
 			if asJSON {
 				format = "json"
 			}
-			if formats := []string{"text", "json", "markdown"}; !term.ContainsFold(formats, format) {
+			if formats := []string{"text", "json", "markdown"}; !term.MatchFold(formats, &format) {
 				return term.Unknown("--format", format, formats)
 			}
 			var read [2]*probe.Report

@@ -61,6 +61,16 @@ func ContainsFold(list []string, word string) bool {
 	return slices.ContainsFunc(list, func(w string) bool { return strings.EqualFold(w, word) })
 }
 
+// MatchFold reports whether list contains *word, ignoring case, and then sets *word as list spells it, so that it can be compared exactly.
+func MatchFold(list []string, word *string) bool {
+	i := slices.IndexFunc(list, func(w string) bool { return strings.EqualFold(w, *word) })
+	if i < 0 {
+		return false
+	}
+	*word = list[i]
+	return true
+}
+
 // Strings converts a list of a string type to strings.
 func Strings[T ~string](list []T) []string {
 	names := make([]string, 0, len(list))

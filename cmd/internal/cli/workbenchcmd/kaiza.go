@@ -68,7 +68,7 @@ command exits with code 1. Exit code 2: a flag or a file is wrong.`,
 }
 
 func (c *kaizaCommand) run(cmd *cobra.Command) error {
-	if !term.ContainsFold([]string{accessFull, accessReadOnly}, c.access) {
+	if !term.MatchFold([]string{accessFull, accessReadOnly}, &c.access) {
 		return term.Unknown("--access", c.access, []string{accessFull, accessReadOnly})
 	}
 	return c.Serve(cmd, "kaiza", func(state *workbench.State, _ *meter.Meter) (bench.System, error) { return c.system(state) })

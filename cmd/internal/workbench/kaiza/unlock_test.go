@@ -267,3 +267,11 @@ func TestUnlockOfWhatCannotBeRead(t *testing.T) {
 		}
 	})
 }
+
+// TestAccessFlagIgnoresCase checks that a value in another case restricts the server as well.
+func TestAccessFlagIgnoresCase(t *testing.T) {
+	t.Parallel()
+	p := newEnv(t)
+	plan := p.approved("src/**")
+	p.executor("--access", "ReadOnly").call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan}).is("INSUFFICIENT_PERMISSIONS")
+}
