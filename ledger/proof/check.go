@@ -47,7 +47,8 @@ func Check(p Proof, keys ...string) (Result, error) {
 	if p.Session == nil {
 		return proven, nil
 	}
-	return proven, checkSession(p.Session, &proven)
+	err = checkSession(p.Session, &proven) // fills proven
+	return proven, err
 }
 
 func believedKey(text string, keys note.Verifiers) string {

@@ -1,6 +1,6 @@
 //go:build !(darwin || dragonfly || freebsd || linux || windows)
 
-package ledger
+package storage
 
 import "math"
 
