@@ -1,9 +1,9 @@
 // Run judges the go-sdk's own server by the official conformance suite, bare, with the boundary and through the gateway, and
 // fails if the suite sees a difference or if its totals are not the ones written down.
 //
-//	go run ./internal/conformance/run            the released suite
-//	go run ./internal/conformance/run -alpha     the alphas too, for both protocol eras
-//	go run ./internal/conformance/run -install   only fetch what the suite and the client tests need
+//	go run ./cmd/internal/testing/conformance/run            the released suite
+//	go run ./cmd/internal/testing/conformance/run -alpha     the alphas too, for both protocol eras
+//	go run ./cmd/internal/testing/conformance/run -install   only fetch what the suite and the client tests need
 package main
 
 import (

@@ -1,10 +1,10 @@
 // Run asks published MCP servers the same questions directly and through `candor wrap`, prints the verdict on each
 // answer and fails if one of them is wrong.
 //
-//	go run ./internal/realservers/run                      the few servers of every run
-//	go run ./internal/realservers/run -all                 all of them
-//	go run ./internal/realservers/run -all -install        only fetch what is needed
-//	go run ./internal/realservers/run -all -markdown FILE  and write the report; -json FILE for programs
+//	go run ./cmd/internal/testing/realservers/run                      the few servers of every run
+//	go run ./cmd/internal/testing/realservers/run -all                 all of them
+//	go run ./cmd/internal/testing/realservers/run -all -install        only fetch what is needed
+//	go run ./cmd/internal/testing/realservers/run -all -markdown FILE  and write the report; -json FILE for programs
 //
 // With -probe it runs `candor probe` on them instead: directly, behind `candor wrap` with the learnt profile, and
 // directly again.
