@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -150,8 +151,8 @@ func TestWrapEndsThoughItsClientDoesNotRead(t *testing.T) {
 			}
 		}
 	}
+	awaitFull(t, slices.Collect(maps.Values(running))...)
 	for name, p := range running {
-		p.awaitFull()
 		_, end, _ := strings.Cut(name, ", ")
 		end, _, _ = strings.Cut(end, ", ")
 		endings[end](p)
@@ -175,13 +176,16 @@ func fillWithFailures(p *unreadProcess) {
 	}
 }
 
-// awaitFull waits until the unread output to the client has stopped growing.
-func (p *unreadProcess) awaitFull() {
-	p.t.Helper()
-	for was, calm := -1, 0; calm < 20; calm++ {
-		n := waiting(p.t, p.out)
-		if n != was || n == 0 {
-			was, calm = n, 0
+// awaitFull waits until the unread output of no process has grown for a second: each failure waits for the disk, which can take long on a
+// busy machine.
+func awaitFull(t *testing.T, processes ...*unreadProcess) {
+	t.Helper()
+	was := map[*unreadProcess]int{}
+	for calm := 0; calm < 100; calm++ {
+		for _, p := range processes {
+			if n := waiting(t, p.out); n != was[p] || n == 0 {
+				was[p], calm = n, 0
+			}
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
