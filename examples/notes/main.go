@@ -1,4 +1,4 @@
-// Command notes is an MCP server whose failures are honest.
+// Command notes is an MCP server that reports every failure with a code and retry advice.
 package main
 
 import (
@@ -25,6 +25,6 @@ func main() {
 }
 
 func readNote(_ context.Context, _ *mcp.CallToolRequest, in noteName) (*mcp.CallToolResult, any, error) {
-	text, err := fs.ReadFile(os.DirFS("."), in.Name+".md") // and not ../../etc/passwd
+	text, err := fs.ReadFile(os.DirFS("."), in.Name+".md") // DirFS refuses ../../etc/passwd
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(text)}}}, nil, err
 }

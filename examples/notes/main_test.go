@@ -120,7 +120,7 @@ func failures(t *testing.T, dir string) int {
 	return int(count.Failures)
 }
 
-// TestReadmeShowsTheExample holds the README to its word: the smallest program is this one, and it is small.
+// TestReadmeShowsTheExample checks that README.md has this program, and that the program is small.
 func TestReadmeShowsTheExample(t *testing.T) {
 	program, err := os.ReadFile("main.go")
 	if err != nil {

@@ -210,7 +210,7 @@ func importPath(spec *ast.ImportSpec) string {
 }
 
 // localNames maps the names a file knows packages by to their import paths. The last element
-// stands for the package's name, which is right for the standard library and good enough for isHandWritten.
+// stands for the package's name, which is right for the standard library and good enough for our own packages.
 func localNames(f *ast.File) map[string]string {
 	names := map[string]string{}
 	for _, spec := range f.Imports {

@@ -46,7 +46,7 @@ func repositoryRoot(t *testing.T) string {
 	return dir
 }
 
-// writeUserModule writes a module that uses isHandWritten as a stranger would, except that isHandWritten come from this tree.
+// writeUserModule writes a module that uses this repository as a user would, except that the packages come from this tree.
 func writeUserModule(t *testing.T, root, dir, program string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "go.work"))

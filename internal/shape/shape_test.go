@@ -111,7 +111,7 @@ func TestReadmeIsTrue(t *testing.T) {
 	}
 }
 
-// buildProgram vets the block as a stranger would have it: a module of its own that requires isHandWritten.
+// buildProgram vets the block as a user would: in a module of its own that requires this one.
 func buildProgram(t *testing.T, dir string, b shape.Block) {
 	t.Helper()
 	tmp := t.TempDir()
