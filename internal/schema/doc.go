@@ -11,8 +11,7 @@
 //   - What is shown as an example or a template passes the schema it was made for; otherwise it is not shown.
 //   - Same schema, same value, same report: issues are sorted and bounded, and what is beyond the bound is counted.
 //   - Both sides may be hostile. Bytes, depth, size of numbers and steps of work are bounded before the work is done.
-//   - What is decoded is bounded, however long the text. A value of up to 64 KiB is checked as a whole; a larger one part by
-//     part, until there are enough findings. A part that is too large to explain is only checked. A part that is too large
-//     to check is reported as unchecked, never as wrong: the value may be valid, and the caller must not be refused
+//   - What is decoded is bounded, however long the text. A value that takes too long to explain is only checked. One that takes
+//     too long to check is reported as unchecked, never as wrong: the value may be valid, and the caller must not be refused
 //     because a bound of this package was reached.
 package schema

@@ -21,25 +21,11 @@ type finding struct {
 	what    jsonschema.ErrorKind
 	options int      // how many alternatives there were
 	chosen  []branch // the alternatives that this belongs to
-	in      decodedPart
+	value   any      // the whole value that was checked
 
 	everywhere bool // every alternative has a finding of this kind
 
 	path, rule, message string // set by word
-}
-
-// decodedPart is the decoded part of the value that contains a finding, and the number of steps that lead to it. Large values are decoded in parts.
-type decodedPart struct {
-	value any
-	depth int
-}
-
-// at returns the value at the end of the steps, if it is inside the part.
-func (p decodedPart) at(steps []string) (any, bool) {
-	if len(steps) < p.depth {
-		return nil, false
-	}
-	return valueAt(p.value, steps[p.depth:])
 }
 
 // branch is one alternative of the schema at a location.

@@ -74,9 +74,18 @@ func reachable(roots ...*jsonschema.Schema) iter.Seq[*jsonschema.Schema] {
 
 // inPlace returns the schemas that s applies to the same value.
 func inPlace(s *jsonschema.Schema) []*jsonschema.Schema {
-	subs := slices.Concat([]*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else}, s.AllOf, s.AnyOf, s.OneOf)
+	var subs []*jsonschema.Schema // most have none, and this is called for every value that is checked
+	for _, sub := range [...]*jsonschema.Schema{s.Ref, s.RecursiveRef, s.Not, s.If, s.Then, s.Else} {
+		if sub != nil {
+			subs = append(subs, sub)
+		}
+	}
+	subs = append(append(append(subs, s.AllOf...), s.AnyOf...), s.OneOf...)
 	if s.DynamicRef != nil {
 		subs = append(subs, s.DynamicRef.Ref)
+	}
+	if len(s.Dependencies)+len(s.DependentSchemas) == 0 {
+		return subs
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Dependencies)) {
 		subs = appendSchema(subs, s.Dependencies[name])
@@ -84,7 +93,7 @@ func inPlace(s *jsonschema.Schema) []*jsonschema.Schema {
 	for _, name := range slices.Sorted(maps.Keys(s.DependentSchemas)) {
 		subs = append(subs, s.DependentSchemas[name])
 	}
-	return slices.DeleteFunc(subs, func(sub *jsonschema.Schema) bool { return sub == nil })
+	return subs
 }
 
 // inside returns the schemas that s applies to parts of the value: its members, their names, its items.

@@ -14,7 +14,7 @@ import (
 
 // hint suggests how to fix a finding. It depends on the caller's value and never contains it.
 func (t *reporter) hint(f finding) string {
-	at, has := f.in.at(f.steps)
+	at, has := valueAt(f.value, f.steps)
 	switch k := f.what.(type) {
 	case *kind.Type:
 		if has && at == nil && t.isOptional(f) {
@@ -110,10 +110,13 @@ func texts(values []any) []string {
 	return all
 }
 
+// maxRetyped bounds the texts that retype looks into.
+const maxRetyped = 64 << 10
+
 // retype knows the mistakes that models make with types.
 func retype(want []string, got any) string {
 	text, isText := got.(string)
-	if len(text) > explainBytes {
+	if len(text) > maxRetyped {
 		text, isText = "", false // it would take long to look into
 	}
 	_, notNumber := strconv.ParseFloat(text, 64)

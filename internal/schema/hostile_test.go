@@ -135,7 +135,7 @@ func TestSchemasMadeToTakeForeverDoNot(t *testing.T) {
 		"recursion":    {`{"type":"object","anyOf":[{"properties":{"x":{"$ref":"#"}}},{"properties":{"x":{"$ref":"#"}},"required":["y"]}]}`, nested, ""},
 		"equal hashes": {`{"uniqueItems":true}`, "[" + words + "1]", ""},
 		"repetition":   {`{"pattern":"^(((a{0,10}){0,10}){0,10})*$"}`, `"` + strings.Repeat("a", 1<<20) + `!"`, ""},
-		"many values":  {`{"items":{"enum":[` + strings.Repeat(`"x",`, 5000) + `"y"]}}`, "[" + strings.Repeat("1,", 100_000) + "1]", "enum"},
+		"many values":  {`{"items":{"enum":[` + strings.Repeat(`"x",`, 5000) + `"y"]}}`, "[" + strings.Repeat("1,", 100_000) + "1]", ""},
 		"many matches": {`{"contains":{"type":"null"},"minContains":1000000000000000}`, `[1]`, "minContains"},
 		"long names":   {`{"contains":{"required":["` + strings.Repeat("k", 900_000) + `"]}}`, `[{}]`, "contains"},
 		"many faults":  {`{"items":{"type":"string"}}`, "[" + strings.Repeat("1,", 20_000) + "1]", "type"},

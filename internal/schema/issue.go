@@ -41,7 +41,7 @@ func (t *reporter) issue(f finding) candor.Issue {
 		out.Expected, part = t.expected(f, "propertyNames"), nil
 	default:
 		out.Expected = t.expected(f, f.rule)
-		out.Got = typeAt(f.in, f.steps)
+		out.Got = typeAt(f.value, f.steps)
 	}
 	out.Expected = brief(out.Expected)
 	for _, b := range f.chosen {
@@ -197,8 +197,8 @@ func valueAt(v any, steps []string) (any, bool) {
 }
 
 // typeAt returns the JSON type of what the steps lead to, "" if there is nothing.
-func typeAt(in decodedPart, steps []string) string {
-	at, has := in.at(steps)
+func typeAt(v any, steps []string) string {
+	at, has := valueAt(v, steps)
 	if !has {
 		return ""
 	}

@@ -98,7 +98,7 @@ func unconditional(part *jsonschema.Schema) []*jsonschema.Schema {
 
 // isWrongType reports an argument, or all of them, of a type that has no lossless reading as one of those that are wanted.
 func (s *Schema) isWrongType(f *finding, want []string) bool {
-	got, has := f.in.at(f.steps)
+	got, has := valueAt(f.value, f.steps)
 	switch {
 	case !has || len(f.steps) > 1:
 		return false
@@ -170,10 +170,10 @@ func (s *Schema) isMisspelling(f *finding) bool {
 	if f.options > 1 {
 		return false
 	}
-	value, _ := f.in.at(f.steps)
+	value, _ := valueAt(f.value, f.steps)
 	for name, knower := range s.freeKeys(f) {
 		part := resolved(knower.Properties[name])
-		if near.Misspelt(f.key, name) && (part.Types == nil || slices.Contains(part.Types.ToStrings(), typeAt(f.in, f.steps)) || hasReading(part.Types.ToStrings(), value)) {
+		if near.Misspelt(f.key, name) && (part.Types == nil || slices.Contains(part.Types.ToStrings(), typeAt(f.value, f.steps)) || hasReading(part.Types.ToStrings(), value)) {
 			return true
 		}
 	}
@@ -208,7 +208,7 @@ func (s *Schema) freeKeys(f *finding) map[string]*jsonschema.Schema {
 
 // siblings returns the object in which the key of a finding stands, or is missing.
 func (f *finding) siblings() map[string]any {
-	object, _ := f.in.at(f.steps[:len(f.steps)-1])
+	object, _ := valueAt(f.value, f.steps[:len(f.steps)-1])
 	given, _ := object.(map[string]any)
 	return given
 }

@@ -55,13 +55,11 @@ func (s *Schema) Explain(value []byte) Report {
 	if err != nil {
 		return s.whole(flawOf(err))
 	}
-	look := survey{schema: s, steps: maxSteps, read: reading(len(value))}
-	look.value(s.root, v, nil)
-	switch {
-	case len(look.found) > 0:
-		return s.report(look.found)
+	switch found, ok := s.check(v); {
+	case len(found) > 0:
+		return s.report(found)
 	default:
-		return Report{Unchecked: (look.insane || look.unsure) && !s.quick.accepts(v, new(reading(len(value))))}
+		return Report{Unchecked: !ok && !s.quick.accepts(v, new(reading(len(value))))}
 	}
 }
 
