@@ -39,20 +39,17 @@ var broken = []string{"fetch failed", "network error", "failed to fetch", "conne
 func (r *reader) errnoOf(s string) {
 	if name := errnoIn(s); name != "" {
 		keep(&r.said.Errno, name)
-		r.shape(ShapeErrnoText)
 		return
 	}
 	low := strings.ToLower(s)
 	for _, words := range broken {
 		if strings.Contains(low, words) {
 			r.said.Disconnected = true
-			r.shape(ShapeNetText)
 			return
 		}
 	}
 	if strings.HasSuffix(s, ": EOF") || s == "EOF" {
 		r.said.Disconnected = true
-		r.shape(ShapeNetText)
 	}
 }
 

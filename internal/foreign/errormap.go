@@ -88,7 +88,6 @@ func (r *reader) errorMap(v wire.Value, under []string) {
 			r.issue(is)
 		}
 	}
-	r.shape(ShapeErrorsMap)
 }
 
 // whole reads an object that is itself the report: a map of complaints, or one issue.
@@ -99,7 +98,6 @@ func (r *reader) whole(v wire.Value) {
 	}
 	if r.isLoneIssue(v) {
 		r.issueObject(v, nil)
-		r.shape(ShapeIssueList)
 	}
 }
 

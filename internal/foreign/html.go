@@ -22,7 +22,6 @@ func cutPage(s string) (before, page string, ok bool) {
 
 // page reads an HTML error page: the status and the sentence from its title or heading.
 func (r *reader) page(page string) string {
-	r.shape(ShapeHTML)
 	r.said.Page = true
 	title, heading := element(page, "title"), element(page, "h1")
 	r.statusOf(title)

@@ -63,7 +63,6 @@ func (r *reader) issueMap(v wire.Value, under []string, levels int) {
 			is := judged(text)
 			is.Path = pointer(r.rooted(steps))
 			r.issue(is)
-			r.shape(ShapeErrorsMap)
 		}
 		if m.Type() == wire.TypeObject {
 			inner, ok := m.Get("properties")
@@ -106,27 +105,7 @@ func (r *reader) issueList(v wire.Value, under []string) bool {
 			r.issueObject(e, under)
 		}
 	}
-	if found {
-		r.shape(listShape(v))
-	}
 	return found
-}
-
-func listShape(v wire.Value) string {
-	first, _ := v.Index(0)
-	switch {
-	case first.Path("loc").Present():
-		return ShapeFastAPI
-	case first.Path("path").Type() == wire.TypeArray:
-		return ShapeZodIssues
-	case first.Path("instancePath").Present() || first.Path("dataPath").Present() || first.Path("instanceLocation").Present() || first.Path("schemaPath").Present():
-		return ShapeAjvList
-	case first.Path("source").Type() == wire.TypeObject:
-		return ShapeJSONAPI
-	case first.Path("description").Present() && first.Path("field").Present():
-		return ShapeFieldViolations
-	}
-	return ShapeIssueList
 }
 
 // places are the members of an issue that hold its path.

@@ -28,7 +28,6 @@ func (r *reader) value(v wire.Value) string {
 // object reads the members of an object in four passes: members with a field in Said, then lists of issues, then sentences, then
 // nested values. An outer fact therefore wins over an inner one.
 func (r *reader) object(v wire.Value) string {
-	r.shape(variantOf(v))
 	for name, m := range v.Members() {
 		key := fold(clip(str(name), maxPath))
 		if read := direct[key]; read != nil {

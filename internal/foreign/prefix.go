@@ -31,18 +31,17 @@ func (r *reader) peel(s string) string {
 		s = rest
 	}
 	r.toolOf(s)
-	return r.peelInner(s)
+	return peelInner(s)
 }
 
 // peelInner removes the SDK's prefix from the middle of a text, where a server wrapped an error that already had one.
-func (r *reader) peelInner(s string) string {
+func peelInner(s string) string {
 	for range maxWrappers {
 		before, rest, ok := strings.Cut(s, ": MCP error -")
 		number, after, colon := strings.Cut(rest, ": ")
 		if !ok || !colon || !isIndex(number) {
 			break
 		}
-		r.shape(ShapeTSPrefix)
 		s = before + ": " + after
 	}
 	return s
@@ -99,37 +98,36 @@ func (r *reader) peelNumber(s string) (string, bool) {
 			continue
 		}
 		r.number(n)
-		r.shape(ShapeTSPrefix)
 		return after[1:], true
 	}
 	return s, false
 }
 
 // calls are sentences that only say which tool failed. The tool's name is between before and after, bare or quoted.
-var calls = []struct{ before, after, shape string }{
-	{"Error executing tool ", ":", ShapePyPrefix},
-	{"Error calling tool ", ":", ShapeFastMCP},
-	{"Error validating tool ", ":", ShapeFastMCP},
-	{"Error in tool ", ":", ShapeToolFailed},
-	{"Error in ", ":", ShapeToolFailed},
-	{"Error running tool ", ":", ShapeToolFailed},
-	{"Error invoking tool ", ":", ShapeToolFailed},
-	{"Failed to execute tool ", ":", ShapeToolFailed},
-	{"Failed to call tool ", ":", ShapeToolFailed},
-	{"Failed to run tool ", ":", ShapeToolFailed},
-	{"Failed to execute ", ":", ShapeToolFailed},
-	{"Error executing ", ":", ShapeToolFailed},
-	{"Tool execution failed for ", ":", ShapeToolFailed},
-	{"Tool execution failed", ":", ShapeToolFailed},
-	{"Tool execution error", ":", ShapeToolFailed},
-	{"Error executing tool", ":", ShapeToolFailed},
-	{"Tool ", " execution failed:", ShapeToolFailed},
-	{"Tool ", " failed:", ShapeToolFailed},
-	{"Tool ", " error:", ShapeToolFailed},
-	{"tool ", " failed:", ShapeToolFailed},
-	{"Caught Exception. Error", ":", ShapeToolFailed},
-	{"calling tool ", ":", ShapeToolFailed},
-	{"Unhandled exception in tool ", ":", ShapeToolFailed},
+var calls = []struct{ before, after string }{
+	{"Error executing tool ", ":"},
+	{"Error calling tool ", ":"},
+	{"Error validating tool ", ":"},
+	{"Error in tool ", ":"},
+	{"Error in ", ":"},
+	{"Error running tool ", ":"},
+	{"Error invoking tool ", ":"},
+	{"Failed to execute tool ", ":"},
+	{"Failed to call tool ", ":"},
+	{"Failed to run tool ", ":"},
+	{"Failed to execute ", ":"},
+	{"Error executing ", ":"},
+	{"Tool execution failed for ", ":"},
+	{"Tool execution failed", ":"},
+	{"Tool execution error", ":"},
+	{"Error executing tool", ":"},
+	{"Tool ", " execution failed:"},
+	{"Tool ", " failed:"},
+	{"Tool ", " error:"},
+	{"tool ", " failed:"},
+	{"Caught Exception. Error", ":"},
+	{"calling tool ", ":"},
+	{"Unhandled exception in tool ", ":"},
 }
 
 func (r *reader) peelCall(s string) (string, bool) {
@@ -144,7 +142,6 @@ func (r *reader) peelCall(s string) (string, bool) {
 			continue
 		}
 		keep(&r.said.Tool, name)
-		r.shape(c.shape)
 		return rest[len(rest)-len(rest[len(head)+len(c.after):]):], after != "" || len(rest) > 160
 	}
 	return s, false
@@ -212,7 +209,6 @@ func (r *reader) peelValidation(s string) (string, bool) {
 		keep(&r.said.Tool, tool)
 		r.validation = true
 		r.said.OfOutput = r.said.OfOutput || outputs[v]
-		r.shape(ShapeValidation)
 		return strings.TrimLeft(rest, ":：\n \t-–"), true
 	}
 	return s, false
@@ -222,7 +218,6 @@ func (r *reader) peelValidation(s string) (string, bool) {
 func (r *reader) single(lead, word string) {
 	if r.args.has(word) || looksDeclared(word) || strings.Contains(strings.ToLower(lead), "param") && !never[word] && word == strings.ToLower(word) {
 		r.named(word, "", lead+": "+word)
-		r.shape(ShapeFieldText)
 	}
 }
 
@@ -243,7 +238,6 @@ func (r *reader) peelToolValidation(s string) (string, bool) {
 	}
 	keep(&r.said.Tool, strings.Trim(head, "'\"`"))
 	r.validation = true
-	r.shape(ShapeValidation)
 	return rest[len(head)+len(" parameter validation failed:"):], true
 }
 
@@ -278,7 +272,6 @@ func (r *reader) peelException(s string) (string, bool) {
 	}
 	_, name, _ = cutLast(name, ".")
 	keep(&r.said.Exception, name)
-	r.shape(ShapeException)
 	if _, end, quoted := quotedAt(strings.TrimSpace(rest[1:]), 0); quoted && end == len(strings.TrimSpace(rest[1:])) {
 		return s, false // KeyError: 'name' would be a bare word
 	}
@@ -310,7 +303,7 @@ func (r *reader) peelBracket(s string) (string, bool) {
 		return s, false
 	}
 	r.symbol(code)
-	r.shape(ShapeBracket)
+	r.said.Prefixed = true
 	return strings.TrimPrefix(rest, ":"), true
 }
 
@@ -328,11 +321,7 @@ func (r *reader) peelSymbol(s string) (string, bool) {
 		return s, false // "ENOENT: no such file" is kept
 	}
 	r.symbol(code)
-	if refusals[code] {
-		r.shape(ShapeRefuse)
-	} else {
-		r.shape(ShapeCodePrefix)
-	}
+	r.said.Prefixed = true
 	return s[end+1:], true
 }
 
@@ -381,7 +370,6 @@ func (r *reader) toolOf(s string) {
 		if ok && (name == "" || isToolName(name)) {
 			keep(&r.said.Tool, name)
 			r.said.UnknownTool = true
-			r.shape(ShapeNoTool)
 			return
 		}
 	}

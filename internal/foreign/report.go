@@ -6,37 +6,24 @@ import "strings"
 
 // reports lists the readers, the more specific first.
 var reports = []struct {
-	shape string
-	read  func(r *reader, s string) bool
+	read     func(r *reader, s string) bool
+	unspoken bool // the text is for machines, or quotes the values that were sent
 }{
-	{ShapePydantic, (*reader).pydantic},
-	{ShapeMarked, (*reader).marked},
-	{ShapeGoSDK, (*reader).goSchema},
-	{ShapeGoJSON, (*reader).goJSON},
-	{ShapeMCPGo, (*reader).goStructs},
-	{ShapeAjv, (*reader).ajv},
-	{ShapeJSONSchema, (*reader).jsonSchema},
-	{ShapeSerde, (*reader).serde},
-	{ShapeZodLines, (*reader).zodLines},
-	{ShapePathList, (*reader).bracketed},
-	{ShapePathList, (*reader).trailing},
-	{ShapePathList, (*reader).pathList},
-	{ShapePathList, (*reader).nameLines},
-	{ShapePathList, (*reader).rails},
+	{read: (*reader).pydantic, unspoken: true}, {read: (*reader).marked}, {read: (*reader).goSchema}, {read: (*reader).goJSON},
+	{read: (*reader).goStructs, unspoken: true}, {read: (*reader).ajv}, {read: (*reader).jsonSchema}, {read: (*reader).serde},
+	{read: (*reader).zodLines}, {read: (*reader).bracketed}, {read: (*reader).trailing}, {read: (*reader).pathList}, {read: (*reader).nameLines},
+	{read: (*reader).rails},
 }
 
-// report tries the validators. It returns the shape of the one that matched, so that the text is not read as prose again, or "".
-func (r *reader) report(s string) string {
+// report tries the validators. It reports whether one matched, so that the text is not read as prose again, and whether the text is
+// not for people.
+func (r *reader) report(s string) (unspoken, ok bool) {
 	for _, rep := range reports {
-		before := len(r.said.Issues)
 		if rep.read(r, s) {
-			if len(r.said.Issues) > before {
-				r.shape(rep.shape)
-			}
-			return rep.shape
+			return rep.unspoken, true
 		}
 	}
-	return ""
+	return false, false
 }
 
 // pydantic reads "2 validation errors for X", followed by pairs of a line with the path and an indented line with the reason.

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/candor-mcp/candor/wire"
@@ -25,11 +26,8 @@ func ReadResult(result wire.Value, args wire.Value) Said {
 }
 
 func (r *reader) part(name string, v wire.Value) string {
-	switch {
-	case name == "content" && v.Type() == wire.TypeArray:
+	if name == "content" && v.Type() == wire.TypeArray {
 		return r.blocks(v)
-	case name == "toolResult":
-		r.shape(ShapeLegacyResult)
 	}
 	return r.value(v)
 }
@@ -42,10 +40,7 @@ func (r *reader) blocks(v wire.Value) string {
 		if n++; n > maxElements {
 			break
 		}
-		if e.Path("type").Is("error") {
-			r.shape(ShapeErrorBlock)
-		}
-		if t := r.block(e); t != "" && !contains(texts, t) {
+		if t := r.block(e); t != "" && !slices.Contains(texts, t) {
 			texts = append(texts, t)
 		}
 	}

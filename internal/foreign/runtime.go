@@ -156,7 +156,6 @@ func (r *reader) splitStack(s string) string {
 	}
 	if i := goroutineAt(s); i >= 0 {
 		keep(&r.said.Stack, s[i:])
-		r.shape(ShapeTrace)
 		return strings.TrimSpace(s[:i])
 	}
 	return r.frames(s)
@@ -164,7 +163,6 @@ func (r *reader) splitStack(s string) string {
 
 // pythonStack returns the text before the trace or, if that is empty, its last line, which is the exception.
 func (r *reader) pythonStack(s string, i int) string {
-	r.shape(ShapeTrace)
 	keep(&r.said.Stack, s[i:])
 	before := strings.TrimRight(strings.TrimSpace(s[:i]), ":")
 	lines := strings.Split(strings.TrimRight(s[i:], "\n "), "\n")
@@ -208,7 +206,6 @@ func (r *reader) frames(s string) string {
 		return s
 	}
 	keep(&r.said.Stack, strings.Join(stack, "\n"))
-	r.shape(ShapeTrace)
 	return strings.TrimSpace(strings.Join(kept, "\n"))
 }
 

@@ -29,9 +29,6 @@ const (
 // Said holds the facts in a peer's failure. The zero value holds none. Texts are the peer's own and may hold secrets; the
 // constructors of package candor redact them.
 type Said struct {
-	// Shape names the most specific variant, or "plain" for a plain sentence. Layers are all recognised variants, outermost first.
-	Shape  string
-	Layers []string
 	// Text is the sentence for people, without wrappers, embedded bodies and stacks.
 	Text string
 	// First is the sentence of the first of several text blocks, which states the failure; later blocks give advice. It is "" for a
@@ -39,6 +36,8 @@ type Said struct {
 	First string
 	// Symbols are the code words in the peer's spelling, outermost first.
 	Symbols []string
+	// Prefixed reports whether a text begins with a code word: "[CODE] …", "CODE: …".
+	Prefixed bool
 	// Number is a JSON-RPC-like number, from a text prefix or a member. Numbered reports whether it is set.
 	Number   int64
 	Numbered bool
@@ -127,7 +126,7 @@ const maxNodes = 2000
 
 func newReader(args wire.Value) *reader { return &reader{args: argumentsOf(args)} }
 
-// finish completes the result: it sets the shape and limits every text.
+// finish completes the result and limits every text.
 func (r *reader) finish(text string) Said {
 	s := &r.said
 	s.Text = clip(strings.TrimSpace(text), maxRaw)
@@ -138,10 +137,6 @@ func (r *reader) finish(text string) Said {
 	s.Masked = masked && len(s.Symbols) == 0 && s.Status == 0 && s.Errno == ""
 	if s.Masked {
 		keep(&s.Tool, tool)
-		r.shape(ShapeMasked)
-	}
-	if s.Shape == "" {
-		s.Shape = ShapePlain
 	}
 	s.First, s.Suggestion = clip(s.First, maxRaw), clip(s.Suggestion, maxRaw)
 	s.Stack = clip(s.Stack, candor.MaxStack)

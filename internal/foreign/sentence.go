@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -275,9 +276,6 @@ func (r *reader) deeper(key string, v wire.Value) string {
 	if !containers[key] || v.Type() != wire.TypeObject && v.Type() != wire.TypeArray {
 		return ""
 	}
-	if key == "toolresult" {
-		r.shape(ShapeLegacyResult)
-	}
 	return r.value(v)
 }
 
@@ -295,35 +293,9 @@ func (r *reader) array(v wire.Value) string {
 		if n++; n > maxElements {
 			break
 		}
-		if e.Type() == wire.TypeObject {
-			r.shape(elementShape(e))
-		}
-		if t := r.value(e); t != "" && len(texts) < 8 && !contains(texts, t) {
+		if t := r.value(e); t != "" && len(texts) < 8 && !slices.Contains(texts, t) {
 			texts = append(texts, t)
 		}
 	}
 	return strings.Join(texts, "; ")
-}
-
-func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
-}
-
-func elementShape(e wire.Value) string {
-	switch kind := e.Path("type"); {
-	case e.Path("status").Is("rejected"):
-		return ShapeRejected
-	case kind.Is("error"):
-		return ShapeErrorBlock
-	case kind.Is("text"), kind.Is("resource"), kind.Is("image"):
-		return ShapeContent
-	case e.Path("error").Present():
-		return ShapeErrorItems
-	}
-	return variantOf(e)
 }

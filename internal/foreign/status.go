@@ -14,7 +14,6 @@ func (r *reader) statusOf(s string) {
 		n := statusAt(toks, i)
 		if n >= 400 {
 			r.status(n)
-			r.shape(ShapeHTTPText)
 			return
 		}
 		if fallback == 0 {
@@ -23,7 +22,6 @@ func (r *reader) statusOf(s string) {
 	}
 	if n := phraseStatus(s); n != 0 {
 		r.status(n)
-		r.shape(ShapeHTTPText)
 		return
 	}
 	r.status(fallback)

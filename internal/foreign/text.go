@@ -59,25 +59,18 @@ func (r *reader) facts(s string) string {
 	r.delayOf(own)
 	r.requestOf(own)
 	r.symbolsOf(own)
-	if shape := r.report(s); shape != "" {
-		if unreadable[shape] && len(r.said.Issues) > 0 {
+	if unspoken, ok := r.report(s); ok {
+		if unspoken && len(r.said.Issues) > 0 {
 			return r.fromIssues()
 		}
 		return s
 	}
-	before := len(r.said.Issues)
 	r.fields(s)
 	if len(r.said.Issues) == 0 {
 		r.evident(s)
 	}
-	if len(r.said.Issues) > before {
-		r.shape(ShapeFieldText)
-	}
 	return s
 }
-
-// unreadable are reports whose text is for machines, or quotes the values that were sent.
-var unreadable = set(ShapePydantic, ShapeMCPGo)
 
 // joined joins a sentence and the text of its body, unless one repeats the other.
 func joined(s, body string) string {

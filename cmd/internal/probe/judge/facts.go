@@ -107,10 +107,9 @@ func (f *facts) readDialect(v wire.Value) {
 
 // take adds the facts of a foreign error. kind is the kind of its codes; "" adds no codes.
 func (f *facts) take(s foreign.Said, kind string) {
-	prefixed := s.Shape == foreign.ShapeCodePrefix || s.Shape == foreign.ShapeBracket || s.Shape == foreign.ShapeRefuse
 	if kind != "" {
 		for _, symbol := range s.Symbols {
-			f.codes = append(f.codes, code{kind, symbol, kind == kindSymbol || prefixed})
+			f.codes = append(f.codes, code{kind, symbol, kind == kindSymbol || s.Prefixed})
 		}
 		if s.Status != 0 {
 			f.codes = append(f.codes, statusCode(kind, s.Status))
