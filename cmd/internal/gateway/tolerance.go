@@ -77,13 +77,19 @@ func anyIndex(path string) string {
 	return strings.Join(steps, "/")
 }
 
-// Tolerances returns the deviations from the tools' schemas with which calls have succeeded, by tool, path and rule. Their number
-// is bounded.
-func (u *Upstream) Tolerances() []Tolerance {
-	u.tolerances.mu.Lock()
-	defer u.tolerances.mu.Unlock()
-	all := make([]Tolerance, 0, len(u.tolerances.calls))
-	for one, calls := range u.tolerances.calls {
+// Tolerances returns the deviations from the tools' schemas with which calls of the upstreams have succeeded, by tool, path and
+// rule. Their number is bounded.
+func Tolerances(of ...*Upstream) []Tolerance {
+	sums := map[Tolerance]uint64{}
+	for _, u := range of {
+		u.tolerances.mu.Lock()
+		for one, calls := range u.tolerances.calls {
+			sums[one] += calls
+		}
+		u.tolerances.mu.Unlock()
+	}
+	all := make([]Tolerance, 0, len(sums))
+	for one, calls := range sums {
 		one.Calls = calls
 		all = append(all, one)
 	}

@@ -118,11 +118,7 @@ func (c *gatewayCheck) run(cmd *cobra.Command) error {
 }
 
 func (c *gatewayCheck) settings(f *config.File) (*settings, error) {
-	named := c.ledger
-	if named == "" {
-		named = f.Ledger
-	}
-	dir, err := plug.Folder(named, c.env.Getenv)
+	dir, err := plug.Folder(cmp.Or(c.ledger, f.Ledger), c.env.Getenv)
 	if err != nil {
 		return nil, term.BadInput("name a folder with --ledger, or --ledger none", "%s", term.TrimHint(err))
 	}
@@ -151,17 +147,16 @@ func upstreamSettingsOf(u config.Upstream) upstreamSettings {
 	if o.Rules != nil {
 		out.Masks, out.Codes, out.Results = len(o.Rules.Masks), len(o.Rules.Codes), len(o.Rules.Results)
 	}
-	for name, d := range o.Timeouts {
-		if out.Tools == nil {
-			out.Tools = map[string]string{}
-		}
-		out.Tools[name] = timeWords(d, gateway.DefaultTimeout)
-	}
-	for name, v := range o.ValidateTools {
-		if out.ToolChecks == nil {
-			out.ToolChecks = map[string]string{}
-		}
-		out.ToolChecks[name] = string(v)
+	out.Tools = textMap(o.Timeouts, func(d time.Duration) string { return timeWords(d, gateway.DefaultTimeout) })
+	out.ToolChecks = textMap(o.ValidateTools, func(v gateway.Validation) string { return string(v) })
+	return out
+}
+
+// textMap returns the map with its values as text.
+func textMap[V any](m map[string]V, text func(V) string) map[string]string {
+	out := make(map[string]string, len(m))
+	for name, v := range m {
+		out[name] = text(v)
 	}
 	return out
 }
@@ -220,12 +215,7 @@ const connectTimeout = 5 * time.Second
 
 func (c *gatewayCheck) write(u *settings, format string) error {
 	if format == "json" {
-		line, err := term.MarshalJSON(u)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(c.env.Out, "%s\n", line)
-		return err
+		return term.WriteJSONLine(c.env.Out, u)
 	}
 	p := c.env.Colors()
 	line := func(name, text string) { fmt.Fprintf(c.env.Out, "%s %s\n", p.Faint(term.Pad(name, 7)), text) }

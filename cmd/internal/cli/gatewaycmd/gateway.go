@@ -101,7 +101,7 @@ func (f *gatewayFlags) read(getenv func(string) string) (*config.File, error) {
 		file.Upstreams[i].Options.Mirror = file.Upstreams[i].Options.Mirror || f.mirror
 	}
 	if err := file.CheckReach(); err != nil {
-		return nil, service.BadFlag("listening", err)
+		return nil, service.BadFlag("listen "+file.Listen, err)
 	}
 	return file, nil
 }
@@ -182,7 +182,7 @@ func (c *gatewayCommand) run(cmd *cobra.Command) error {
 	}
 	closed := p.Close()
 	if err == nil && !c.Quiet {
-		p.Notice("%s", p.Summary(s.calls()))
+		p.Notice("%s", p.Summary(s.routes.Load().total().calls))
 	}
 	return errors.Join(err, closed)
 }

@@ -32,8 +32,12 @@ type routes struct {
 	removed map[string]totals // counts of closed endpoints, by name
 }
 
-// totals are the counts of a closed endpoint.
-type totals struct{ calls, late uint64 }
+// totals are the counts of one or more endpoints.
+type totals struct{ calls, open, late uint64 }
+
+func (t totals) plus(u *gateway.Upstream) totals {
+	return totals{t.calls + u.Calls(), t.open + uint64(max(0, u.Open())), t.late + u.Late()} //nolint:gosec // not negative
+}
 
 // Endpoint serves one upstream with fixed settings.
 type Endpoint struct {
@@ -129,8 +133,8 @@ func (f *routes) retire(before *routes) {
 		}
 		f.retired[name] = append(f.retired[name], d)
 		if old := f.retired[name]; len(old) > MaxRetired {
-			had := f.removed[name]
-			f.removed[name] = totals{calls: had.calls + old[0].up.Calls(), late: had.late + old[0].up.Late()}
+			last := f.removed[name].plus(old[0].up)
+			f.removed[name] = totals{calls: last.calls, late: last.late}
 			f.retired[name] = old[1:]
 			go old[0].Close(context.Background()) //nolint:errcheck // its clients are gone
 		}
@@ -144,6 +148,23 @@ func (f *routes) all() []*Endpoint {
 		endpoints = append(endpoints, old...)
 	}
 	return endpoints
+}
+
+// totals returns the counts of each upstream since the start: a counter never decreases when an endpoint is closed.
+func (f *routes) totals() map[string]totals {
+	sums := maps.Clone(f.removed)
+	for _, d := range f.all() {
+		sums[d.settings.Name] = sums[d.settings.Name].plus(d.up)
+	}
+	return sums
+}
+
+// total returns the counts of all upstreams together.
+func (f *routes) total() (sum totals) {
+	for _, t := range f.totals() {
+		sum = totals{sum.calls + t.calls, sum.open + t.open, sum.late + t.late}
+	}
+	return sum
 }
 
 // find returns the endpoint for a request, or nil.
@@ -160,15 +181,7 @@ func (f *routes) find(r *http.Request) *Endpoint {
 	return f.endpoints[name]
 }
 
-var problem = mustLookup("problem")
-
-func mustLookup(name string) dialect.Dialect {
-	d, err := dialect.Lookup(name)
-	if err != nil {
-		panic(err) //nolint:forbidigo // the name is a constant
-	}
-	return d
-}
+var problem = dialect.Must("problem")
 
 // writeNoUpstream responds to a request whose path matches no upstream.
 func writeNoUpstream(w http.ResponseWriter, log *slog.Logger) {

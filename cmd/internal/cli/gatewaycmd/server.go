@@ -115,19 +115,6 @@ func (s *server) replace(file *config.File) {
 	s.routes.Store(newRoutes(s.p, file, before))
 }
 
-// calls returns the number of calls since the start.
-func (s *server) calls() uint64 {
-	f := s.routes.Load()
-	n := uint64(0)
-	for _, had := range f.removed {
-		n += had.calls
-	}
-	for _, d := range f.all() {
-		n += d.up.Calls()
-	}
-	return n
-}
-
 // ServeHTTP passes a request to its endpoint.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d := s.routes.Load().find(r)
@@ -208,7 +195,7 @@ func (s *server) drain() {
 		d.up.Drain()
 	}
 	if n := s.open(); n > 0 {
-		s.p.Log.Info("waiting for open calls", slog.Int("calls", n), slog.Duration("atMost", f.file.Drain))
+		s.p.Log.Info("waiting for open calls", slog.Uint64("calls", n), slog.Duration("atMost", f.file.Drain))
 	}
 	bound := time.After(f.file.Drain)
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -216,20 +203,14 @@ func (s *server) drain() {
 	for s.open() > 0 || s.requests.Load() > 0 {
 		select {
 		case <-bound:
-			s.p.Log.Warn("open calls were ended", slog.Int("calls", s.open()))
+			s.p.Log.Warn("open calls were ended", slog.Uint64("calls", s.open()))
 			return
 		case <-tick.C:
 		}
 	}
 }
 
-func (s *server) open() int {
-	n := 0
-	for _, d := range s.routes.Load().all() {
-		n += d.up.Open()
-	}
-	return n
-}
+func (s *server) open() uint64 { return s.routes.Load().total().open }
 
 // adminPages returns the handler for the admin address. It serves only this machine: web pages of other origins cannot read it.
 func (s *server) adminPages() http.Handler {

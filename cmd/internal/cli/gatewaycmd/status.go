@@ -1,13 +1,11 @@
 package gatewaycmd
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -50,48 +48,22 @@ func (s *server) statusPage(w http.ResponseWriter, _ *http.Request) {
 
 func (s *server) status() GatewayStatus {
 	f := s.routes.Load()
+	sums := f.totals()
 	out := GatewayStatus{Draining: s.draining.Load(), Upstreams: []upstreamStatus{}}
 	for _, u := range f.file.Upstreams {
 		settings := upstreamSettingsOf(u)
-		row := upstreamStatus{
-			Name: u.Name, Mode: settings.Mode, Validate: settings.Validate, ValidateTools: settings.ToolChecks,
-			Calls: f.removed[u.Name].calls, Late: f.removed[u.Name].late,
-		}
+		var all []*gateway.Upstream // an upstream has several endpoints while calls from before a reload are open
 		for _, d := range f.all() {
 			if d.settings.Name == u.Name {
-				row.add(d.up)
+				all = append(all, d.up)
 			}
 		}
-		row.merge()
-		out.Upstreams = append(out.Upstreams, row)
+		out.Upstreams = append(out.Upstreams, upstreamStatus{
+			Name: u.Name, Mode: settings.Mode, Validate: settings.Validate, ValidateTools: settings.ToolChecks,
+			Calls: sums[u.Name].calls, Open: sums[u.Name].open, Late: sums[u.Name].late, Tolerances: gateway.Tolerances(all...),
+		})
 	}
 	return out
-}
-
-// add adds the counts of one endpoint. An upstream has several while calls from before a reload are open.
-func (u *upstreamStatus) add(up *gateway.Upstream) {
-	u.Calls += up.Calls()
-	u.Open += uint64(max(0, up.Open())) //nolint:gosec // not negative
-	u.Late += up.Late()
-	u.Tolerances = append(u.Tolerances, up.Tolerances()...)
-}
-
-// merge merges the tolerances of several endpoints.
-func (u *upstreamStatus) merge() {
-	sums := map[gateway.Tolerance]uint64{}
-	for _, one := range u.Tolerances {
-		calls := one.Calls
-		one.Calls = 0
-		sums[one] += calls
-	}
-	u.Tolerances = []gateway.Tolerance{}
-	for one, calls := range sums {
-		one.Calls = calls
-		u.Tolerances = append(u.Tolerances, one)
-	}
-	slices.SortFunc(u.Tolerances, func(a, b gateway.Tolerance) int {
-		return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Got, b.Got))
-	})
 }
 
 // gatewayStatusCommand has the flags of `candor gateway status`.
@@ -138,12 +110,7 @@ func (c *gatewayStatusCommand) run(cmd *cobra.Command) error {
 		return &term.Error{Code: term.ExitFound, Text: fmt.Sprintf("no response from http://%s/status: %s", address, term.Printable(err.Error()))}
 	}
 	if format == "json" {
-		line, err := term.MarshalJSON(status)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(c.env.Out, "%s\n", line)
-		return err
+		return term.WriteJSONLine(c.env.Out, status)
 	}
 	c.write(status)
 	return nil

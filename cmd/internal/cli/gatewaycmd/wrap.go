@@ -194,30 +194,29 @@ func (c *wrapCommand) options() (o gateway.Options, err error) {
 		return o, term.BadInput("a number from 0 to 60", "--restart %d: out of range", c.restart)
 	}
 	o.Retry.Attempts = 1 + c.retry
-	if c.profile != "" {
-		o.Rules, err = readProfile(c.profile)
+	if c.profile == "" {
+		return o, nil
 	}
-	return o, err
+	p, err := config.ReadProfile(c.profile, config.Source{})
+	if err != nil {
+		return o, service.BadFile("--profile", err)
+	}
+	o.Rules = p.Rules
+	return o, nil
 }
 
 func (c *wrapCommand) byTool() (map[string]time.Duration, error) {
-	limits := map[string]time.Duration{}
-	for _, pair := range c.toolTimeouts {
-		name, text, ok := strings.Cut(pair, "=")
-		if !ok || name == "" {
-			return nil, term.BadInput("such as --tool-timeout build=10m", "--tool-timeout %q: not NAME=DURATION", pair)
-		}
+	return perTool("--tool-timeout", "DURATION", "build=10m", c.toolTimeouts, func(text string) (time.Duration, error) {
 		d, err := config.ParseDeadline(text)
 		if err != nil {
-			return nil, service.BadFlag("--tool-timeout", err)
+			return 0, service.BadFlag("--tool-timeout", err)
 		}
-		limits[name] = d
-	}
-	return limits, nil
+		return d, nil
+	})
 }
 
 // validation sets the validation of arguments.
-func (c *wrapCommand) validation(o *gateway.Options) error {
+func (c *wrapCommand) validation(o *gateway.Options) (err error) {
 	o.Validate = gateway.Validation(c.validate)
 	if !o.Validate.Valid() {
 		return term.Unknown("--validate", c.validate, validationNames())
@@ -225,26 +224,30 @@ func (c *wrapCommand) validation(o *gateway.Options) error {
 	if c.noValidation {
 		o.Validate = gateway.ValidationOff
 	}
-	o.ValidateTools = map[string]gateway.Validation{}
-	for _, pair := range c.validateTool {
-		name, level, ok := strings.Cut(pair, "=")
-		if !ok || name == "" {
-			return term.BadInput("such as --validate-tool search=strict", "--validate-tool %q: not NAME=LEVEL", pair)
-		}
+	o.ValidateTools, err = perTool("--validate-tool", "LEVEL", "search=strict", c.validateTool, func(level string) (gateway.Validation, error) {
 		if !gateway.Validation(level).Valid() {
-			return term.Unknown("--validate-tool", level, validationNames())
+			return "", term.Unknown("--validate-tool", level, validationNames())
 		}
-		o.ValidateTools[name] = gateway.Validation(level)
-	}
-	return nil
+		return gateway.Validation(level), nil
+	})
+	return err
 }
 
-func readProfile(name string) (*gateway.Rules, error) {
-	p, err := config.ReadProfile(name, config.Source{})
-	if err != nil {
-		return nil, service.BadFile("--profile", err)
+// perTool parses the values of a flag that has the form NAME=value.
+func perTool[T any](flag, value, example string, pairs []string, parse func(string) (T, error)) (map[string]T, error) {
+	all := map[string]T{}
+	for _, pair := range pairs {
+		name, text, ok := strings.Cut(pair, "=")
+		if !ok || name == "" {
+			return nil, term.BadInput("such as "+flag+" "+example, "%s %q: not NAME=%s", flag, pair, value)
+		}
+		v, err := parse(text)
+		if err != nil {
+			return nil, err
+		}
+		all[name] = v
 	}
-	return p.Rules, nil
+	return all, nil
 }
 
 func (c *wrapCommand) child(p *service.Sinks, args []string) stdio.Child {

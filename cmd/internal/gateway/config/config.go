@@ -9,6 +9,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -196,9 +197,9 @@ func (d *draft) path(text string) (string, error) {
 func (d *draft) file() *File {
 	f := d.f
 	for _, u := range d.upstreams {
-		u.Options.Mode = orElse(u.Options.Mode, d.mode)
-		u.Options.Timeout = orElse(u.Options.Timeout, d.timeout)
-		u.Options.StartTimeout = orElse(u.Options.StartTimeout, d.start)
+		u.Options.Mode = cmp.Or(u.Options.Mode, d.mode)
+		u.Options.Timeout = cmp.Or(u.Options.Timeout, d.timeout)
+		u.Options.StartTimeout = cmp.Or(u.Options.StartTimeout, d.start)
 		if u.Options.Dialect == nil {
 			u.Options.Dialect = d.dialect
 		}
@@ -220,16 +221,8 @@ func (d *draft) file() *File {
 }
 
 func (f *File) fill() {
-	f.Listen = orElse(f.Listen, DefaultListen)
-	f.Drain = orElse(f.Drain, DefaultDrain)
-}
-
-func orElse[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
+	f.Listen = cmp.Or(f.Listen, DefaultListen)
+	f.Drain = cmp.Or(f.Drain, DefaultDrain)
 }
 
 // Of returns a configuration of the upstreams with all defaults, for settings from a command line.
@@ -254,11 +247,11 @@ func (f *File) CheckReach() error {
 	case IsLocal(f.Listen):
 		return nil
 	case f.Token == "" && !f.NoToken:
-		return mistake("ask for a token from the environment, or say that none is wanted: token: ${CANDOR_TOKEN} or token: none in the file, --token-env or --no-token",
-			"%s: reachable from other machines without a token", f.Listen)
+		return mistake("require a token from the environment, or none: token: ${CANDOR_TOKEN} or token: none in the file, --token-env or --no-token",
+			"reachable from other machines without a token")
 	case len(f.Hosts) == 0:
-		return mistake("say by which names it is known: hosts: [gate.example] in the file, or --host; * is any",
-			"%s: reachable from other machines, but every request from there would be refused", f.Listen)
+		return mistake("list the host names that clients use: hosts: [gate.example] in the file, or --host; * is any",
+			"reachable from other machines, but every request from there would be refused")
 	}
 	return nil
 }

@@ -224,7 +224,7 @@ func TestAliasesCannotMakeASmallFileLarge(t *testing.T) {
 		fmt.Fprintf(&b, "  a%d: {url: http://h/, masks: *m}\n", i+1)
 	}
 	_, err := config.Parse("candor.yaml", []byte(b.String()), source)
-	if err == nil || !strings.Contains(err.Error(), "the file says too much") {
+	if err == nil || !strings.Contains(err.Error(), "the file has more than") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,9 +1,12 @@
 package config
 
 import (
+	"strings"
+
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/candor-mcp/candor/cmd/internal/yamlfile"
+	"github.com/candor-mcp/candor/internal/near"
 )
 
 // Bounds on a file. Its author is trusted, but a faulty script must not crash the gateway.
@@ -64,7 +67,7 @@ func (r *reader) resolve(n ast.Node) ast.Node {
 	for range yamlfile.MaxFlow {
 		if r.nodes++; r.nodes > maxNodes {
 			if r.nodes == maxNodes+1 {
-				r.fail(n, mistake("use fewer aliases", "the file says too much: more than %d values, those behind an alias counted each time", maxNodes))
+				r.fail(n, mistake("use fewer aliases", "the file has more than %d values, those behind an alias counted each time", maxNodes))
 			}
 			return nil
 		}
@@ -75,18 +78,18 @@ func (r *reader) resolve(n ast.Node) ast.Node {
 		case *ast.AliasNode:
 			target, ok := r.anchors[v.Value.String()]
 			if !ok {
-				r.fail(n, mistake("an anchor stands before its aliases", "there is no anchor %s", quote(v.Value.String())))
+				r.fail(n, mistake("put the anchor before its aliases", "there is no anchor %s", quote(v.Value.String())))
 				return nil
 			}
 			n = target
 		case *ast.TagNode:
-			r.fail(n, mistake("leave it out", "a tag means nothing here"))
+			r.fail(n, mistake("leave it out", "tags are not supported"))
 			return nil
 		default:
 			return n
 		}
 	}
-	r.fail(n, mistake("an anchor cannot hold itself", "the alias runs in a circle"))
+	r.fail(n, mistake("an anchor must not contain itself", "the alias refers to itself"))
 	return nil
 }
 
@@ -96,7 +99,7 @@ func (r *reader) name(k ast.MapKeyNode) (name string, ok bool) {
 	case *ast.StringNode, *ast.IntegerNode, *ast.BoolNode, *ast.FloatNode, *ast.NullNode:
 		return k.GetToken().Value, true
 	case *ast.MergeKeyNode:
-		r.fail(k, mistake("write the keys out, or use an alias for a whole value", "a merge (<<) is not read"))
+		r.fail(k, mistake("write the keys out, or use an alias for a whole value", "merge keys (<<) are not supported"))
 	default:
 		r.fail(k, mistake("a key is a plain word", "this cannot be a key"))
 	}
@@ -120,3 +123,34 @@ func describe(n ast.Node) string {
 		return "a text"
 	}
 }
+
+// Problem is one error in a file, with its position and a hint. Place returns "candor.yaml:7:5"; String adds the text, the line
+// with a mark below the position, and the hint.
+type Problem = yamlfile.Problem
+
+// Error is the error for an invalid file. It lists at most [MaxProblems] problems in the order of the file.
+type Error = yamlfile.Error
+
+// MaxProblems bounds the problems of a file that are reported together.
+const MaxProblems = yamlfile.MaxProblems
+
+// Mistake is the error for an invalid value without its position, which may be in a file or on a command line. It has a Text and
+// a Hint.
+type Mistake = yamlfile.Mistake
+
+func mistake(hint, format string, args ...any) *Mistake {
+	return yamlfile.NewMistake(hint, format, args...)
+}
+
+// unknown returns the mistake for a word that is not in a list.
+func unknown(kind, got string, list []string) *Mistake {
+	return mistake(nearby(got, list), "unknown %s %s", kind, quote(got))
+}
+
+// nearby returns the hint for a word that is not in a list: a similar word, or the list.
+func nearby(got string, list []string) string {
+	return near.Hint(got, list, "one of "+strings.Join(list, ", "))
+}
+
+// quote returns a word of the file quoted for a message, with bounded length.
+func quote(text string) string { return yamlfile.Quote(text) }

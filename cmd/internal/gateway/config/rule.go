@@ -9,37 +9,12 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
-	"github.com/candor-mcp/candor/cmd/internal/yamlfile"
 	"github.com/candor-mcp/candor/internal/near"
 )
 
 // masks returns a value that reads rules for successes that are failures into the options.
 func masks(o *gateway.Options) value {
-	return sequence("a list of rules", func() value { return mask(func(m gateway.Mask) { rules(o).Masks = append(rules(o).Masks, m) }) })
-}
-
-// codes returns a value that reads rules that map errors to codes into the options.
-func codes(o *gateway.Options) value {
-	return sequence("a list of rules", func() value { return codeRule(func(c gateway.CodeRule) { rules(o).Codes = append(rules(o).Codes, c) }) })
-}
-
-// results returns a value that reads the tools whose errors are returned as results.
-func results(o *gateway.Options) value {
-	return sequence("a list of rules", func() value {
-		return resultRule(func(t gateway.ResultRule) { rules(o).Results = append(rules(o).Results, t) })
-	})
-}
-
-func rules(o *gateway.Options) *gateway.Rules {
-	if o.Rules == nil {
-		o.Rules = &gateway.Rules{}
-	}
-	return o.Rules
-}
-
-func mask(add func(gateway.Mask)) value {
-	m := new(gateway.Mask)
-	return checked(mapping("a mask", func() []key {
+	return ruleList(o, "a mask", func(r *gateway.Rules) *[]gateway.Mask { return &r.Masks }, func(m *gateway.Mask) []key {
 		return []key{
 			{name: "tool", needed: true, value: text(&m.Tool, "a name, or a pattern such as get_*"), about: "the tool, or a pattern for several"},
 			{name: "path", value: text(&m.Path, "a JSON Pointer such as /success"), about: "where to look in structuredContent, or in the JSON of the first text block"},
@@ -48,72 +23,57 @@ func mask(add func(gateway.Mask)) value {
 			{name: "except", value: text(&m.Except, "a regular expression"), about: "the rule does not apply if this matches the first text block"},
 			{name: "code", value: code(&m.Code), about: "the code of the failure; default inferred from its text"},
 			{name: "retry", value: retryAdvice(&m.Retry), about: "the retry advice; default that of the code"},
-			note(),
 		}
-	}), func() error {
-		one := gateway.Rules{Masks: []gateway.Mask{*m}}
-		if err := one.Compile(); err != nil {
-			return err
-		}
-		add(one.Masks[0])
-		return nil
 	})
 }
 
-func codeRule(add func(gateway.CodeRule)) value {
-	c := new(gateway.CodeRule)
-	return checked(mapping("a code rule", func() []key {
+// codes returns a value that reads rules that map errors to codes into the options.
+func codes(o *gateway.Options) value {
+	return ruleList(o, "a code rule", func(r *gateway.Rules) *[]gateway.CodeRule { return &r.Codes }, func(c *gateway.CodeRule) []key {
 		return []key{
 			{name: "tool", value: text(&c.Tool, "a name, or a pattern such as get_*"), about: "the tool, or a pattern for several; default any"},
 			{name: "said", value: text(&c.Said, "a code as the server says it"), about: "the code, symbol or number that the server uses"},
 			{name: "text", value: text(&c.Text, "a regular expression"), about: "must match the server's message"},
 			{name: "code", needed: true, value: code(&c.Code), about: "the code to use"},
-			note(),
 		}
-	}), func() error {
-		one := gateway.Rules{Codes: []gateway.CodeRule{*c}}
-		if err := one.Compile(); err != nil {
-			return err
-		}
-		add(one.Codes[0])
-		return nil
 	})
 }
 
-func resultRule(add func(gateway.ResultRule)) value {
-	t := new(gateway.ResultRule)
-	return checked(mapping("a result rule", func() []key {
+// results returns a value that reads the tools whose errors are returned as results.
+func results(o *gateway.Options) value {
+	return ruleList(o, "a result rule", func(r *gateway.Rules) *[]gateway.ResultRule { return &r.Results }, func(t *gateway.ResultRule) []key {
 		return []key{
 			{name: "tool", needed: true, value: text(&t.Tool, "a name, or a pattern such as get_*"), about: "the tool, or a pattern for several"},
-			note(),
 		}
-	}), func() error {
-		one := gateway.Rules{Results: []gateway.ResultRule{*t}}
-		if err := one.Compile(); err != nil {
-			return err
-		}
-		add(one.Results[0])
-		return nil
 	})
 }
 
-// checked returns a value that reads a rule with v and then calls check, unless v has reported a problem.
-func checked(v value, check func() error) value {
-	read := v.read
-	v.read = func(r *reader, n ast.Node) {
-		before := r.Count()
-		if read(r, n); r.Count() > before {
-			return
-		}
-		if err := check(); err != nil {
-			if inner := errors.Unwrap(err); inner != nil {
-				err = inner // without the number of the rule, because the position is reported
+// ruleList returns a value that reads rules of one kind into the options. Each rule is compiled alone, so that an error has its
+// position.
+func ruleList[T any](o *gateway.Options, of string, list func(*gateway.Rules) *[]T, keys func(*T) []key) value {
+	return sequence("a list of rules", func() value {
+		rule := new(T)
+		return then(mapping(of, func() []key { return append(keys(rule), note()) }), func(r *reader, n ast.Node) {
+			var one gateway.Rules
+			*list(&one) = []T{*rule}
+			if err := one.Compile(); err != nil {
+				if inner := errors.Unwrap(err); inner != nil {
+					err = inner // without the number of the rule, because the position is reported
+				}
+				r.fail(firstKey(n), mistake("docs/gateway.md shows rules that work; an expression is one of RE2", "%s", err))
+				return
 			}
-			all, _ := yamlfile.Pairs(n)
-			r.fail(first(all, n), mistake("docs/gateway.md shows rules that work; an expression is one of RE2", "%s", err))
-		}
+			all := list(rules(o))
+			*all = append(*all, *list(&one)...)
+		})
+	})
+}
+
+func rules(o *gateway.Options) *gateway.Rules {
+	if o.Rules == nil {
+		o.Rules = &gateway.Rules{}
 	}
-	return v
+	return o.Rules
 }
 
 // note returns the key for a comment on a rule, for readers of the file.
@@ -155,7 +115,7 @@ func retryAdvice(into **candor.Retry) value {
 		default:
 			d, err := ParseDuration(text)
 			if err != nil || d > candor.MaxRetryAfter {
-				return mistake("give "+words, "%s is no advice", quote(text))
+				return mistake("give "+words, "%s: not retry advice", quote(text))
 			}
 			advice = candor.RetryIn(d)
 		}
@@ -174,7 +134,7 @@ func jsonValue(into *string) value {
 			*into = "null"
 		case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
 			if !json.Valid([]byte(got)) {
-				r.fail(n, mistake("write it as in JSON", "%s is no number of JSON", quote(got)))
+				r.fail(n, mistake("write it as in JSON", "%s: not a JSON number", quote(got)))
 				return
 			}
 			*into = got

@@ -8,32 +8,27 @@ import (
 // Schema returns the JSON Schema of the file, for editors. It is generated from the same table as the reader, but cannot express
 // everything the reader checks.
 func Schema() []byte {
-	s := schemaOf("candor.yaml", "What a Candor gateway fronts, and how.", (&draft{}).keys())
-	return write(s)
+	return schemaOf("candor.yaml", "The configuration of a Candor gateway.", (&draft{}).keys())
 }
 
 // ProfileSchema returns the JSON Schema of a profile.
 func ProfileSchema() []byte {
 	p, o := newProfile()
-	return write(schemaOf("A profile", "What is known about one MCP server beforehand.", profileKeys(p, o)))
+	return schemaOf("A profile", "The rules for one MCP server.", profileKeys(p, o))
 }
 
-func schemaOf(title, about string, keys []key) map[string]any {
+func schemaOf(title, about string, keys []key) []byte {
 	s := objectSchema(keys)
 	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	s["title"], s["description"] = title, about
-	return s
-}
-
-func write(schema map[string]any) []byte {
-	out, _ := json.MarshalIndent(schema, "", "  ") // cannot fail, because it consists of literals
+	out, _ := json.MarshalIndent(s, "", "  ") // cannot fail, because it consists of literals
 	return append(out, '\n')
 }
 
 func objectSchema(keys []key) map[string]any {
 	properties, needed := map[string]any{}, []string{}
 	for _, k := range keys {
-		s := maps.Clone(k.value.schema)
+		s := maps.Clone(k.value.jsonSchema())
 		s["description"] = k.about
 		properties[k.name] = s
 		if k.needed {

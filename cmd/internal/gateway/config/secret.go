@@ -75,7 +75,7 @@ func (r *reader) secretsIn(text string, secret bool) []string {
 func headers(into http.Header, secrets *[]string) value {
 	return named("header", "headers by name", func(name string) (value, error) {
 		if !isHeaderName(name) {
-			return value{}, mistake("such as Authorization or X-Api-Key", "%s is no name of a header that may be set", quote(name))
+			return value{}, mistake("such as Authorization or X-Api-Key", "%s: not the name of a header that may be set", quote(name))
 		}
 		return discreet("a text", map[string]any{"type": "string"}, func(r *reader, n ast.Node, text string) {
 			switch {

@@ -23,7 +23,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	case err != nil && yamlfile.IsNumber(text):
 		return 0, mistake("write the unit: "+text+"s, "+text+"ms or "+text+"m", "the duration %s has no unit", quote(text))
 	case err != nil:
-		return 0, mistake("such as 250ms, 30s, 5m or 1h30m", "%s is no duration", quote(text))
+		return 0, mistake("such as 250ms, 30s, 5m or 1h30m", "%s: not a duration", quote(text))
 	case d <= 0:
 		return 0, mistake("such as 250ms, 30s, 5m or 1h30m", "the duration %s is not above zero", quote(text))
 	}
@@ -61,13 +61,13 @@ func ParseListen(text string) (string, error) {
 	const hint = "such as " + DefaultListen + ", or :8765 for every address of this machine"
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
-		return "", mistake(hint, "%s is no address with a port", quote(text))
+		return "", mistake(hint, "%s: not an address with a port", quote(text))
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		return "", mistake(hint, "%s: not a port", quote(port))
 	}
 	if strings.ContainsAny(host, " /\t\n") {
-		return "", mistake(hint, "%s is no host", quote(host))
+		return "", mistake(hint, "%s: not a host", quote(host))
 	}
 	return text, nil
 }
@@ -101,9 +101,9 @@ func ParseURL(text string) (*url.URL, error) {
 	case u.Hostname() == "":
 		return nil, mistake(hint, "the address %s names no host", quote(ShowURL(u)))
 	case u.User != nil:
-		return nil, mistake("use headers: {Authorization: \"Bearer ${NAME}\"}", "a password does not belong into an address")
+		return nil, mistake("use headers: {Authorization: \"Bearer ${NAME}\"}", "an address must not have a password")
 	case u.Fragment != "":
-		return nil, mistake("leave out #"+u.Fragment, "a server is never told what follows #")
+		return nil, mistake("leave out #"+u.Fragment, "a fragment is never sent to a server")
 	case !validPort(u):
 		return nil, mistake(hint, "%s: not a port", quote(u.Port()))
 	}

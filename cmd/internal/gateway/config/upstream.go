@@ -1,14 +1,11 @@
 package config
 
 import (
-	"net/http"
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
-	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
-	"github.com/candor-mcp/candor/cmd/internal/yamlfile"
 	"github.com/candor-mcp/candor/dialect"
 )
 
@@ -17,23 +14,14 @@ func (d *draft) upstream(name string) (value, error) {
 	if err := CheckName(name); err != nil {
 		return value{}, err
 	}
-	u := &Upstream{Name: name, Options: gateway.Options{Name: name}, HTTP: httpgate.Options{Header: http.Header{}}}
-	whole := mapping("an upstream", func() []key { return d.upstreamKeys(u) })
-	read := whole.read
-	whole.read = func(r *reader, n ast.Node) {
-		before := r.Count()
-		read(r, n)
-		if r.Count() > before {
-			return
-		}
+	u := At(name, nil)
+	return then(mapping("an upstream", func() []key { return d.upstreamKeys(&u) }), func(r *reader, n ast.Node) {
 		if m := u.check(); m != nil {
-			all, _ := yamlfile.Pairs(n)
-			r.fail(first(all, n), m)
+			r.fail(firstKey(n), m)
 			return
 		}
-		d.upstreams = append(d.upstreams, u)
-	}
-	return whole, nil
+		d.upstreams = append(d.upstreams, &u)
+	}), nil
 }
 
 // check returns a mistake if settings contradict each other.
@@ -70,7 +58,11 @@ func (d *draft) upstreamKeys(u *Upstream) []key {
 		{name: "breaker", value: breakerPolicy(&o.Breaker), about: "the circuit breaker; `off` disables it"},
 		{name: "repeats", value: repeatPolicy(&o.Repeats), about: "when a client that repeats a failing call is refused; `off` disables it"},
 		{name: "validate", value: choice(&o.Validate, "validation", gateway.Validations()), about: "which calls are refused because their arguments do not fit the tool's schema; default lenient"},
-		{name: "validation", value: boolean(func(on bool) { validateIf(o, on) }), about: "false is the same as validate: off; for older files"},
+		{name: "validation", value: boolean(func(on bool) {
+			if !on {
+				o.Validate = gateway.ValidationOff
+			}
+		}), about: "false is the same as validate: off; for older files"},
 		{name: "headers", value: headers(u.HTTP.Header, &u.Secrets), about: "headers to set on every request to the server; a value may contain `${NAME}`"},
 		{name: "profile", value: d.profile(u), about: "a file with rules for this server"},
 		{name: "masks", value: masks(o), about: "which successes of a tool are failures"},
@@ -88,56 +80,35 @@ func tool(o *gateway.Options, name string) value {
 	})
 }
 
-// validateIf applies the older boolean setting.
-func validateIf(o *gateway.Options, on bool) {
-	if !on {
-		o.Validate = gateway.ValidationOff
-	}
-}
-
 func toolValidation(o *gateway.Options, name string) value {
 	var strength gateway.Validation
-	v := choice(&strength, "validation", gateway.Validations())
-	read := v.read
-	v.read = func(r *reader, n ast.Node) {
-		if read(r, n); strength == "" {
-			return
-		}
+	return then(choice(&strength, "validation", gateway.Validations()), func(*reader, ast.Node) {
 		if o.ValidateTools == nil {
 			o.ValidateTools = map[string]gateway.Validation{}
 		}
 		o.ValidateTools[name] = strength
-	}
-	return v
-}
-
-func toolDeadline(o *gateway.Options, name string) value {
-	return scalar(deadlineWords, durationSchema, func(text string) error {
-		d, err := ParseDeadline(text)
-		if o.Timeouts == nil {
-			o.Timeouts = map[string]time.Duration{}
-		}
-		o.Timeouts[name] = d
-		return err
 	})
 }
 
-const deadlineWords = "a duration such as 30s, or none"
+func toolDeadline(o *gateway.Options, name string) value {
+	var limit time.Duration
+	return then(deadline(&limit), func(*reader, ast.Node) {
+		if o.Timeouts == nil {
+			o.Timeouts = map[string]time.Duration{}
+		}
+		o.Timeouts[name] = limit
+	})
+}
 
-var durationSchema = map[string]any{"type": "string"}
-
-func deadline(into *time.Duration) value { return parsed(into, deadlineWords, ParseDeadline) }
+func deadline(into *time.Duration) value {
+	return parsed(into, "a duration such as 30s, or none", ParseDeadline)
+}
 
 func dialectValue(into *dialect.Dialect) value {
 	var name string
-	v := choice(&name, "dialect", dialect.Names())
-	read := v.read
-	v.read = func(r *reader, n ast.Node) {
-		if read(r, n); name != "" {
-			*into, _ = dialect.Lookup(name) // cannot fail, because it is one of Names
-		}
-	}
-	return v
+	return then(choice(&name, "dialect", dialect.Names()), func(*reader, ast.Node) {
+		*into, _ = dialect.Lookup(name) // cannot fail, because it is one of Names
+	})
 }
 
 func retryPolicy(p *gateway.RetryPolicy) value {
@@ -158,15 +129,7 @@ const MaxRetries = 9
 
 // again returns a value that reads the number of retries, which is one less than the number of attempts.
 func again(p *gateway.RetryPolicy) value {
-	v := integer(&p.Attempts, 0, MaxRetries)
-	read := v.read
-	v.read = func(r *reader, n ast.Node) {
-		before := r.Count()
-		if read(r, n); r.Count() == before {
-			p.Attempts++
-		}
-	}
-	return v
+	return then(integer(&p.Attempts, 0, MaxRetries), func(*reader, ast.Node) { p.Attempts++ })
 }
 
 func breakerPolicy(p *gateway.BreakerPolicy) value {

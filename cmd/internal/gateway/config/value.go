@@ -20,11 +20,19 @@ type key struct {
 
 // value defines how a value is read, and its schema.
 type value struct {
-	words  string // valid values, such as "a duration such as 30s"
-	schema map[string]any
+	words  string         // valid values, such as "a duration such as 30s"
+	schema map[string]any // nil for a mapping, see jsonSchema
 	read   func(r *reader, n ast.Node)
 	inner  func() []key // keys of a mapping, for the reference
 	of     string       // the thing that the mapping describes
+}
+
+// jsonSchema returns the schema. That of a mapping is made on demand, because a file may have many rules.
+func (v value) jsonSchema() map[string]any {
+	if v.schema == nil {
+		return objectSchema(v.inner())
+	}
+	return v.schema
 }
 
 // scalar returns a value that reads a single value with parse. An error is reported at its position.
@@ -89,7 +97,7 @@ func integer(into *int, least, most int) value {
 	return scalar(words, map[string]any{"type": "integer", "minimum": least, "maximum": most}, func(text string) error {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < least || n > most {
-			return mistake("give "+words, "%s is out of bounds, or no number", quote(text))
+			return mistake("give "+words, "%s: not a number, or out of bounds", quote(text))
 		}
 		*into = n
 		return nil
@@ -102,7 +110,7 @@ func share(into *float64, most float64) value {
 	return scalar(words, map[string]any{"type": "number", "exclusiveMinimum": 0, "maximum": most}, func(text string) error {
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(x > 0 && x <= most) {
-			return mistake("give "+words, "%s is out of bounds, or no number", quote(text))
+			return mistake("give "+words, "%s: not a number, or out of bounds", quote(text))
 		}
 		*into = x
 		return nil
@@ -122,8 +130,9 @@ func boolean(set func(bool)) value {
 
 // sequence returns a value that reads a list. Element is called for each element and returns the value that reads it.
 func sequence(words string, element func() value) value {
+	sample := element()
 	return value{
-		words: words, schema: map[string]any{"type": "array", "items": element().schema}, inner: element().inner, of: element().of,
+		words: words, schema: map[string]any{"type": "array", "items": sample.jsonSchema()}, inner: sample.inner, of: sample.of,
 		read: func(r *reader, n ast.Node) {
 			list, ok := n.(*ast.SequenceNode)
 			if !ok {
@@ -151,7 +160,7 @@ func words(into *[]string, what string) value {
 func named(what, about string, entry func(name string) (value, error)) value {
 	sample, _ := entry("name")
 	return value{
-		words: about, schema: map[string]any{"type": "object", "additionalProperties": sample.schema}, inner: sample.inner, of: sample.of,
+		words: about, schema: map[string]any{"type": "object", "additionalProperties": sample.jsonSchema()}, inner: sample.inner, of: sample.of,
 		read: func(r *reader, n ast.Node) {
 			all, ok := yamlfile.Pairs(n)
 			if !ok {
@@ -173,7 +182,7 @@ func named(what, about string, entry func(name string) (value, error)) value {
 // mapping returns a value that reads a mapping with known keys. The error for an unknown key suggests a similar one.
 func mapping(of string, keys func() []key) value {
 	return value{
-		words: "a mapping", schema: objectSchema(keys()), inner: keys, of: of,
+		words: "a mapping", inner: keys, of: of,
 		read: func(r *reader, n ast.Node) {
 			known := keys()
 			all, ok := yamlfile.Pairs(n)
@@ -193,19 +202,31 @@ func mapping(of string, keys func() []key) value {
 			}, "key")
 			for _, k := range known {
 				if k.needed && !seen[k.name] {
-					r.fail(first(all, n), mistake("add "+k.name+": "+k.value.words, "%s has no %s", of, k.name))
+					r.fail(firstKey(n), mistake("add "+k.name+": "+k.value.words, "%s has no %s", of, k.name))
 				}
 			}
 		},
 	}
 }
 
-// first returns the node at which to report a missing key of a mapping: its first key.
-func first(all []*ast.MappingValueNode, n ast.Node) ast.Node {
-	if len(all) > 0 {
+// firstKey returns the node at which to report a problem of a whole mapping: its first key.
+func firstKey(n ast.Node) ast.Node {
+	if all, _ := yamlfile.Pairs(n); len(all) > 0 {
 		return all[0].Key
 	}
 	return n
+}
+
+// then returns v with a step that follows a read without problems.
+func then(v value, step func(r *reader, n ast.Node)) value {
+	read := v.read
+	v.read = func(r *reader, n ast.Node) {
+		before := r.Count()
+		if read(r, n); r.Count() == before {
+			step(r, n)
+		}
+	}
+	return v
 }
 
 func names(keys []key) []string {
@@ -225,7 +246,7 @@ func (r *reader) each(all []*ast.MappingValueNode, do func(name string, k, v ast
 			continue
 		}
 		if seen[name] {
-			r.fail(pair.Key, mistake("keep one of them", "the %s %s stands there twice", what, quote(name)))
+			r.fail(pair.Key, mistake("keep one of them", "the %s %s is given twice", what, quote(name)))
 			continue
 		}
 		seen[name] = true
@@ -238,7 +259,7 @@ func (r *reader) each(all []*ast.MappingValueNode, do func(name string, k, v ast
 // either returns a value that reads one of two forms: a mapping or a single value.
 func either(short, long value) value {
 	return value{
-		words: short.words + ", or a mapping", schema: map[string]any{"anyOf": []any{short.schema, long.schema}}, inner: long.inner, of: long.of,
+		words: short.words + ", or a mapping", schema: map[string]any{"anyOf": []any{short.jsonSchema(), long.jsonSchema()}}, inner: long.inner, of: long.of,
 		read: func(r *reader, n ast.Node) {
 			if _, ok := yamlfile.Pairs(n); ok {
 				long.read(r, n)

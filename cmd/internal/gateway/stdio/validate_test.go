@@ -236,7 +236,7 @@ func TestToleranceOfAServerIsRemembered(t *testing.T) {
 		const fine, failed = `{"content":[]}`, `{"isError":true,"content":[{"type":"text","text":"no"}]}`
 		call(`{"query":"a"}`, fine)
 		call(`{"query":"a","limit":"20"}`, failed)
-		if got := d.pump.up.Tolerances(); len(got) != 0 {
+		if got := gateway.Tolerances(d.pump.up); len(got) != 0 {
 			t.Errorf("before any success: %+v", got)
 		}
 		call(`{"query":"a","limit":"20","tags":[1]}`, fine)
@@ -245,13 +245,13 @@ func TestToleranceOfAServerIsRemembered(t *testing.T) {
 			{Tool: "search", Path: "/limit", Rule: "type", Got: "string", Calls: 1},
 			{Tool: "search", Path: "/tags/*", Rule: "type", Got: "number", Calls: 2},
 		}
-		if got := d.pump.up.Tolerances(); !slices.Equal(got, want) {
+		if got := gateway.Tolerances(d.pump.up); !slices.Equal(got, want) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 		for i := range 5000 {
 			call(fmt.Sprintf(`{"query":"a","zz%d":1}`, i), fine)
 		}
-		if got := d.pump.up.Tolerances(); len(got) > gateway.MaxToolTolerance {
+		if got := gateway.Tolerances(d.pump.up); len(got) > gateway.MaxToolTolerance {
 			t.Errorf("%d tolerances are remembered of one tool", len(got))
 		}
 	})
