@@ -1,6 +1,10 @@
 package probe
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // Severity is how much a finding matters to a caller of the server.
 type Severity string
@@ -12,6 +16,17 @@ const (
 	SeverityMinor    Severity = "minor"    // costs an agent extra effort
 	SeverityInfo     Severity = "info"     // for information; does not count for the grade
 )
+
+// Severities lists the severities, the worst first.
+var Severities = []Severity{SeverityCritical, SeverityMajor, SeverityMinor, SeverityInfo}
+
+// Rank returns the position of s in [Severities]; an unknown severity comes last.
+func (s Severity) Rank() int {
+	if i := slices.Index(Severities, s); i >= 0 {
+		return i
+	}
+	return len(Severities)
+}
 
 // Rule describes one check. The checks themselves are in package judge.
 type Rule struct {
@@ -44,6 +59,15 @@ type Finding struct {
 	Outside  bool       `json:"outside"`
 	Count    int        `json:"count"` // number of cases that show it
 	Evidence []Evidence `json:"evidence"`
+}
+
+// Sorted returns the findings sorted by severity, the worst first, then by rule, tool and field.
+func Sorted(findings []Finding) []Finding {
+	out := slices.Clone(findings)
+	slices.SortStableFunc(out, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Severity.Rank(), b.Severity.Rank()), cmp.Compare(a.Rule, b.Rule), cmp.Compare(len(b.Tools), len(a.Tools)), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Field, b.Field))
+	})
+	return out
 }
 
 // Key identifies a finding in all reports on the same server, for baselines and for muting.

@@ -14,6 +14,9 @@ const (
 	GradeF Grade = "F"
 )
 
+// Grades lists the grades, the best first.
+var Grades = []Grade{GradeA, GradeB, GradeC, GradeD, GradeF}
+
 // Pattern is the form in which a server reports a failure.
 type Pattern string
 

@@ -34,10 +34,6 @@ type child struct {
 	said       tail
 }
 
-// Guard is the main function of the program in [Options.Guard], called with the arguments after that command line. It returns the exit code
-// of the process.
-func Guard(args []string) int { return guard.Main(args) }
-
 // start runs the command with a clean environment.
 func start(t Target, o *Options) (*child, error) {
 	line := t.Command

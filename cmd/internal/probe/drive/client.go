@@ -61,7 +61,9 @@ func (c *client) do(ctx context.Context, method, address string, body []byte, he
 	return c.http.Do(r)
 }
 
-func (c *client) close() { c.http.CloseIdleConnections() }
+func (c *client) close()              { c.http.CloseIdleConnections() }
+func (c *client) stderr(*mask) string { return "" }
+func (c *client) exitStatus() string  { return "" }
 
 // body reads a response body that is not an event stream.
 func body(r *http.Response) (arrival, error) {

@@ -57,7 +57,7 @@ type Options struct {
 	Allow []string // tools that may be called with valid arguments although they are not declared read-only
 	Yes   bool     // allow all tools
 
-	// Guard is the command line that runs [Guard], without its arguments. With it no process of the server outlives this program, even if
+	// Guard is the command line that runs [guard.Main], without its arguments. With it no process of the server outlives this program, even if
 	// this program is killed. Without it, or not on Linux, that holds only for the server itself, and only if this program is not killed.
 	Guard []string
 
@@ -113,8 +113,12 @@ func Drive(ctx context.Context, t Target, o Options) (*probe.Run, error) {
 			return nil, errors.New(early)
 		}
 	}
-	cases, skipped := d.plan()
-	d.run.Skipped = append(d.run.Skipped, skipped...)
+	var cases []probe.Case
+	if o.Cases != nil {
+		var skipped []probe.Skip
+		cases, skipped = o.Cases(d.run.Server, d.run.Tools)
+		d.run.Skipped = append(d.run.Skipped, skipped...)
+	}
 	old := d.old()
 	done, incomplete := d.all(ctx, cases, old)
 	for i := range cases[done:] { // keep earlier observations of cases that were not reached

@@ -256,13 +256,6 @@ func nextStep(status int) string {
 	}
 }
 
-func in(how string) string {
-	if how == "" {
-		return ""
-	}
-	return " (" + how + ")"
-}
-
 // printed returns the end of a server's standard error on one line.
 func printed(stderr string) string {
 	const enough = 300
@@ -306,7 +299,7 @@ func (d *driver) recordHandshake(h *handshake, took time.Duration) {
 		method = "server/discover"
 	}
 	o := probe.Observation{Case: probe.Case{Group: probe.GroupProtocol, Name: method, Method: method, Expect: probe.ExpectAnswer},
-		Request: d.literal(string(h.request)), Outcome: probe.OutcomeAnswered, Millis: took.Milliseconds()}
+		Request: d.mask.over(string(h.request)), Outcome: probe.OutcomeAnswered, Millis: took.Milliseconds()}
 	d.fill(&o, h.seen)
 	d.run.Greeting = o
 }

@@ -29,7 +29,7 @@ func (d *driver) keep(s *seen, a *arrival, count int) {
 		s.answers = append(s.answers, shorten([]byte(d.mask.overCut(string(a.message))), a.size, remaining))
 		return
 	}
-	message := []byte(d.literal(string(a.message)))
+	message := []byte(d.mask.over(string(a.message)))
 	if len(message) > remaining {
 		message = abridge(message)
 	}
@@ -104,9 +104,6 @@ func span(text []byte) (keep, end int) {
 	}
 	return keep, end
 }
-
-// literal returns a text as received, without the secrets of the [mask]. Call it before the text is cut, which could leave part of a secret.
-func (d *driver) literal(text string) string { return d.mask.over(text) }
 
 // withoutLarge returns a case without its large parts; the request of the observation shows their beginning.
 func withoutLarge(c probe.Case) probe.Case {

@@ -1,6 +1,9 @@
 package drive
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // The defaults of [Options].
 const (
@@ -47,16 +50,8 @@ const (
 )
 
 func (o *Options) fill() {
-	if o.Deadline <= 0 {
-		o.Deadline = defaultDeadline
-	}
-	if o.Quiet <= 0 {
-		o.Quiet = defaultQuiet
-	}
-	if o.Startup <= 0 {
-		o.Startup = defaultStartup
-	}
-	if o.MaxRestarts <= 0 {
-		o.MaxRestarts = defaultRestarts
-	}
+	o.Deadline = cmp.Or(max(o.Deadline, 0), defaultDeadline)
+	o.Quiet = cmp.Or(max(o.Quiet, 0), defaultQuiet)
+	o.Startup = cmp.Or(max(o.Startup, 0), defaultStartup)
+	o.MaxRestarts = cmp.Or(max(o.MaxRestarts, 0), defaultRestarts)
 }

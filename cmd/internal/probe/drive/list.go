@@ -74,7 +74,10 @@ func (d *driver) exitDetails(s *seen) string {
 		return ""
 	}
 	how := d.link.exitStatus()
-	return in(how) + printed(d.link.stderr(d.mask))
+	if how != "" {
+		how = " (" + how + ")"
+	}
+	return how + printed(d.link.stderr(d.mask))
 }
 
 // tool reads a tool from a list. Members of a wrong type are ignored.
@@ -106,12 +109,4 @@ func tool(v wire.Value) (probe.Tool, bool) {
 		}
 	}
 	return t, t.Name != ""
-}
-
-// plan returns the cases.
-func (d *driver) plan() ([]probe.Case, []probe.Skip) {
-	if d.o.Cases == nil {
-		return nil, nil
-	}
-	return d.o.Cases(d.run.Server, d.run.Tools)
 }

@@ -94,7 +94,7 @@ func ingredients(value string) (letters, digits, others bool) {
 	return letters, digits, others
 }
 
-// over returns the text with secrets replaced.
+// over returns the text with secrets replaced. Call it before the text is cut, which could leave part of a secret.
 func (m *mask) over(text string) string {
 	text = m.everywhere.Replace(text)
 	for _, p := range m.beside {

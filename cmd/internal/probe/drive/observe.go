@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/probe"
-	"github.com/candor-mcp/candor/wire"
 )
 
 // pingSuffix is the suffix of the name of a ping after a case, as in the corpus of recorded servers.
@@ -112,14 +111,8 @@ func (d *driver) turn(c *probe.Case) *turn {
 
 // asked returns the ids of the requests in a raw message.
 func asked(raw []byte) []string {
-	m := wire.Parse(raw, wire.Limits{MaxBytes: maxMessage})
-	units := [][]byte{raw}
-	if batch, ok := m.SplitBatch(); ok {
-		units = batch
-	}
 	var found []string
-	for _, unit := range units {
-		u := wire.Parse(unit, wire.Limits{MaxBytes: maxMessage})
+	for _, u := range unitsOf(raw) {
 		if key := idKey(u.ID()); key != "" {
 			found = append(found, key)
 		}
@@ -137,7 +130,7 @@ func (d *driver) joined(messages [][]byte) string {
 		if i > 0 {
 			text += "\n"
 		}
-		shown := d.literal(string(m))
+		shown := d.mask.over(string(m))
 		text += shorten([]byte(shown), int64(len(shown)), keptRequest)
 	}
 	return text

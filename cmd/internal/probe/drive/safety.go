@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/candor-mcp/candor"
@@ -25,8 +26,8 @@ func (d *driver) refuse(c *probe.Case) string {
 	if !d.careful(c.Tool, c) {
 		return ""
 	}
-	if addMeta := d.ran[c.Tool]; addMeta != "" {
-		return "the tool " + addMeta + ", so it may have run; --allow " + c.Tool + " includes the other cases"
+	if sign := d.ran[c.Tool]; sign != "" {
+		return "the tool " + sign + ", so it may have run; --allow " + c.Tool + " includes the other cases"
 	}
 	if c.Care == probe.CareFirst && d.lax {
 		return "it may destroy data, and the server does not refuse calls without required arguments; --allow " + c.Tool + " includes it"
@@ -49,13 +50,13 @@ func (d *driver) watch(o *probe.Observation) {
 	if c.Tool == "" || !c.Refusable() || d.ran[c.Tool] != "" {
 		return
 	}
-	addMeta := signOfRunning(o)
-	if addMeta == "" {
+	sign := signOfRunning(o)
+	if sign == "" {
 		return
 	}
 	d.lax = true
 	if d.careful(c.Tool, c) {
-		d.ran[c.Tool] = addMeta
+		d.ran[c.Tool] = sign
 	}
 }
 
@@ -95,26 +96,13 @@ var refusals = []int64{-32700, -32600, -32601, -32602}
 func named(c *probe.Case) []string {
 	message := c.Raw
 	if message == nil {
-		message = []byte(`{"jsonrpc":"2.0","id":1,"method":` + string(wire.AppendString(nil, c.Method)) + `,"params":` + orNull(c.Params) + `}`)
-	}
-	m := wire.Parse(message, wire.Limits{MaxBytes: maxMessage})
-	units := [][]byte{message}
-	if batch, ok := m.SplitBatch(); ok {
-		units = batch
+		message = []byte(`{"jsonrpc":"2.0","id":1,"method":` + string(wire.AppendString(nil, c.Method)) + `,"params":` + cmp.Or(string(c.Params), "null") + `}`)
 	}
 	var names []string
-	for _, unit := range units {
-		u := wire.Parse(unit, wire.Limits{MaxBytes: maxMessage})
+	for _, u := range unitsOf(message) {
 		if name, ok := u.Params().Path("name").Str(); ok && u.MethodIs("tools/call") {
 			names = append(names, name)
 		}
 	}
 	return names
-}
-
-func orNull(params []byte) string {
-	if params == nil {
-		return "null"
-	}
-	return string(params)
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/candor-mcp/candor/cmd/internal/guard"
 	"github.com/candor-mcp/candor/cmd/internal/probe/drive"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -23,7 +24,7 @@ const personality = "DRIVE_TEST_SERVER"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "guard" {
-		os.Exit(drive.Guard(os.Args[2:]))
+		os.Exit(guard.Main(os.Args[2:]))
 	}
 	if assign := os.Getenv(prober); assign != "" {
 		probeForks(assign)

@@ -143,8 +143,6 @@ func (s *sse) send(ctx context.Context, turn int, message []byte) error {
 func (s *sse) arrivals() <-chan arrival { return s.came }
 func (s *sse) exchanges() bool          { return false }
 func (s *sse) agreed(string)            {}
-func (s *sse) stderr(*mask) string      { return "" }
-func (s *sse) exitStatus() string       { return "" }
 
 func (s *sse) close(bool) {
 	s.cancel()

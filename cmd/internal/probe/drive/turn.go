@@ -187,19 +187,13 @@ func (d *driver) take(ctx context.Context, t *turn, s *seen, a *arrival) bool {
 	if a.tail != nil { // too large to parse: only its id is read
 		return d.assign(t, s, a, []wire.ID{wire.PeekID(a.message, a.tail)})
 	}
-	m := wire.Parse(a.message, wire.Limits{MaxBytes: maxMessage})
-	units := [][]byte{a.message}
-	if batch, ok := m.SplitBatch(); ok {
-		units = batch
-	}
 	about := s // other messages belong to the case, not to the ping after it
 	if t.before != nil {
 		about = t.before
 	}
 	var answered []wire.ID
 	sound := false
-	for _, unit := range units {
-		u := wire.Parse(unit, wire.Limits{MaxBytes: maxMessage})
+	for _, u := range unitsOf(a.message) {
 		switch u.Shape() {
 		case wire.KindResult, wire.KindError:
 			sound, answered = true, append(answered, u.ID())
@@ -213,10 +207,24 @@ func (d *driver) take(ctx context.Context, t *turn, s *seen, a *arrival) bool {
 		}
 	}
 	if !sound {
-		about.hear(d.literal(string(a.message)))
+		about.hear(d.mask.over(string(a.message)))
 		return false
 	}
 	return d.assign(t, s, a, answered)
+}
+
+// unitsOf parses a message, or the messages of a batch.
+func unitsOf(raw []byte) []wire.Message {
+	m := wire.Parse(raw, wire.Limits{MaxBytes: maxMessage})
+	batch, ok := m.SplitBatch()
+	if !ok {
+		return []wire.Message{m}
+	}
+	units := make([]wire.Message, len(batch))
+	for i, unit := range batch {
+		units[i] = wire.Parse(unit, wire.Limits{MaxBytes: maxMessage})
+	}
+	return units
 }
 
 // assign adds an answer to the turn that it belongs to, by its ids. An answer without an id, or with one that was never used, counts for the

@@ -186,8 +186,6 @@ func printable(text string) string {
 
 func (w *web) arrivals() <-chan arrival { return w.came }
 func (w *web) exchanges() bool          { return true }
-func (w *web) stderr(*mask) string      { return "" }
-func (w *web) exitStatus() string       { return "" }
 
 func (w *web) agreed(version string) {
 	w.mu.Lock()

@@ -13,10 +13,8 @@ var codeRules = []rule{
 		Reason: "Failures without a code can only be told apart by regular expressions, which break when the wording changes.",
 		Clause: "AIP-193: the message is for people, ErrorInfo.reason is for programs; evidence: of 4,785 recorded failures 104 have a code in JSON and 14 a symbol in their text",
 		Fix:    "Put a stable code in a member of the error, or as the first token of its text."},
-		each: func(s *caseResult) (string, bool) {
-			_, has := s.facts().machineCode()
-			return "fails without a code that a program can read", s.reported() && !has
-		}},
+		what: "fails without a code that a program can read",
+		when: func(s *caseResult) bool { _, has := s.facts().machineCode(); return s.reported() && !has }},
 	{Rule: probe.Rule{ID: "EC011", Title: "Same fault, different code", Severity: probe.SeverityMajor, Sets: agentSets,
 		Reason: "A program that counts failures or decides by the code gets it wrong half of the time.",
 		Clause: "Evidence: schema libraries that stop at the first issue in the order of a map give four messages for one input",
@@ -31,12 +29,10 @@ var codeRules = []rule{
 		Reason: "A client that handles every declared code fails on this one.",
 		Clause: "The tool's own _meta[\"dev.candor/codes\"]",
 		Fix:    "Declare the code, or use one that is declared."},
-		each: func(s *caseResult) (string, bool) {
+		what: "fails with a code that it does not declare",
+		when: func(s *caseResult) bool {
 			c, has := s.facts().machineCode()
-			if s.tool == nil || len(s.tool.Codes) == 0 || !s.reported() || !has || c.kind == kindNumber {
-				return "", false
-			}
-			return "fails with a code that it does not declare", !slices.ContainsFunc(s.tool.Codes, func(declared string) bool { return sameCode(declared, c.value) })
+			return s.tool != nil && len(s.tool.Codes) > 0 && s.reported() && has && c.kind != kindNumber && !slices.ContainsFunc(s.tool.Codes, func(declared string) bool { return sameCode(declared, c.value) })
 		}},
 }
 

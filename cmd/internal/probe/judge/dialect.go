@@ -29,44 +29,41 @@ var dialectRules = []rule{
 		Reason: "A client that reads this dialect cannot read the failure.",
 		Clause: "The contract that the rule set is named after",
 		Fix:    "Write every tool failure in the dialect."},
-		each: func(s *caseResult) (string, bool) {
-			return "fails in another dialect than the rule set requires", s.isToolFailure() && !s.usesDialect()
-		}},
+		what: "fails in another dialect than the rule set requires",
+		when: func(s *caseResult) bool { return s.isToolFailure() && !s.usesDialect() }},
 	{Rule: probe.Rule{ID: "EC041", Title: "Envelope does not conform to the dialect", Severity: probe.SeverityMajor, Sets: dialectSet,
 		Reason: "A strict reader rejects it: a member is missing, has another type, or is out of order.",
 		Clause: "The contract that the rule set is named after; for kaiza, eleven members in a fixed order, null where nothing is known",
 		Fix:    "Write all members of the dialect in its order."},
-		each: func(s *caseResult) (string, bool) {
-			return "writes an envelope that does not conform to its dialect", s.isToolFailure() && s.usesDialect() && s.registered() && !s.wellFormed()
+		what: "writes an envelope that does not conform to its dialect",
+		when: func(s *caseResult) bool {
+			return s.isToolFailure() && s.usesDialect() && s.registered() && !s.wellFormed()
 		}},
 	{Rule: probe.Rule{ID: "EC042", Title: "Unregistered code", Severity: probe.SeverityMajor, Sets: dialectSet,
 		Reason: "The code is not in the catalogue, so its meaning cannot be looked up.",
 		Clause: "The catalogue of codes of the contract that the rule set is named after",
 		Fix:    "Use a registered code, or register this one."},
-		each: func(s *caseResult) (string, bool) {
-			return "fails with an unregistered code", s.isToolFailure() && s.usesDialect() && !s.registered()
-		}},
+		what: "fails with an unregistered code",
+		when: func(s *caseResult) bool { return s.isToolFailure() && s.usesDialect() && !s.registered() }},
 	{Rule: probe.Rule{ID: "EC043", Title: "Canonical error missing", Severity: probe.SeverityMajor, Sets: candorSet, Outside: true,
 		Reason: "A client that reads the canonical error finds none.",
 		Clause: "Candor error contract: _meta[\"dev.candor/error\"] of a result, data[\"dev.candor/error\"] of a JSON-RPC error",
 		Fix:    "Attach the canonical error to every failure."},
-		each: func(s *caseResult) (string, bool) {
+		what: "fails without the canonical error",
+		when: func(s *caseResult) bool {
 			_, attached := dialect.Embedded(s.message.Value())
-			// Data that is exactly {"uri": …} means to clients that a resource does not exist; nothing may be added to
-			// it.
+			// Data that is exactly {"uri": …} means to clients that a resource does not exist; nothing may be added to it.
 			data := s.message.Error().Path("data")
-			return "fails without the canonical error", s.reported() && !attached && (!data.Path("uri").Present() || data.Len() != 1)
+			return s.reported() && !attached && (!data.Path("uri").Present() || data.Len() != 1)
 		}},
 	{Rule: probe.Rule{ID: "EC044", Title: "Canonical error cannot be read", Severity: probe.SeverityMajor, Sets: agentSets,
 		Reason: "It is attached, but readers of the contract reject it.",
 		Clause: "Candor error contract: the code is registered, class, domain and number are the catalogue's, retry is of the closed set",
 		Fix:    "Write it with a library of the contract, and check it against spec/."},
-		each: func(s *caseResult) (string, bool) {
+		what: "attaches a canonical error that cannot be read",
+		when: func(s *caseResult) bool {
 			own, attached := dialect.Embedded(s.message.Value())
-			if !attached {
-				return "", false
-			}
-			return "attaches a canonical error that cannot be read", dialect.CheckCandor(own) != nil
+			return attached && dialect.CheckCandor(own) != nil
 		}},
 }
 

@@ -20,15 +20,15 @@ var fieldRules = []rule{
 		Reason: "The model learns nothing from the message and retries at random.",
 		Clause: "JSON-RPC 2.0, 5.1: message SHOULD be limited to a concise single sentence; conformance suite, tools-call-error: content[0].text is not empty",
 		Fix:    "Say in one sentence what failed and what to do next."},
-		each: func(s *caseResult) (string, bool) {
-			return "fails without a message that says what failed", s.reported() && s.facts().own == nil && s.saysNothing()
-		}},
+		what: "fails without a message that says what failed",
+		when: func(s *caseResult) bool { return s.reported() && s.facts().own == nil && s.saysNothing() }},
 	{Rule: probe.Rule{ID: "EC015", Title: "Bad argument not named", Severity: probe.SeverityMajor, Sets: agentSets, Outside: true,
 		Reason: "A model that does not know which argument is wrong changes all of them; one client sent the same bad date three times.",
 		Clause: "SEP-1303: validation errors carry what the model needs to correct itself",
 		Fix:    "Name the argument in the error, by its path."},
-		each: func(s *caseResult) (string, bool) {
-			return "refuses arguments without naming the wrong one", s.refusesArguments() && len(s.wrongArguments()) > 0 && s.namedWrongArguments() == 0 && !s.isAboutAnother()
+		what: "refuses arguments without naming the wrong one",
+		when: func(s *caseResult) bool {
+			return s.refusesArguments() && len(s.wrongArguments()) > 0 && s.namedWrongArguments() == 0 && !s.isAboutAnother()
 		}},
 	{Rule: probe.Rule{ID: "EC052", Title: "Valid call refused", Severity: probe.SeverityMinor, Sets: agentSets,
 		Reason: "A model sends the arguments that the schema requires; if that is not enough, its first call always fails.",
@@ -39,8 +39,9 @@ var fieldRules = []rule{
 		Reason: "Each issue that is not reported costs another call.",
 		Clause: "google.rpc.BadRequest, which AIP-193 asks for: describes all violations in a request",
 		Fix:    "Collect all issues before refusing."},
-		each: func(s *caseResult) (string, bool) {
-			return "names only some of the missing arguments", s.refusesArguments() && s.namedWrongArguments() > 0 && s.namedWrongArguments() < len(s.wrongArguments())
+		what: "names only some of the missing arguments",
+		when: func(s *caseResult) bool {
+			return s.refusesArguments() && s.namedWrongArguments() > 0 && s.namedWrongArguments() < len(s.wrongArguments())
 		}},
 }
 

@@ -40,23 +40,6 @@ func find(p *subject) []violation {
 	return out
 }
 
-func finding(r *rule, p *subject, hits []hit) probe.Finding {
-	f := probe.Finding{Rule: r.ID, Severity: r.Severity, Tool: p.name, Field: hits[0].s.Case.Field, Fix: r.Fix, Outside: r.Outside, Count: len(hits)}
-	for _, h := range hits {
-		if h.s.Case.Field != f.Field {
-			f.Field = "" // several arguments
-		}
-		if h.beyondGateway || p.isSuspected(h.s) {
-			f.Outside = false
-		}
-		if len(f.Evidence) < shownCases {
-			f.Evidence = append(f.Evidence, evidence(h.s))
-		}
-	}
-	f.Message = sentence(contract.Bound(p.sentenceStart(), shownName), hits)
-	return f
-}
-
 func sentence(sentenceStart string, hits []hit) string {
 	said := sentenceStart + " " + hits[0].what
 	if len(hits) > 1 {
@@ -100,10 +83,3 @@ func lastLines(stderr string) string {
 
 // clip shortens a text before it is redacted, so that megabytes are not redacted to show a kilobyte.
 func clip(text string) string { return text[:min(len(text), 8*shownResponse)] }
-
-// sortFindings sorts findings by severity, the worst first, then by rule, tool and field.
-func sortFindings(findings []probe.Finding) {
-	slices.SortStableFunc(findings, func(a, b probe.Finding) int {
-		return cmp.Or(cmp.Compare(weight(b.Severity), weight(a.Severity)), cmp.Compare(a.Rule, b.Rule), cmp.Compare(len(b.Tools), len(a.Tools)), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Field, b.Field))
-	})
-}

@@ -3,26 +3,14 @@ package judge
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// weight returns the points that a tool loses for breaking a rule, regardless of how often it does.
-func weight(s probe.Severity) int {
-	switch s {
-	case probe.SeverityCritical:
-		return 30
-	case probe.SeverityMajor:
-		return 10
-	case probe.SeverityMinor:
-		return 3
-	case probe.SeverityInfo:
-		return 0
-	default:
-		return 0
-	}
-}
+// weights are the points that a tool loses for breaking a rule, regardless of how often it does.
+var weights = map[probe.Severity]int{probe.SeverityCritical: 30, probe.SeverityMajor: 10, probe.SeverityMinor: 3}
 
 // The thresholds of the grades; the package comment explains them.
 const (
@@ -33,37 +21,20 @@ const (
 
 // tally counts the broken rules of one subject.
 type tally struct {
-	critical, major, minor int
-	dead                   bool
-}
-
-func count(findings []probe.Finding, without map[string]bool) (t tally) {
-	for i := range findings {
-		if without[findings[i].Rule] {
-			continue
-		}
-		switch findings[i].Severity {
-		case probe.SeverityCritical:
-			t.critical++
-		case probe.SeverityMajor:
-			t.major++
-		case probe.SeverityMinor:
-			t.minor++
-		case probe.SeverityInfo:
-		}
-	}
-	return t
+	broken map[probe.Severity]int
+	dead   bool
 }
 
 func (t tally) grade() probe.Grade {
+	critical, major := t.broken[probe.SeverityCritical], t.broken[probe.SeverityMajor]
 	switch {
-	case t.dead || t.critical >= severalCritical:
+	case t.dead || critical >= severalCritical:
 		return probe.GradeF
-	case t.critical > 0 || t.major >= manyMajor:
+	case critical > 0 || major >= manyMajor:
 		return probe.GradeD
-	case t.major > 0:
+	case major > 0:
 		return probe.GradeC
-	case t.minor > 0:
+	case t.broken[probe.SeverityMinor] > 0:
 		return probe.GradeB
 	default:
 		return probe.GradeA
@@ -74,21 +45,28 @@ func (t tally) score() int {
 	if t.dead {
 		return 0
 	}
-	return max(0, 100-t.critical*weight(probe.SeverityCritical)-t.major*weight(probe.SeverityMajor)-t.minor*weight(probe.SeverityMinor))
+	score := 100
+	for severity, n := range t.broken {
+		score -= n * weights[severity]
+	}
+	return max(0, score)
 }
 
-// assessment is a subject with its findings, to be graded.
+// assessment is a subject with the rules that it breaks, to be graded.
 type assessment struct {
 	subject  *subject
 	found    []violation
-	findings []probe.Finding // one for each of found
-	dead     bool            // no case that needed an answer got one
-	unjudged bool            // no case failed, and there is no finding
+	dead     bool // no case that needed an answer got one
+	unjudged bool // no case failed, and no rule is broken
 }
 
 func (d *assessment) tally(without map[string]bool) tally {
-	t := count(d.findings, without)
-	t.dead = d.dead && !without["EC021"] && !without["EC022"]
+	t := tally{broken: map[probe.Severity]int{}, dead: d.dead && !without["EC021"] && !without["EC022"]}
+	for _, v := range d.found {
+		if !without[v.rule.ID] {
+			t.broken[v.rule.Severity]++
+		}
+	}
 	return t
 }
 
@@ -123,7 +101,7 @@ func overall(assessments []*assessment, without map[string]bool) (grade probe.Gr
 		}
 		switch {
 		case len(assessments) == 1: // the grade of one tool is not bounded
-		case t.critical > 0:
+		case t.broken[probe.SeverityCritical] > 0:
 			limit = min(limit, stepC)
 		case step <= stepB:
 			limit = min(limit, stepB)
@@ -143,42 +121,26 @@ const maxRaise = 5
 
 // raise lists the fixes that raise the grade, the most effective first, each with the grade that is reached with it and those before it.
 func raise(assessments []*assessment) []string {
-	gain, tools, rules := map[string]int{}, map[string]int{}, []string{}
+	tools := map[*rule]int{}
 	for _, d := range assessments {
-		for i := range d.findings {
-			f := &d.findings[i]
-			if weight(f.Severity) == 0 {
-				continue
+		for _, v := range d.found {
+			if weights[v.rule.Severity] > 0 {
+				tools[v.rule]++
 			}
-			if tools[f.Rule] == 0 {
-				rules = append(rules, f.Rule)
-			}
-			tools[f.Rule]++
-			gain[f.Rule] += weight(f.Severity)
 		}
 	}
-	slices.SortFunc(rules, func(a, b string) int { return cmp.Or(cmp.Compare(gain[b], gain[a]), cmp.Compare(a, b)) })
+	gain := func(r *rule) int { return tools[r] * weights[r.Severity] }
+	rules := slices.SortedFunc(maps.Keys(tools), func(a, b *rule) int { return cmp.Or(gain(b)-gain(a), cmp.Compare(a.ID, b.ID)) })
 	var out []string
 	fixed := map[string]bool{}
-	for _, id := range rules[:min(len(rules), maxRaise)] {
-		fixed[id] = true
+	for _, r := range rules[:min(len(rules), maxRaise)] {
+		affected := ""
+		if len(assessments) > 1 {
+			affected = fmt.Sprintf(" In %d of %d.", tools[r], len(assessments))
+		}
+		fixed[r.ID] = true
 		grade, score := overall(assessments, fixed)
-		out = append(out, fmt.Sprintf("%s %s: %s%s Then %s (%d).", id, titleOf(id), fixOf(id), affected(len(assessments), tools[id]), grade, score))
+		out = append(out, fmt.Sprintf("%s %s: %s%s Then %s (%d).", r.ID, r.Title, r.Fix, affected, grade, score))
 	}
 	return out
-}
-
-// affected returns a sentence with the number of tools that need a fix, "" if there is only one subject.
-func affected(subjectsOf, tools int) string {
-	if subjectsOf < 2 {
-		return ""
-	}
-	return fmt.Sprintf(" In %d of %d.", tools, subjectsOf)
-}
-
-func titleOf(id string) string { return byID(id).Title }
-func fixOf(id string) string   { return byID(id).Fix }
-
-func byID(id string) *rule {
-	return &allRules[slices.IndexFunc(allRules, func(r rule) bool { return r.ID == id })]
 }

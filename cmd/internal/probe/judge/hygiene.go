@@ -24,9 +24,8 @@ var hygieneRules = []rule{
 		Reason: "An answer goes to logs, to the model provider and into the next prompt.",
 		Clause: "MCP 2025-11-25, Server Features, Tools, Security Considerations: servers MUST sanitize tool outputs; evidence: 28 recorded answers carry the credential they were given",
 		Fix:    "Redact credentials in every text that leaves the server."},
-		each: func(s *caseResult) (string, bool) {
-			return "returns a secret", s.answered() && s.leaksSecret()
-		}},
+		what: "returns a secret",
+		when: func(s *caseResult) bool { return s.answered() && s.leaksSecret() }},
 	{Rule: probe.Rule{ID: "EC017", Title: "Error not in the first block", Severity: probe.SeverityMajor, Sets: agentSets, Outside: true,
 		Reason: "Some clients show the model only the first block.",
 		Clause: "Evidence: claude-code #1804, #39976, #86032",
@@ -41,36 +40,36 @@ var hygieneRules = []rule{
 		Reason: "Clients that validate content reject the whole answer.",
 		Clause: "MCP schema, ContentBlock: text, image, audio, resource_link, resource",
 		Fix:    "Use text, and isError: true."},
-		each: func(s *caseResult) (string, bool) {
+		what: "sends a content block of an unknown type",
+		when: func(s *caseResult) bool {
 			content, _ := s.message.ResultMember("content")
 			for block := range content.Elements() {
 				if kind, ok := block.Path("type").Str(); s.Case.Tool != "" && (!ok || !slices.Contains(contentTypes, kind)) {
-					return "sends a content block of an unknown type", s.answered()
+					return s.answered()
 				}
 			}
-			return "", false
+			return false
 		}},
 	{Rule: probe.Rule{ID: "EC020", Title: "Oversized error", Severity: probe.SeverityMinor, Sets: agentSets,
 		Reason: "A whole page or a validator dump fills the context window of the model.",
 		Clause: "Evidence: none of 4,785 recorded failures is as long as 8 KiB",
 		Fix:    "Keep an error below a kilobyte, and write the rest to the log."},
-		each: func(s *caseResult) (string, bool) {
-			return "sends an error of more than 8 KiB", s.reported() && max(s.Size, int64(len(s.Response))) > maxError && !s.echoes()
+		what: "sends an error of more than 8 KiB",
+		when: func(s *caseResult) bool {
+			return s.reported() && max(s.Size, int64(len(s.Response))) > maxError && !s.echoes()
 		}},
 	{Rule: probe.Rule{ID: "EC024", Title: "Unbounded echo of the input", Severity: probe.SeverityMinor, Sets: agentSets, Outside: true,
 		Reason: "A long argument is sent back in full, and the caller pays for it twice.",
 		Clause: "CWE-770; evidence: go-sdk and zod errors quote what they could not read",
 		Fix:    "Quote at most a few dozen characters of an argument."},
-		each: func(s *caseResult) (string, bool) {
-			return "repeats a long argument in full", s.reported() && s.echoes()
-		}},
+		what: "repeats a long argument in full",
+		when: func(s *caseResult) bool { return s.reported() && s.echoes() }},
 	{Rule: probe.Rule{ID: "EC026", Title: "No correlation id", Severity: probe.SeverityInfo, Sets: agentSets, Outside: true,
 		Reason: "A user who reports the failure cannot say which log line belongs to it.",
 		Clause: "RFC 9457, instance; evidence: users want nothing to leak, and a reference to the log",
 		Fix:    "Put a correlation id into the error and into the log."},
-		each: func(s *caseResult) (string, bool) {
-			return "fails without a correlation id", s.Case.Group == probe.GroupUpstream && s.reported() && !s.facts().ref
-		}},
+		what: "fails without a correlation id",
+		when: func(s *caseResult) bool { return s.Case.Group == probe.GroupUpstream && s.reported() && !s.facts().ref }},
 	{Rule: probe.Rule{ID: "EC029", Title: "Non-protocol output on standard output", Severity: probe.SeverityMajor, Sets: everySet, Outside: true,
 		Reason: "Clients read every line as a message; some end the session.",
 		Clause: "MCP 2025-11-25, Transports, stdio: the server MUST NOT write anything to its stdout that is not a valid MCP message",
@@ -80,9 +79,8 @@ var hygieneRules = []rule{
 		Reason: "It shows the layout of the machine to outsiders, and the model cannot use it.",
 		Clause: "CWE-209; CWE-497; evidence: 103 recorded answers show a path of the server, 8 a stack",
 		Fix:    "Use paths relative to a folder that the caller knows, and write stack traces to the log; until then, candor wrap --mode strict withholds the text."},
-		each: func(s *caseResult) (string, bool) {
-			return "returns a path or a stack trace of its machine", s.reported() && s.leaksPath()
-		}},
+		what: "returns a path or a stack trace of its machine",
+		when: func(s *caseResult) bool { return s.reported() && s.leaksPath() }},
 }
 
 var contentTypes = []string{"text", "image", "audio", "resource_link", "resource"}

@@ -13,7 +13,7 @@ const shownCodes = 32 // maximum for one tool
 // row returns the subject's row of the inventory.
 func (d *assessment) row() probe.ToolReport {
 	p := d.subject
-	r := probe.ToolReport{Tool: p.name, Cases: len(p.results), Failures: p.failures(), Patterns: map[probe.Pattern]int{}, Findings: len(d.findings),
+	r := probe.ToolReport{Tool: p.name, Cases: len(p.results), Failures: p.failures(), Patterns: map[probe.Pattern]int{}, Findings: len(d.found),
 		Kinds: []string{}, Codes: []string{}}
 	for _, s := range p.results {
 		if way, ok := s.pattern(); ok {

@@ -14,7 +14,7 @@ func Judge(run *probe.Run, set string) (*probe.Report, error) {
 	if set == "" {
 		set = SetAgent
 	}
-	if !known(set) {
+	if !slices.Contains(Sets(), set) {
 		return nil, fmt.Errorf("unknown rule set %.64q (hint: choose one of %s)", set, strings.Join(Sets(), ", "))
 	}
 	if run == nil {
@@ -40,8 +40,7 @@ func Judge(run *probe.Run, set string) (*probe.Report, error) {
 		}
 		r.Tools = append(r.Tools, row)
 	}
-	r.Findings = append(r.Findings, mergeFindings(assessments)...)
-	sortFindings(r.Findings)
+	r.Findings = probe.Sorted(append(r.Findings, mergeFindings(assessments)...))
 	r.Coverage = coverage(run)
 	r.Dialect = mainDialect(assessments)
 	if judgeable(assessments) {
@@ -68,10 +67,7 @@ func assess(run *probe.Run, set string) []*assessment {
 	var out []*assessment
 	for _, p := range subjectsOf(run, set) {
 		d := &assessment{subject: p, found: find(p), dead: p.dead()}
-		for _, f := range d.found {
-			d.findings = append(d.findings, finding(f.rule, p, f.hits))
-		}
-		d.unjudged = len(d.findings) == 0 && p.failures() == 0
+		d.unjudged = len(d.found) == 0 && p.failures() == 0
 		out = append(out, d)
 	}
 	return out

@@ -11,16 +11,14 @@ var maskingRules = []rule{
 		Reason: "Without isError a client takes the text for the result, and an agent relies on it: 197 of 5,833 recorded calls did this.",
 		Clause: "MCP 2025-11-25, Server Features, Tools, Error Handling: tool execution errors are reported with isError: true",
 		Fix:    "Set isError to true whenever the tool could not do what it was asked to do."},
-		each: func(s *caseResult) (string, bool) {
-			return "reports a failure as text in a success", s.label() == LabelMaskedText
-		}},
+		what: "reports a failure as text in a success",
+		when: func(s *caseResult) bool { return s.label() == LabelMaskedText }},
 	{Rule: probe.Rule{ID: "EC002", Title: "Failure reported as JSON in a success", Severity: probe.SeverityCritical, Sets: everySet, Outside: true,
 		Reason: "A client that reads isError sees a success; only a client written for this server reads ok:false.",
 		Clause: "MCP 2025-11-25, Server Features, Tools, Error Handling: tool execution errors are reported with isError: true",
 		Fix:    "Set isError to true, and keep the error object as it is."},
-		each: func(s *caseResult) (string, bool) {
-			return "reports a failure as JSON in a success", s.label() == LabelMaskedJSON
-		}},
+		what: "reports a failure as JSON in a success",
+		when: func(s *caseResult) bool { return s.label() == LabelMaskedJSON }},
 	{Rule: probe.Rule{ID: "EC003", Title: "Several error formats in one tool", Severity: probe.SeverityMinor, Sets: agentSets, Outside: true,
 		Reason: "A client that reads one format misses the failures in the other.",
 		Clause: "Evidence: the audit of a dual-envelope surface, where a client written for one form misreads half of the tools",
@@ -47,22 +45,21 @@ var maskingRules = []rule{
 		Reason: "The service behind the tool refused the request or was down, but the tool reports success.",
 		Clause: "MCP 2025-11-25, Server Features, Tools, Error Handling: API failures are tool execution errors",
 		Fix:    "Check the status of every upstream response, and fail if it is an error."},
-		each: func(s *caseResult) (string, bool) {
-			return "reports success although its upstream failed", s.Case.Group == probe.GroupUpstream && s.label() == LabelSilent
-		}},
+		what: "reports success although its upstream failed",
+		when: func(s *caseResult) bool { return s.Case.Group == probe.GroupUpstream && s.label() == LabelSilent }},
 	{Rule: probe.Rule{ID: "EC035", Title: "Upstream garbage passed on as a result", Severity: probe.SeverityCritical, Sets: agentSets,
 		Reason: "A captive portal or a broken proxy answers 200 with a page; an agent takes it, or an empty result made from it, for the answer.",
 		Clause: "Evidence: 57 of 159 recorded calls against an upstream that answered 200 with a page",
 		Fix:    "Check the content type and the structure of upstream responses."},
-		each: func(s *caseResult) (string, bool) {
-			return "passes a web page of its upstream on as an answer", s.label() == LabelGarbage && !s.wantsPage()
-		}},
+		what: "passes a web page of its upstream on as an answer",
+		when: func(s *caseResult) bool { return s.label() == LabelGarbage && !s.wantsPage() }},
 	{Rule: probe.Rule{ID: "EC036", Title: "Invalid request accepted", Severity: probe.SeverityMinor, Sets: everySet,
 		Reason: "An empty result for something that does not exist looks like an empty result for something that does.",
 		Clause: "MCP 2025-11-25, Logging, Completion, Prompts, Pagination: servers SHOULD return -32602 for an invalid level, prompt or cursor; Resources: an error for one that is not found",
 		Fix:    "Answer with a JSON-RPC error."},
-		each: func(s *caseResult) (string, bool) {
-			return "answers " + s.Case.Name + " with a success", s.Case.Group == probe.GroupProtocol && s.Case.Expect == probe.ExpectRefusal && s.label() == LabelSilent
+		what: "answers CASE with a success",
+		when: func(s *caseResult) bool {
+			return s.Case.Group == probe.GroupProtocol && s.Case.Expect == probe.ExpectRefusal && s.label() == LabelSilent
 		}},
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
-// shared is a rule that several tools break for the same reason: they fail with the same text, as when the browser that all tools of a
-// server need is not installed.
+// shared is a rule that a subject breaks, or that several tools break for the same reason: they fail with the same text, as when the
+// browser that all tools of a server need is not installed.
 type shared struct {
 	rule        *rule
 	assessments []*assessment
@@ -25,11 +25,7 @@ func mergeFindings(assessments []*assessment) []probe.Finding {
 	var out []probe.Finding
 	for i := range allRules {
 		for _, s := range groupsOf(&allRules[i], assessments) {
-			if len(s.assessments) > 1 {
-				out = append(out, s.finding())
-			} else {
-				out = append(out, finding(s.rule, s.assessments[0].subject, s.hits))
-			}
+			out = append(out, s.finding())
 		}
 	}
 	return out
@@ -40,13 +36,13 @@ func groupsOf(r *rule, assessments []*assessment) []*shared {
 	var groups []*shared
 	byWords := map[string]*shared{}
 	for _, d := range assessments {
-		at := slices.IndexFunc(d.found, func(b violation) bool { return b.rule == r })
-		if at < 0 {
+		hits := d.hits(r)
+		if hits == nil {
 			continue
 		}
 		own := &shared{rule: r, assessments: []*assessment{d}}
 		groups = append(groups, own)
-		for _, words := range d.words(r, d.found[at].hits) {
+		for _, words := range d.words(r, hits) {
 			if other := byWords[words]; other != nil && other != own {
 				other.assessments = append(other.assessments, own.assessments...)
 				groups = slices.DeleteFunc(groups, func(g *shared) bool { return g == own })
@@ -61,12 +57,22 @@ func groupsOf(r *rule, assessments []*assessment) []*shared {
 		}
 	}
 	for _, g := range groups {
-		slices.SortFunc(g.assessments, func(a, b *assessment) int { return compareText(a.subject.name, b.subject.name) })
+		slices.SortFunc(g.assessments, func(a, b *assessment) int { return strings.Compare(a.subject.name, b.subject.name) })
 		for _, d := range g.assessments {
-			g.hits = append(g.hits, d.found[slices.IndexFunc(d.found, func(b violation) bool { return b.rule == r })].hits...)
+			g.hits = append(g.hits, d.hits(r)...)
 		}
 	}
 	return groups
+}
+
+// hits returns the cases that break a rule.
+func (d *assessment) hits(r *rule) []hit {
+	for _, v := range d.found {
+		if v.rule == r {
+			return v.hits
+		}
+	}
+	return nil
 }
 
 // words returns the texts by which the cases that break a rule are compared with cases of other tools. Cases of the server as a whole and
@@ -125,7 +131,7 @@ func without(text string, words []string) string {
 const namedTools = 3
 
 func (s *shared) finding() probe.Finding {
-	r := s.rule
+	r, shown := s.rule, s.hits
 	f := probe.Finding{Rule: r.ID, Severity: r.Severity, Fix: r.Fix, Outside: r.Outside, Count: len(s.hits)}
 	for _, d := range s.assessments {
 		f.Tools = append(f.Tools, d.subject.name)
@@ -133,8 +139,19 @@ func (s *shared) finding() probe.Finding {
 			return h.beyondGateway || h.s.Case.Tool == d.subject.name && d.subject.isSuspected(h.s)
 		})
 	}
-	for _, h := range distinctFirst(s.hits) {
+	if len(f.Tools) > 1 {
+		shown = distinctFirst(s.hits)
+	}
+	for _, h := range shown[:min(len(shown), shownCases)] {
 		f.Evidence = append(f.Evidence, evidence(h.s))
+	}
+	if len(f.Tools) == 1 {
+		f.Tool, f.Tools, f.Field = f.Tools[0], nil, s.hits[0].s.Case.Field
+		if slices.ContainsFunc(s.hits, func(h hit) bool { return h.s.Case.Field != f.Field }) {
+			f.Field = "" // several arguments
+		}
+		f.Message = sentence(contract.Bound(s.assessments[0].subject.sentenceStart(), shownName), s.hits)
+		return f
 	}
 	named := make([]string, 0, namedTools)
 	for _, tool := range f.Tools[:min(len(f.Tools), namedTools)] {
@@ -148,7 +165,7 @@ func (s *shared) finding() probe.Finding {
 	return f
 }
 
-// distinctFirst returns the cases to show, those with different texts first.
+// distinctFirst returns the cases, those with different texts first.
 func distinctFirst(hits []hit) []hit {
 	var first, rest []hit
 	seen := map[string]bool{}
@@ -160,6 +177,5 @@ func distinctFirst(hits []hit) []hit {
 			rest = append(rest, h)
 		}
 	}
-	first = append(first, rest...)
-	return first[:min(len(first), shownCases)]
+	return append(first, rest...)
 }

@@ -13,24 +13,25 @@ var misuseRules = []rule{
 		Reason: "A client whose message was garbled waits for an answer that does not come.",
 		Clause: "JSON-RPC 2.0, 5.1: -32700, invalid JSON was received by the server; evidence: 111 of 118 recorded servers are silent",
 		Fix:    "Answer with the JSON-RPC error -32700."},
-		each: func(s *caseResult) (string, bool) { // over HTTP the status is an answer
-			return "does not answer a line that is not JSON", s.Case.Name == probe.CaseMalformedJSON && s.Outcome == probe.OutcomeNoAnswer && s.Status == 0
+		what: "does not answer a line that is not JSON", // over HTTP the status is an answer
+		when: func(s *caseResult) bool {
+			return s.Case.Name == probe.CaseMalformedJSON && s.Outcome == probe.OutcomeNoAnswer && s.Status == 0
 		}},
 	{Rule: probe.Rule{ID: "EC048", Title: "Answer with the id null", Severity: probe.SeverityInfo, Sets: agentSets, Outside: true,
 		Reason: "JSON-RPC uses null for an id that could not be read, but MCP has no such id: clients that validate drop the answer.",
 		Clause: "MCP 2025-11-25, schema, JSONRPCErrorResponse: id is a text or a number, and may be left out; evidence: 7 of 118 recorded servers answer so",
 		Fix:    "Omit the id from the error."},
-		each: func(s *caseResult) (string, bool) {
+		what: "refuses CASE with the id null",
+		when: func(s *caseResult) bool {
 			null := s.message.ID() != nil && s.message.ID().IsNull()
-			return "refuses " + s.Case.Name + " with the id null", s.answered() && null && s.Case.Group == probe.GroupProtocol && s.Case.Expect == probe.ExpectSilence
+			return s.answered() && null && s.Case.Group == probe.GroupProtocol && s.Case.Expect == probe.ExpectSilence
 		}},
 	{Rule: probe.Rule{ID: "EC049", Title: "Batch partly answered", Severity: probe.SeverityMinor, Sets: everySet, Outside: true,
 		Reason: "The client waits forever for the requests that were not answered.",
 		Clause: "JSON-RPC 2.0, 6: a response SHOULD exist for each request of a batch; MCP since 2025-06-18 has no batches, so that one is refused as a whole",
 		Fix:    "Refuse a batch with -32600, or answer all of it."},
-		each: func(s *caseResult) (string, bool) {
-			return "answers only some requests of a batch", s.Case.Name == probe.CaseBatch && s.answersInPart()
-		}},
+		what: "answers only some requests of a batch",
+		when: func(s *caseResult) bool { return s.Case.Name == probe.CaseBatch && s.answersInPart() }},
 }
 
 // answersInPart reports whether only some requests of the batch were answered. A refusal of the whole batch may have any id.

@@ -30,30 +30,28 @@ var protocolRules = []rule{
 		Reason: "0 is the value of a number that was not set; clients take it for success, or cannot read the answer.",
 		Clause: "JSON-RPC 2.0, 5.1: code is a number that indicates the error type that occurred, and MUST be an integer",
 		Fix:    "Use a standard number, or one outside -32768 to -32000."},
-		each: func(s *caseResult) (string, bool) {
-			return "sends a JSON-RPC error without a valid code", !s.isBareHTTP() && s.violates("number-zero", wireflaw.BadError.String())
+		what: "sends a JSON-RPC error without a valid code",
+		when: func(s *caseResult) bool {
+			return !s.isBareHTTP() && s.violates("number-zero", wireflaw.BadError.String())
 		}},
 	{Rule: probe.Rule{ID: "EC007", Title: "Reserved number in a JSON-RPC error", Severity: probe.SeverityMinor, Sets: everySet,
 		Reason: "The number may come to mean something else.",
 		Clause: "JSON-RPC 2.0, 5.1: codes from -32768 to -32000 are reserved, of which -32000 to -32099 are for the implementation; MCP 2026-07-28, Base Protocol, Error Codes, takes -32020 to -32099 for itself",
 		Fix:    "Use a number outside -32768 to -32000."},
-		each: func(s *caseResult) (string, bool) {
-			return "uses a reserved number", s.violates("reserved-number")
-		}},
+		what: "uses a reserved number",
+		when: func(s *caseResult) bool { return s.violates("reserved-number") }},
 	{Rule: probe.Rule{ID: "EC008", Title: "Legacy number in a JSON-RPC error", Severity: probe.SeverityMinor, Sets: everySet,
 		Reason: "SDKs use these numbers for local errors such as a closed connection, so a client cannot tell where the error comes from.",
 		Clause: "MCP 2026-07-28, Base Protocol, Error Codes: new implementations SHOULD NOT use -32000 to -32019",
 		Fix:    "Use a number outside -32768 to -32000."},
-		each: func(s *caseResult) (string, bool) {
-			return "uses a number of the legacy range", s.since(allocated) && s.violates("legacy-number", "draft-number")
-		}},
+		what: "uses a number of the legacy range",
+		when: func(s *caseResult) bool { return s.since(allocated) && s.violates("legacy-number", "draft-number") }},
 	{Rule: probe.Rule{ID: "EC009", Title: "Retired number in a JSON-RPC error", Severity: probe.SeverityMinor, Sets: everySet,
 		Reason: "Clients of this version do not know it.",
 		Clause: "MCP 2026-07-28, Base Protocol, Error Codes: implementations MUST NOT emit -32002 and -32042",
 		Fix:    "Use -32602 with data.uri for a resource, and input_required for user input."},
-		each: func(s *caseResult) (string, bool) {
-			return "uses a retired number", s.since(allocated) && s.violates("retired-number")
-		}},
+		what: "uses a retired number",
+		when: func(s *caseResult) bool { return s.since(allocated) && s.violates("retired-number") }},
 	{Rule: probe.Rule{ID: "EC027", Title: "HTTP status does not match the answer", Severity: probe.SeverityMinor, Sets: everySet,
 		Reason: "A client that reads only one of the two ends the session or retries in vain; plain text with an error status ends whole sessions.",
 		Clause: "MCP 2026-07-28, Streamable HTTP: 404 goes with -32601, 400 with -32020, -32021 and -32022; a request is answered as application/json or text/event-stream",
@@ -63,9 +61,8 @@ var protocolRules = []rule{
 		Reason: "The client waits for an answer that never comes, or assigns it to another call.",
 		Clause: "JSON-RPC 2.0, 5: id MUST be the same as the value of the id member in the request; MCP, Base Protocol, Responses, says the same",
 		Fix:    "Answer with the id of the request, also after a panic."},
-		each: func(s *caseResult) (string, bool) {
-			return "answers with an id that is not that of the call", s.strayID()
-		}},
+		what: "answers with an id that is not that of the call",
+		when: func(s *caseResult) bool { return s.strayID() }},
 	{Rule: probe.Rule{ID: "EC039", Title: "Malformed answer", Severity: probe.SeverityMajor, Sets: everySet,
 		Reason: "Strict clients drop it and wait forever; lenient clients guess.",
 		Clause: "JSON-RPC 2.0, 5; MCP schema, CallToolResult: isError is a boolean, result is an object",

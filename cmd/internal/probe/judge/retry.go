@@ -13,25 +13,24 @@ var retryRules = []rule{
 		Reason: "An agent gives up a call that would work in a minute, or repeats a call that is rate limited.",
 		Clause: "RFC 9110, 10.2.3; evidence: 38 of 4,785 recorded failures carry any advice",
 		Fix:    "Add a member that says whether the call may be retried, and after how long."},
-		each: func(s *caseResult) (string, bool) {
-			return "does not say whether to retry after " + s.Case.Name, s.isTemporary() && !s.facts().retry
-		}},
+		what: "does not say whether to retry after CASE",
+		when: func(s *caseResult) bool { return s.isTemporary() && !s.facts().retry }},
 	{Rule: probe.Rule{ID: "EC013", Title: "Retry delay not passed on", Severity: probe.SeverityMinor, Sets: agentSets,
 		Reason: "The upstream said how long to wait, but MCP clients do not see its headers.",
 		Clause: "RFC 9110, 10.2.3, Retry-After; firezone #15066: put the delay into the body",
 		Fix:    "Copy Retry-After into the error, in milliseconds."},
-		each: func(s *caseResult) (string, bool) {
+		what: "does not pass on how long to wait",
+		when: func(s *caseResult) bool {
 			// A failure without any retry advice breaks EC012 instead.
 			sent := s.Case.Name == probe.CaseUpstream429 && s.Hits > 0 && s.facts().retry || s.RetryAfter != ""
-			return "does not pass on how long to wait", sent && s.reported() && !s.facts().delay
+			return sent && s.reported() && !s.facts().delay
 		}},
 	{Rule: probe.Rule{ID: "EC025", Title: "Unsafe retry advice", Severity: probe.SeverityMinor, Sets: agentSets,
 		Reason: "The call may have taken effect before it failed; a retry repeats the effect (two mails, two payments).",
 		Clause: "MCP 2025-11-25, schema, ToolAnnotations: idempotentHint is false by default, and means something only if the tool is not read-only",
 		Fix:    "Declare readOnlyHint or idempotentHint, or mark the failure as not retryable."},
-		each: func(s *caseResult) (string, bool) {
-			return "marks a failure as retryable although the call may have taken effect", s.mayHaveRun() && s.reported() && s.facts().again
-		}},
+		what: "marks a failure as retryable although the call may have taken effect",
+		when: func(s *caseResult) bool { return s.mayHaveRun() && s.reported() && s.facts().again }},
 }
 
 // adviceOnRetry matches retry advice in prose, without a delay.

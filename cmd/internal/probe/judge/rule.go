@@ -2,16 +2,19 @@ package judge
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-// rule is a rule with its check. One of each and across is set: each checks one case, across checks all cases of a subject.
+// rule is a rule with its check, which is one of when, each and across.
 type rule struct {
 	probe.Rule
 
+	when   func(s *caseResult) bool // checks one case
+	what   string                   // see [hit]; the word CASE stands for the name of the case
 	each   func(s *caseResult) (what string, bad bool)
-	across func(p *subject) []hit
+	across func(p *subject) []hit // checks all cases of a subject
 	// compares is set if cases break the rule only together. Such a rule is not shared between tools; see [mergeFindings].
 	compares bool
 }
@@ -40,7 +43,7 @@ func rulesOf(set string) []probe.Rule {
 			out = append(out, own)
 		}
 	}
-	slices.SortFunc(out, func(a, b probe.Rule) int { return compareText(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b probe.Rule) int { return strings.Compare(a.ID, b.ID) })
 	return out
 }
 
@@ -50,8 +53,10 @@ func (r *rule) look(p *subject) []hit {
 		return r.across(p)
 	}
 	var out []hit
-	if r.each != nil {
-		for _, s := range p.results {
+	for _, s := range p.results {
+		if r.when != nil && r.when(s) {
+			out = append(out, hit{s: s, what: strings.Replace(r.what, "CASE", s.Case.Name, 1)})
+		} else if r.each != nil {
 			if what, bad := r.each(s); bad {
 				out = append(out, hit{s: s, what: what})
 			}
@@ -75,8 +80,6 @@ const (
 func Sets() []string {
 	return []string{SetSpec, SetAgent, SetKaiza, SetWorkrail, SetRPC, SetDual, SetCandor}
 }
-
-func known(set string) bool { return slices.Contains(Sets(), set) }
 
 var (
 	everySet   = Sets()

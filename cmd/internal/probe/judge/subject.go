@@ -48,7 +48,7 @@ func subjectsOf(run *probe.Run, set string) []*subject {
 		p.compare()
 		out = append(out, p)
 	}
-	slices.SortFunc(out, func(a, b *subject) int { return compareText(a.name, b.name) })
+	slices.SortFunc(out, func(a, b *subject) int { return strings.Compare(a.name, b.name) })
 	return out
 }
 
@@ -90,5 +90,3 @@ func (p *subject) failures() int {
 	}
 	return n
 }
-
-func compareText(a, b string) int { return strings.Compare(a, b) }

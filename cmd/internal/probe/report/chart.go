@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/candor-mcp/candor/cmd/internal/probe"
@@ -71,13 +72,10 @@ func toolBars(rows []row) (bars []bar, more int) {
 // severityBars returns the bars of the findings of each severity.
 func severityBars(findings []probe.Finding) []bar {
 	counts := tally(findings)
-	scale := 1
-	for _, n := range counts {
-		scale = max(scale, n)
-	}
+	scale := max(1, slices.Max(counts))
 	bars := make([]bar, 0, len(counts))
 	for i, n := range counts {
-		word := string(severities[i])
+		word := string(probe.Severities[i])
 		b := bar{Label: word, Class: word, Spoken: fmt.Sprintf("%s: %s", word, plural(n, "finding"))}
 		b.add("f-"+word, b.Spoken, n, scale)
 		bars = append(bars, b)
@@ -87,10 +85,8 @@ func severityBars(findings []probe.Finding) []bar {
 
 // arc returns the part of the ring around a grade that is drawn, in percent.
 func arc(g probe.Grade) int {
-	for i, known := range grades {
-		if g == known {
-			return 100 - i*20
-		}
+	if i := slices.Index(probe.Grades, g); i >= 0 {
+		return 100 - i*20
 	}
 	return 0
 }

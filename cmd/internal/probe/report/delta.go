@@ -139,7 +139,7 @@ func (d *Delta) compareRuns(before, after *probe.Report) {
 // compareFindings compares tool by tool: a finding of several tools is new for those that did not show it before.
 func (d *Delta) compareFindings(before, after *probe.Report) {
 	was, is := byKey(before.Findings), byKey(after.Findings)
-	for _, f := range inOrder(after.Findings) {
+	for _, f := range probe.Sorted(after.Findings) {
 		var fresh []string
 		for _, one := range f.Split() {
 			old, found := was[one.Key()]
@@ -150,9 +150,9 @@ func (d *Delta) compareFindings(before, after *probe.Report) {
 			case is[one.Key()].Severity != one.Severity: // duplicate key: the worst one counts
 			case !found:
 				fresh = append(fresh, one.Tool)
-			case rank(f.Severity) < rank(old.Severity):
+			case f.Severity.Rank() < old.Severity.Rank():
 				d.Harder = append(d.Harder, Shift{one, old.Severity})
-			case rank(f.Severity) > rank(old.Severity):
+			case f.Severity.Rank() > old.Severity.Rank():
 				d.Softer = append(d.Softer, Shift{one, old.Severity})
 			default:
 				d.Same++
@@ -168,7 +168,7 @@ func (d *Delta) compareFindings(before, after *probe.Report) {
 			left[widened(one)] = true
 		}
 	}
-	for _, f := range inOrder(before.Findings) {
+	for _, f := range probe.Sorted(before.Findings) {
 		var gone []string
 		for _, one := range f.Split() {
 			if _, found := is[one.Key()]; !found && (f.Field != "" || !left[one.Key()]) {
@@ -198,7 +198,7 @@ func widened(f probe.Finding) string {
 // byKey returns the worst finding of each key.
 func byKey(findings []probe.Finding) map[string]probe.Finding {
 	out := make(map[string]probe.Finding, len(findings))
-	for _, f := range inOrder(findings) {
+	for _, f := range probe.Sorted(findings) {
 		for _, one := range f.Split() {
 			if _, found := out[one.Key()]; !found {
 				out[one.Key()] = one
@@ -232,7 +232,7 @@ func (d *Delta) compareTools(before, after *probe.Report) {
 
 // step records a change of grade. A missing grade is not compared.
 func (d *Delta) step(tool string, before, after probe.Grade) {
-	was, is := slices.Index(grades, before), slices.Index(grades, after)
+	was, is := slices.Index(probe.Grades, before), slices.Index(probe.Grades, after)
 	if was < 0 || is < 0 {
 		return
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -79,11 +80,7 @@ func (d *Delta) parts() []part {
 func steps(changed []Step) []string {
 	var out []string
 	for _, s := range changed {
-		name := s.Tool
-		if name == "" {
-			name = "the server"
-		}
-		out = append(out, fmt.Sprintf("%s: %s → %s", name, s.Before, s.After))
+		out = append(out, fmt.Sprintf("%s: %s → %s", cmp.Or(s.Tool, "the server"), s.Before, s.After))
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -99,21 +100,14 @@ func writeHTML(w io.Writer, r *probe.Report, _ Options) error {
 		CSS:    template.CSS(pageCSS), //nolint:gosec // a file of ours
 		JS:     template.JS(pageJS),   //nolint:gosec // a file of ours
 		Name:   orDash(r.Server.Name), Version: plain(r.Server.Version), Target: orDash(r.Server.Target), Transport: orDash(r.Server.Transport),
-		Protocol: orDash(r.Server.Protocol), Dialect: plain(r.Dialect), Rules: orDash(r.Rules), Seed: r.Seed,
+		Protocol: orDash(r.Server.Protocol), Dialect: cmp.Or(plain(r.Dialect), "unknown"), Rules: orDash(r.Rules), Seed: r.Seed,
 		Begun: r.Begun.UTC().Format("2006-01-02T15:04:05Z"), Day: r.Begun.UTC().Format("2 January 2006, 15:04 UTC"), Incomplete: plain(r.Incomplete), Coverage: coverageText(r),
 		Grade: gradeOf(r.Grade), Arc: arc(r.Grade), Tools: len(r.Tools), Cases: r.Cases, Failures: r.Failures, Masked: r.Masked,
-		Severities: severityBars(r.Findings), Grades: grades, Next: nextCommands(r),
-	}
-	if p.Dialect == "" {
-		p.Dialect = "unknown"
+		Severities: severityBars(r.Findings), Grades: probe.Grades, Next: nextCommands(r), Raise: plainAll(r.Raise), Skipped: skipLines(r.Skipped),
 	}
 	p.Bars, p.MoreBars = toolBars(rows)
 	p.table(rows)
 	p.findings(r)
-	for _, step := range r.Raise {
-		p.Raise = append(p.Raise, plain(step))
-	}
-	p.Skipped = skipLines(r.Skipped)
 	for _, rule := range r.Applied {
 		p.Applied = append(p.Applied, pageRule{
 			ID: plain(rule.ID), Title: plain(rule.Title), Reason: plain(rule.Reason), Clause: plain(rule.Clause),
@@ -152,13 +146,10 @@ func (p *page) table(rows []row) {
 func (p *page) findings(r *probe.Report) {
 	numbers := map[string]int{}
 	known := rulesByID(r)
-	for _, f := range inOrder(r.Findings) {
-		label := plain(f.Tool)
-		switch {
-		case len(f.Tools) > 0:
+	for _, f := range probe.Sorted(r.Findings) {
+		label := cmp.Or(plain(f.Tool), "the server")
+		if len(f.Tools) > 0 {
 			label = "several tools"
-		case f.Tool == "":
-			label = "the server"
 		}
 		number, found := numbers[label]
 		if !found {
@@ -183,7 +174,7 @@ func (p *page) findings(r *probe.Report) {
 
 // severityClass returns the CSS class of a severity; an unknown one is info.
 func severityClass(s probe.Severity) string {
-	if rank(s) < len(severities) {
+	if s.Rank() < len(probe.Severities) {
 		return string(s)
 	}
 	return string(probe.SeverityInfo)

@@ -70,14 +70,11 @@ func rowOf(t *probe.ToolReport, label string) row {
 		Tool: t.Tool, Label: label, Grade: gradeOf(t.Grade), Counts: make([]int, len(patterns)),
 		Kinds: list(t.Kinds, ", "), Codes: list(t.Codes, ", "), Retry: orDash(t.Retry), Field: orDash(t.Field),
 		Cases: t.Cases, Failures: t.Failures, Leaks: t.Leaks, Findings: t.Findings, Skipped: plain(t.Skipped),
+		Raise: plainAll(t.Raise), Style: style(t.Patterns),
 	}
 	for i, p := range patterns {
 		out.Counts[i] = max(t.Patterns[p.Pattern], 0)
 	}
-	for _, raise := range t.Raise {
-		out.Raise = append(out.Raise, plain(raise))
-	}
-	out.Style = style(t.Patterns)
 	return out
 }
 
@@ -128,20 +125,11 @@ func used(rows []row) []int {
 	return out
 }
 
-// inOrder returns the findings sorted by severity, the worst first, then by rule, tool and field.
-func inOrder(findings []probe.Finding) []probe.Finding {
-	out := slices.Clone(findings)
-	slices.SortStableFunc(out, func(a, b probe.Finding) int {
-		return cmp.Or(cmp.Compare(rank(a.Severity), rank(b.Severity)), cmp.Compare(a.Rule, b.Rule), cmp.Compare(len(b.Tools), len(a.Tools)), cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.Field, b.Field))
-	})
-	return out
-}
-
-// tally counts findings by severity, in the order of severities.
+// tally counts findings by severity, in the order of [probe.Severities].
 func tally(findings []probe.Finding) []int {
-	out := make([]int, len(severities))
+	out := make([]int, len(probe.Severities))
 	for i := range findings {
-		if n := rank(findings[i].Severity); n < len(out) {
+		if n := findings[i].Severity.Rank(); n < len(out) {
 			out[n]++
 		}
 	}
@@ -153,7 +141,7 @@ func tallyText(findings []probe.Finding) string {
 	var out []string
 	for i, n := range tally(findings) {
 		if n > 0 {
-			out = append(out, fmt.Sprintf("%d %s", n, severities[i]))
+			out = append(out, fmt.Sprintf("%d %s", n, probe.Severities[i]))
 		}
 	}
 	if len(out) == 0 {
@@ -164,12 +152,9 @@ func tallyText(findings []probe.Finding) string {
 
 // place returns the location of a finding: tool and field, or the server.
 func place(f *probe.Finding) string {
-	where := plain(f.Tool)
-	switch {
-	case len(f.Tools) > 0:
+	where := cmp.Or(plain(f.Tool), "the server")
+	if len(f.Tools) > 0 {
 		where = plural(len(f.Tools), "tool")
-	case where == "":
-		where = "the server"
 	}
 	if f.Field != "" {
 		where += " " + plain(f.Field)
@@ -190,29 +175,20 @@ func rulesByID(r *probe.Report) map[string]*probe.Rule {
 
 // gradeOf returns a grade, "?" for none or an unknown one.
 func gradeOf(g probe.Grade) probe.Grade {
-	if slices.Contains(grades, g) {
+	if slices.Contains(probe.Grades, g) {
 		return g
 	}
 	return "?"
 }
 
-// grades lists the grades, the best first.
-var grades = []probe.Grade{probe.GradeA, probe.GradeB, probe.GradeC, probe.GradeD, probe.GradeF}
-
 func list(parts []string, between string) string {
-	out := make([]string, len(parts))
-	for i, p := range parts {
-		out[i] = plain(p)
-	}
-	return orDash(strings.Join(out, between))
+	return orDash(strings.Join(plainAll(parts), between))
 }
 
-func orDash(s string) string {
-	if s == "" {
-		return "–"
-	}
-	return plain(s)
-}
+func orDash(s string) string { return cmp.Or(plain(s), "–") }
+
+// noAnswer is shown instead of a missing response.
+const noAnswer = "(no answer)"
 
 func plural(n int, one string) string {
 	if n == 1 {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -67,7 +68,7 @@ const (
 // with the severity info are written to the output of the suite, because they should not fail a build.
 func writeJUnit(w io.Writer, r *probe.Report, _ Options) error {
 	found := map[string][]probe.Finding{}
-	for _, f := range inOrder(r.Findings) {
+	for _, f := range probe.Sorted(r.Findings) {
 		for _, one := range f.Split() { // one per tool
 			found[one.Tool] = append(found[one.Tool], f)
 		}
@@ -146,7 +147,7 @@ func junitFailureOf(found []probe.Finding) *junitFailure {
 		}
 		fmt.Fprintf(&b, "%s, %s: %s\nfix: %s\n", plain(string(f.Severity)), place(&f), plain(f.Message), plain(f.Fix))
 		for _, e := range f.Evidence[:min(len(f.Evidence), junitEvidence)] {
-			fmt.Fprintf(&b, "case: %s\nsent: %s\ngot:  %s\n", plain(e.Case), bounded(e.Request, junitEvidenceSize), bounded(orNothing(e.Response), junitEvidenceSize))
+			fmt.Fprintf(&b, "case: %s\nsent: %s\ngot:  %s\n", plain(e.Case), bounded(e.Request, junitEvidenceSize), bounded(cmp.Or(e.Response, noAnswer), junitEvidenceSize))
 		}
 	}
 	return &junitFailure{Type: orDash(string(found[0].Severity)), Message: plain(found[0].Message), Text: b.String()}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -80,7 +81,7 @@ func (p *mdPage) findings(r *probe.Report) {
 	if len(r.Findings) == 0 {
 		p.WriteString("\nNone.\n")
 	}
-	for i, f := range inOrder(r.Findings) {
+	for i, f := range probe.Sorted(r.Findings) {
 		if p.Len() > mdFull {
 			fmt.Fprintf(p, "\n%s more: see the report as a page or as JSON.\n", plural(len(r.Findings)-i, "finding"))
 			break
@@ -91,17 +92,10 @@ func (p *mdPage) findings(r *probe.Report) {
 		}
 		for _, e := range f.Evidence[:min(len(f.Evidence), mdEvidence)] {
 			fmt.Fprintf(p, "\n<details><summary>Evidence: %s</summary>\n\n", plural(max(f.Count, 1), "case"))
-			p.WriteString(mdFence(bounded("case "+plain(e.Case)+"\nsent "+plain(e.Request)+"\ngot  "+orNothing(e.Response), mdEvidenceSize)))
+			p.WriteString(mdFence(bounded("case "+plain(e.Case)+"\nsent "+plain(e.Request)+"\ngot  "+cmp.Or(e.Response, noAnswer), mdEvidenceSize)))
 			p.WriteString("\n</details>\n")
 		}
 	}
-}
-
-func orNothing(response string) string {
-	if response == "" {
-		return "(no answer)"
-	}
-	return response
 }
 
 // finding writes a finding without its evidence.

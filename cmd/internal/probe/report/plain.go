@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,31 +40,15 @@ func escape(s, keep string) string {
 			marks = 0
 		}
 		switch {
-		case r == utf8.RuneError && width == 1:
+		case r == utf8.RuneError && width == 1, r < ' ' && !strings.ContainsRune("\n\r\t", r):
 			fmt.Fprintf(&b, `\x%02x`, s[i])
 		case unicode.IsPrint(r) && marks <= maxMarks, strings.ContainsRune(keep, r):
 			b.WriteRune(r)
 		default:
-			b.WriteString(escaped(r))
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
 		}
 	}
 	return b.String()
-}
-
-func escaped(r rune) string {
-	switch {
-	case r == '\n':
-		return `\n`
-	case r == '\r':
-		return `\r`
-	case r == '\t':
-		return `\t`
-	case r < 0x80:
-		return fmt.Sprintf(`\x%02x`, r)
-	case r > 0xffff:
-		return fmt.Sprintf(`\U%08x`, r)
-	}
-	return fmt.Sprintf(`\u%04x`, r)
 }
 
 // shorten cuts the middle of a text that is wider than limit columns. The end stays, because it often has the reason of a failure.

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -84,17 +83,6 @@ func unknownFormat(format string, known []string) error {
 
 // writeJSON writes the report as JSON, which [Read] reads. Angle brackets are escaped, so that it can be embedded in a page.
 func writeJSON(w io.Writer, r *probe.Report, _ Options) error { return encode(w, r) }
-
-// severities lists the severities, the worst first.
-var severities = []probe.Severity{probe.SeverityCritical, probe.SeverityMajor, probe.SeverityMinor, probe.SeverityInfo}
-
-// rank returns the position of a severity; an unknown one comes last.
-func rank(s probe.Severity) int {
-	if i := slices.Index(severities, s); i >= 0 {
-		return i
-	}
-	return len(severities)
-}
 
 // encode writes indented JSON. Characters that a terminal would interpret or not show are escaped, which does not change the value.
 func encode(w io.Writer, v any) error {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -27,7 +28,7 @@ type object = map[string]any
 func writeSARIF(w io.Writer, r *probe.Report, _ Options) error {
 	rules, index := sarifRules(r)
 	results := []object{}
-	for _, f := range inOrder(r.Findings) {
+	for _, f := range probe.Sorted(r.Findings) {
 		results = append(results, sarifResult(r, &f, index[f.Rule]))
 	}
 	run := object{
@@ -61,7 +62,7 @@ func sarifRules(r *probe.Report) (rules []object, index map[string]int) {
 	for i := range r.Applied {
 		add(&r.Applied[i])
 	}
-	for _, f := range inOrder(r.Findings) {
+	for _, f := range probe.Sorted(r.Findings) {
 		add(&probe.Rule{ID: f.Rule, Title: f.Rule, Reason: f.Message, Fix: f.Fix, Severity: f.Severity})
 	}
 	return rules, index
@@ -83,7 +84,7 @@ func sarifRule(rule *probe.Rule) object {
 	return object{
 		"id": plain(rule.ID), "name": sarifName(rule.Title), "shortDescription": message(rule.Title), "fullDescription": message(rule.Reason),
 		"help": object{"text": unlinked(help), "markdown": markdown}, "defaultConfiguration": object{"level": level(rule.Severity)},
-		"properties": object{"tags": tags, "severity": plain(string(rule.Severity)), "outside": rule.Outside, "problem.severity": problem(rule.Severity)},
+		"properties": object{"tags": tags, "severity": plain(string(rule.Severity)), "outside": rule.Outside, "problem.severity": cmp.Or(problemLevels[rule.Severity], "recommendation")},
 	}
 }
 
@@ -167,28 +168,13 @@ func unlinked(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`).Replace(s)
 }
 
-func level(s probe.Severity) string {
-	switch s {
-	case probe.SeverityCritical:
-		return "error"
-	case probe.SeverityMajor:
-		return "warning"
-	case probe.SeverityMinor, probe.SeverityInfo:
-		return "note"
-	}
-	return "none"
-}
+// sarifLevels are the severities in the words of the standard, and problemLevels in those of GitHub.
+var (
+	sarifLevels   = map[probe.Severity]string{probe.SeverityCritical: "error", probe.SeverityMajor: "warning", probe.SeverityMinor: "note", probe.SeverityInfo: "note"}
+	problemLevels = map[probe.Severity]string{probe.SeverityCritical: "error", probe.SeverityMajor: "warning"}
+)
 
-// problem returns the severity in the words of GitHub.
-func problem(s probe.Severity) string {
-	switch level(s) {
-	case "error":
-		return "error"
-	case "warning":
-		return "warning"
-	}
-	return "recommendation"
-}
+func level(s probe.Severity) string { return cmp.Or(sarifLevels[s], "none") }
 
 // sarifName returns a title as one word, as the standard recommends for rule names.
 func sarifName(title string) string {

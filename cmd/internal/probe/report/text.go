@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -40,12 +41,8 @@ func (p *textPage) header(r *probe.Report) {
 	}
 	fmt.Fprintf(p, "%s  %s\n", p.bold(shorten(name, p.width-len(mark)-5)), p.grade(grade, mark))
 	p.para(0, fmt.Sprintf("%s, protocol %s: %s", orDash(r.Server.Transport), orDash(r.Server.Protocol), orDash(r.Server.Target)))
-	dialect := plain(r.Dialect)
-	if dialect == "" {
-		dialect = "none known"
-	}
 	p.para(0, fmt.Sprintf("%s, %s, %s, %d of them masked. Dialect: %s. Rules: %s, seed %d.", plural(len(r.Tools), "tool"),
-		plural(r.Cases, "case"), plural(r.Failures, "failure"), r.Masked, dialect, orDash(r.Rules), r.Seed))
+		plural(r.Cases, "case"), plural(r.Failures, "failure"), r.Masked, cmp.Or(plain(r.Dialect), "none known"), orDash(r.Rules), r.Seed))
 	if said := coverageText(r); said != "" {
 		p.para(0, said)
 	}
@@ -82,14 +79,14 @@ func (p *textPage) findings(r *probe.Report) {
 		p.para(2, "None.")
 		return
 	}
-	for _, f := range inOrder(r.Findings) {
+	for _, f := range probe.Sorted(r.Findings) {
 		p.WriteString("\n")
 		p.title(&f)
 		p.para(4, plain(f.Message))
 		for _, e := range f.Evidence[:min(len(f.Evidence), 1)] {
 			p.hang(4, "case:", plain(e.Case))
 			p.hang(4, "sent:", shorten(plain(ends(e.Request)), 2*p.width))
-			p.hang(4, "got: ", shorten(plain(ends(orNothing(e.Response))), 3*p.width))
+			p.hang(4, "got: ", shorten(plain(ends(cmp.Or(e.Response, noAnswer))), 3*p.width))
 		}
 		if cases := howOften(&f); cases != "" {
 			p.para(4, "("+cases+")")
@@ -127,3 +124,25 @@ func (p *textPage) skips(skipped []probe.Skip) {
 		p.hang(2, "-", line)
 	}
 }
+
+// sgr colours text if it is on.
+type sgr bool
+
+func (c sgr) paint(code, s string) string {
+	if !c || s == "" || code == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+func (c sgr) bold(s string) string { return c.paint("1", s) }
+func (c sgr) dim(s string) string  { return c.paint("2", s) }
+
+// The colours of a letter or word, which is always there.
+var (
+	gradeColours    = map[probe.Grade]string{probe.GradeA: "1;32", probe.GradeB: "1;32", probe.GradeC: "1;33", probe.GradeD: "1;31", probe.GradeF: "1;31"}
+	severityColours = map[probe.Severity]string{probe.SeverityCritical: "1;31", probe.SeverityMajor: "33", probe.SeverityMinor: "36", probe.SeverityInfo: "2"}
+)
+
+func (c sgr) grade(g probe.Grade, s string) string       { return c.paint(gradeColours[g], s) }
+func (c sgr) severity(v probe.Severity, s string) string { return c.paint(severityColours[v], s) }
