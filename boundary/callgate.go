@@ -370,7 +370,7 @@ func (c *streamConn) refuseQueued(o *openCall, e *candor.Error) bool {
 		return false
 	}
 	x := o.exchange()
-	o.place.shrink(0)
+	c.budget.Release(&o.reserved)
 	c.refuse(e, o.id, x, contract.VerdictProtocol)
 	return true
 }
@@ -380,7 +380,7 @@ func (c *streamConn) dropQueued(o *openCall) bool {
 	if !c.calls.drop(o) {
 		return false
 	}
-	o.place.shrink(0)
+	c.budget.Release(&o.reserved)
 	c.b.suppress(c.ctx, candor.New(candor.CodeCancelled, "", candor.WithOrigin(candor.PartyClient, false)), contract.VerdictLost, o.exchange())
 	return true
 }

@@ -7,24 +7,18 @@ import (
 	"errors"
 	"io"
 	"maps"
-	"mime"
 	"net/http"
-	"os"
-	"strings"
 	"time"
-
-	"golang.org/x/sync/semaphore"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/internal/hostguard"
+	"github.com/candor-mcp/candor/internal/httpguard"
 	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
 )
 
 const (
 	defaultMaxBody = 4 << 20
-	firstRead      = 64 << 10 // initial buffer for a body, before its length is known
 	peekBytes      = 4 << 10
 )
 
@@ -45,7 +39,8 @@ func (b *Boundary) layer(next http.Handler) *httpLayer {
 	if l.max <= 0 {
 		l.max = defaultMaxBody
 	}
-	l.room = newRoom(l.max)
+	l.budget = newBudget(l.max, smallBody)
+	l.guard = httpguard.Guard{Hosts: b.o.Hosts, Origins: b.o.Origins, Token: b.o.Token, By: candor.PartyServer}
 	l.gate = newCallGate(b.o.MaxCalls, &b.results)
 	return l
 }
@@ -59,16 +54,14 @@ type httpLayer struct {
 	open     *openAnswers  // nil if open calls are not answered when the server stops
 	patience time.Duration // time limit for reading a body; 0 leaves it to the http.Server
 	replays  replays
-	room     room
+	budget   httpguard.Budget
+	guard    httpguard.Guard
 	gate     *callGate
 }
 
 func (l *httpLayer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a := &answer{ResponseWriter: w, l: l, r: r, mark: [1]string{throughNonce}}
-	if no := l.b.admit(r); no != nil {
-		if no.status == http.StatusMethodNotAllowed {
-			w.Header().Set("Allow", allowedMethods)
-		}
+	if no := l.guard.Check(r); no != nil {
 		a.turnAway(no, nil)
 		return
 	}
@@ -76,7 +69,7 @@ func (l *httpLayer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		var ok bool
 		body, ok = l.read(a)
-		defer a.place.shrink(0)
+		defer l.budget.Release(&a.reserved)
 		if !ok || !l.start(a) {
 			return
 		}
@@ -110,9 +103,6 @@ func (l *httpLayer) start(a *answer) bool {
 func (l *httpLayer) read(a *answer) ([]byte, bool) {
 	body, no := l.readBody(a)
 	if no != nil {
-		if no.status == http.StatusServiceUnavailable {
-			a.Header().Set("Retry-After", "1")
-		}
 		a.turnAway(no, wire.PeekID(body[:min(len(body), peekBytes)], nil))
 		return nil, false
 	}
@@ -130,62 +120,39 @@ func (l *httpLayer) read(a *answer) ([]byte, bool) {
 
 // readBody reads at most the allowed number of bytes, and allocates no more memory than was received. For a refused body it returns
 // the beginning, which may contain an id.
-func (l *httpLayer) readBody(a *answer) ([]byte, *refusal) {
-	defer hurry(a, l.patience)()
-	want := min(max(a.r.ContentLength, 0), firstRead)
-	buf := bytes.NewBuffer(make([]byte, 0, want+bytes.MinRead))
-	limit := int64(l.max)
-	if a.r.ContentLength > limit {
+func (l *httpLayer) readBody(a *answer) ([]byte, *httpguard.Refusal) {
+	clear, large := setReadDeadline(a, l.patience), false
+	defer func() { clear() }()
+	limit, said := int64(l.max), a.r.ContentLength
+	if said > limit {
 		limit = peekBytes // enough for the id; the remaining bytes are not read
 	}
-	body := http.MaxBytesReader(a.ResponseWriter, a.r.Body, limit)
-	_, err := buf.ReadFrom(io.LimitReader(body, smallBody+1))
-	if err == nil && buf.Len() > smallBody {
-		var no *refusal
-		if no, err = l.readOn(a, buf, body); no != nil {
-			return buf.Bytes(), no
+	body, err := httpguard.ReadBody(a.r.Body, said, limit, func(size int64) error {
+		if size > smallBody && !large { // limits how long the reservation is held
+			clear, large = setReadDeadline(a, cmp.Or(l.patience, bodyPatience)), true
 		}
-	}
-	if err == nil {
-		return buf.Bytes(), nil
-	}
-	var over *http.MaxBytesError
-	server := candor.WithOrigin(candor.PartyServer, false)
+		return l.budget.Reserve(a.r.Context(), &a.reserved, size)
+	})
 	switch {
-	case errors.As(err, &over):
-		return buf.Bytes(), &refusal{http.StatusRequestEntityTooLarge, candor.New(candor.CodeMessageTooLarge, "", server,
-			candor.WithDetails(map[string]any{"maxBytes": l.max}))}
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, &refusal{http.StatusRequestTimeout, candor.New(candor.CodeTimeout, "The request did not arrive in time.", server)}
+	case err == nil:
+		l.budget.Shrink(&a.reserved, int64(len(body)))
+		return body, nil
+	case errors.Is(err, httpguard.ErrTooLarge):
+		a.Header().Set("Connection", "close")
+	case errors.Is(err, httpguard.ErrBudget):
+		_, _ = io.CopyN(io.Discard, a.r.Body, limit) // many clients read the response only after sending the whole body
 	}
-	return nil, &refusal{http.StatusBadRequest, candor.New(candor.CodeParseError, "", server, candor.WithCause(err))}
+	return body, l.guard.RefuseBody(err, l.max)
 }
 
-// readOn reads the remaining bytes of a large body, after it has reserved their size. The read deadline limits how long the
-// reservation is held.
-func (l *httpLayer) readOn(a *answer, buf *bytes.Buffer, body io.Reader) (no *refusal, err error) {
-	size := a.r.ContentLength
-	if size < 0 {
-		size = int64(l.max) // the length is unknown, so reserve the maximum
-	}
-	defer hurry(a, cmp.Or(l.patience, bodyPatience))()
-	if a.place, no = l.room.take(a.r.Context(), size); no != nil {
-		_, _ = io.Copy(io.Discard, body) // many clients read the response only after sending the whole body
-		return no, nil
-	}
-	_, err = buf.ReadFrom(body)
-	a.place.shrink(int64(buf.Len()))
-	return nil, err
-}
-
-// hurry sets a deadline for reading the body; zero sets none. The caller must call takeBack after reading, because the deadline would
-// also end the stream of events that follows.
-func hurry(a *answer, patience time.Duration) (takeBack func()) {
-	if patience <= 0 {
+// setReadDeadline sets a deadline for reading the body; zero sets none. The caller must call clear after reading, because the
+// deadline would also end the stream of events that follows.
+func setReadDeadline(a *answer, timeout time.Duration) (clear func()) {
+	if timeout <= 0 {
 		return func() {}
 	}
 	rc := http.NewResponseController(a.ResponseWriter)
-	_ = rc.SetReadDeadline(time.Now().Add(patience))
+	_ = rc.SetReadDeadline(time.Now().Add(timeout))
 	return func() { _ = rc.SetReadDeadline(time.Time{}) }
 }
 
@@ -234,99 +201,22 @@ func (l *httpLayer) pass(a *answer, r *http.Request) {
 	}
 }
 
-// refusal is the error for a request that is refused before its message is read.
-type refusal struct {
-	status int
-	err    *candor.Error
-}
-
-// verdict returns the verdict under which the refusal is counted. A lack of memory is not a fault of the message.
-func (no *refusal) verdict() contract.Verdict {
-	if no.status == http.StatusServiceUnavailable {
+// refusalVerdict returns the verdict under which a refusal is counted. A lack of memory is not a fault of the message.
+func refusalVerdict(no *httpguard.Refusal) contract.Verdict {
+	if no.Status == http.StatusServiceUnavailable {
 		return contract.VerdictProtocol
 	}
 	return contract.VerdictMalformed
 }
 
-const allowedMethods = "GET, POST, DELETE"
-
-// admit checks Host and Origin, which a web page cannot forge, then the token, then the method and content type. It returns nil if
-// the request may be read.
-func (b *Boundary) admit(r *http.Request) *refusal {
-	server := candor.WithOrigin(candor.PartyServer, false)
-	guard := hostguard.Guard{Hosts: b.o.Hosts, Origins: b.o.Origins}
-	switch {
-	case !guard.KnowsHost(r.Host):
-		return &refusal{http.StatusForbidden, candor.New(candor.CodeHostRefused, "", server)}
-	case !guard.KnowsOrigin(r):
-		return &refusal{http.StatusForbidden, candor.New(candor.CodeOriginRefused, "", server)}
-	case b.o.Token != "" && !hostguard.Bears(r.Header, b.o.Token):
-		return &refusal{http.StatusUnauthorized, candor.New(candor.CodeTokenRequired, "", server)}
-	}
-	switch r.Method {
-	case http.MethodGet, http.MethodDelete:
-		return nil
-	case http.MethodPost:
-		return readable(r.Header)
-	}
-	return &refusal{http.StatusMethodNotAllowed, candor.New(candor.CodeMethodNotAllowed, "", server,
-		candor.WithDetails(map[string]any{"allowed": strings.Split(allowedMethods, ", ")}))}
-}
-
-// readable returns a refusal for a body that is not unencoded JSON.
-func readable(h http.Header) *refusal {
-	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
-	coding := h.Get("Content-Encoding")
-	if err == nil && kind == "application/json" && (coding == "" || strings.EqualFold(coding, "identity")) {
-		return nil
-	}
-	return &refusal{http.StatusUnsupportedMediaType, candor.New(candor.CodeMediaTypeUnsupported, "",
-		candor.WithOrigin(candor.PartyServer, false))}
-}
-
 const (
-	smallBody = 64 << 10 // smaller bodies are not counted
-	bodyRoom  = 32 << 20 // limit for all larger ones together; decoding a body takes several times its size
-	roomWait  = 5 * time.Second
+	smallBody     = httpguard.Midsize + 1 // the first buffer of [httpguard.ReadBody]; bodies of up to this size are not counted
+	bodyBudget    = 32 << 20              // limit for all larger ones together; decoding a body takes several times its size
+	budgetTimeout = 5 * time.Second
 )
 
-// room limits the bytes of requests that are held at the same time: those of large bodies over HTTP, where small bodies are not
-// counted, and those of all requests on a stream. A request that gets no space within the wait is refused with UNAVAILABLE.
-type room struct {
-	size int64
-	free *semaphore.Weighted
-	wait time.Duration
-}
-
-func newRoom(largest int) room {
-	size := max(bodyRoom, int64(largest))
-	return room{size: size, free: semaphore.NewWeighted(size), wait: roomWait}
-}
-
-// place is the reservation of one request. The zero place holds nothing.
-type place struct {
-	r    *room
-	size int64
-}
-
-// take reserves size bytes, or returns the refusal to send if none become free in time.
-func (r *room) take(ctx context.Context, size int64) (place, *refusal) {
-	if r.free.TryAcquire(size) {
-		return place{r, size}, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, r.wait)
-	defer cancel()
-	if r.free.Acquire(ctx, size) != nil {
-		return place{}, &refusal{http.StatusServiceUnavailable, candor.New(candor.CodeUnavailable, "Too many large requests are under way.",
-			candor.WithOrigin(candor.PartyServer, false), candor.WithDetails(map[string]any{"bytesAtOnce": r.size}))}
-	}
-	return place{r, size}, nil
-}
-
-// shrink releases all but need bytes.
-func (p *place) shrink(need int64) {
-	if need < p.size {
-		p.r.free.Release(p.size - need)
-		p.size = need
-	}
+// newBudget returns the budget for the requests that are held at the same time, of which the largest may have that many bytes. Those
+// up to the size small are not counted.
+func newBudget(largest int, small int64) httpguard.Budget {
+	return httpguard.Budget{Limit: max(bodyBudget, int64(largest)), Timeout: budgetTimeout, Small: small}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/httpguard"
 	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
@@ -24,9 +25,9 @@ type answer struct {
 	r     *http.Request // as received
 	asked *wire.Message // the message of a POST, nil for other methods
 	// hidden reports that the id of the request was replaced.
-	hidden bool
-	place  place  // memory that a large body has reserved
-	ticket ticket // of a call that the gate has started
+	hidden   bool
+	reserved int64  // bytes of the budget that a large body holds
+	ticket   ticket // of a call that the gate has started
 	// recorded is set by the middleware.
 	recorded recorded
 	// mark is the value of throughHeader. Its address identifies the request inside the SDK.
@@ -292,19 +293,20 @@ func (a *answer) refuse(status int, e *candor.Error, v contract.Verdict, id wire
 
 // turnAway answers a request whose message was not read. The request may not be JSON-RPC, so a server with the problem dialect
 // answers with a problem document.
-func (a *answer) turnAway(no *refusal, id wire.ID) {
+func (a *answer) turnAway(no *httpguard.Refusal, id wire.ID) {
 	b := a.l.b
+	no.SetHeaders(a.Header())
 	if b.o.Dialect.Name() != "problem" {
-		a.refuse(no.status, no.err, no.verdict(), id)
+		a.refuse(no.Status, no.Err, refusalVerdict(no), id)
 		return
 	}
 	x := a.exchange()
-	e := b.stamp(b.refine(a.r.Context(), no.err, &x), &x)
-	document := b.document(e, no.status)
-	if audit := b.record(a.r.Context(), failure{call: x, verdict: no.verdict(), err: e, envelope: document}); audit != nil {
-		document = b.document(audit, no.status)
+	e := b.stamp(b.refine(a.r.Context(), no.Err, &x), &x)
+	document := b.document(e, no.Status)
+	if audit := b.record(a.r.Context(), failure{call: x, verdict: refusalVerdict(no), err: e, envelope: document}); audit != nil {
+		document = b.document(audit, no.Status)
 	}
-	a.send(no.status, "application/problem+json", document)
+	a.send(no.Status, "application/problem+json", document)
 }
 
 // document encodes an error as an RFC 9457 document. Its status is that of the response, not that of the error's class.

@@ -31,7 +31,7 @@ type openCall struct {
 	cancelled bool            // the client has cancelled the call, so it must not be answered
 	started   atomic.Bool     // passed on to the SDK; until then it waits in the queue
 	ticket    ticket          // held from the start until the answer is written
-	place     place           // memory reserved for its params
+	reserved  int64           // bytes of the budget that its params hold
 	queued    time.Time       // when it was added to the queue
 
 	recorded recorded // set by the middleware

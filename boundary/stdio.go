@@ -19,6 +19,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/httpguard"
 	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/internal/wireflaw"
@@ -110,14 +111,13 @@ func (c *streamConn) takeRequest(m *wire.Message) jsonrpc.Message {
 		c.refuse(fault(candor.CodeInvalidRequest, "a notification has no id"), id, o.exchange(), contract.VerdictProtocol)
 		return nil
 	}
-	place, no := c.room.take(c.life, int64(len(o.params)))
-	if no != nil {
-		c.refuse(no.err, id, o.exchange(), contract.VerdictProtocol)
+	if err := c.budget.Reserve(c.life, &o.reserved, int64(len(o.params))); err != nil {
+		guard := httpguard.Guard{By: candor.PartyServer}
+		c.refuse(guard.RefuseBody(err, c.maxBytes()).Err, id, o.exchange(), contract.VerdictProtocol)
 		return nil
 	}
-	o.place = place
 	if e := c.calls.open(o); e != nil {
-		o.place.shrink(0)
+		c.budget.Release(&o.reserved)
 		c.refuse(e, id, o.exchange(), contract.VerdictProtocol)
 		return nil
 	}

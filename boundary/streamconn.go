@@ -18,6 +18,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/httpguard"
 	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -38,7 +39,7 @@ type streamConn struct {
 	limits wire.Limits
 	calls  *inflight
 	gate   *callGate
-	room   room
+	budget httpguard.Budget
 	life   context.Context //nolint:containedctx // done when the connection ends
 	die    context.CancelFunc
 
@@ -73,7 +74,7 @@ func (t *streamTransport) open(ctx context.Context) *streamConn {
 	if c.over == nil {
 		c.over = make(chan struct{})
 	}
-	c.room = newRoom(c.maxBytes())
+	c.budget = newBudget(c.maxBytes(), 0)
 	c.life, c.die = context.WithCancel(ctx)
 	go c.pump()
 	if t.stop != nil {
@@ -237,7 +238,7 @@ func (c *streamConn) answer(ctx context.Context, r *jsonrpc.Response) error {
 	}
 	streamCalls.remove(o)
 	defer o.ticket.end()
-	defer o.place.shrink(0)
+	defer c.budget.Release(&o.reserved)
 	switch {
 	case cancelled:
 		c.withhold(ctx, o, r)

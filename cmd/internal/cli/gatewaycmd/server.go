@@ -17,7 +17,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
-	"github.com/candor-mcp/candor/internal/hostguard"
+	"github.com/candor-mcp/candor/internal/httpguard"
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
@@ -227,7 +227,7 @@ func (s *server) adminPages() http.Handler {
 	mux.HandleFunc("GET /metrics", s.metricsPage)
 	mux.HandleFunc("GET /status", s.statusPage)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if guard := (hostguard.Guard{}); !guard.KnowsHost(r.Host) || !guard.KnowsOrigin(r) {
+		if guard := (httpguard.Guard{}); !guard.KnowsHost(r.Host) || !guard.KnowsOrigin(r) {
 			http.Error(w, "this page is only for this machine", http.StatusForbidden)
 			return
 		}

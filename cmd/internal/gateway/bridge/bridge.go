@@ -175,7 +175,7 @@ func (x *exchange) fail(m *wire.Message, e *candor.Error) {
 func (x *exchange) End() {
 	s := x.b.session(x.Session)
 	if s == nil {
-		x.Reject(httpgate.NewRejection(http.StatusNotFound, common.SessionNotFound))
+		x.Reject(http.StatusNotFound, common.SessionNotFound)
 		return
 	}
 	x.b.finish(s)

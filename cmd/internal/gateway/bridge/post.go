@@ -8,7 +8,6 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
-	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
 	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
@@ -158,14 +157,14 @@ func (x *exchange) Listen() {
 	s := x.b.session(x.Session)
 	switch {
 	case x.Session == "":
-		x.Reject(httpgate.NewRejection(http.StatusMethodNotAllowed, candor.CodeMethodNotAllowed))
+		x.Reject(http.StatusMethodNotAllowed, candor.CodeMethodNotAllowed)
 		return
 	case s == nil:
-		x.Reject(httpgate.NewRejection(http.StatusNotFound, common.SessionNotFound))
+		x.Reject(http.StatusNotFound, common.SessionNotFound)
 		return
 	case x.Handler.Streams.Add(1) > int64(x.Handler.Options.Streams):
 		x.Handler.Streams.Add(-1)
-		x.Reject(httpgate.NewRejection(http.StatusServiceUnavailable, candor.CodeTooManySessions))
+		x.Reject(http.StatusServiceUnavailable, candor.CodeTooManySessions)
 		return
 	}
 	defer x.Handler.Streams.Add(-1)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/yamlfile"
-	"github.com/candor-mcp/candor/internal/hostguard"
+	"github.com/candor-mcp/candor/internal/httpguard"
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 	"github.com/candor-mcp/candor/internal/redact"
 )
@@ -86,7 +86,7 @@ func ParseAdmin(text string) (string, error) {
 // IsLocal reports whether an address that [ParseListen] has accepted can only be reached from this machine.
 func IsLocal(address string) bool {
 	host, _, err := net.SplitHostPort(address)
-	return err == nil && hostguard.IsLoopback(host)
+	return err == nil && httpguard.IsLoopback(host)
 }
 
 // ParseURL parses the URL of a server.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/http1"
+	"github.com/candor-mcp/candor/internal/httpguard"
 	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -23,7 +24,7 @@ func (x *Exchange) whole(res *http.Response) gateway.Reply {
 		x.call.PassThrough(x.Context, rejected(res.StatusCode, res.Header, body), body)
 		x.reject(res, body, err)
 		return gateway.Reply{}
-	case errors.Is(err, errMemoryBudget):
+	case errors.Is(err, httpguard.ErrBudget):
 		return x.failUnheld()
 	case errors.Is(err, errDamaged) && res.StatusCode >= http.StatusBadRequest:
 		return x.rejection(res, nil)

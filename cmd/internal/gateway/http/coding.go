@@ -16,6 +16,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/internal/httpguard"
 )
 
 // The gateway requests answers without a content coding. Some servers and proxies compress nevertheless. Their answers are
@@ -103,7 +104,7 @@ func (c *codedBody) reserve(size int64) int64 {
 	if c == nil || !c.keep {
 		return size
 	}
-	c.most = max(size, 2*smallMessage)
+	c.most = max(size, 2*httpguard.SmallMessage)
 	return 2 * size
 }
 
@@ -171,7 +172,7 @@ func (d *decoder) Read(p []byte) (int, error) {
 	}
 	n, err := d.out.Read(p)
 	if d.n += int64(n); d.n > d.most+maxRatio*d.src.n+1 {
-		return n, errTooLarge
+		return n, httpguard.ErrTooLarge
 	}
 	return n, d.explain(err)
 }
@@ -202,7 +203,7 @@ func (d *decoder) explain(err error) error {
 	switch {
 	case err == nil, err == io.EOF && (d.out != nil || d.src.n == 0): //nolint:errorlint // the very end, not one that is wrapped
 		return err
-	case d.src.err != nil && !errors.Is(d.src.err, io.EOF), errors.Is(err, errTooLarge), errors.Is(err, errDamaged):
+	case d.src.err != nil && !errors.Is(d.src.err, io.EOF), errors.Is(err, httpguard.ErrTooLarge), errors.Is(err, errDamaged):
 		return d.src.err
 	}
 	return fmt.Errorf("%w: %w", errDamaged, err)

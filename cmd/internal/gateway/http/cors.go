@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/candor-mcp/candor/internal/httpguard"
 )
 
 // Browsers send a preflight request before a page may send a call (the CORS protocol of the Fetch standard). Only
@@ -12,7 +14,7 @@ import (
 // sends its token in a header.
 
 const (
-	corsMethods = allowedMethods
+	corsMethods = httpguard.AllowedMethods
 	corsHeaders = "Accept, Authorization, Content-Type, Last-Event-ID, Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id"
 	corsExposed = "Mcp-Protocol-Version, Mcp-Session-Id, Retry-After, WWW-Authenticate"
 	corsMaxAge  = "600" // seconds

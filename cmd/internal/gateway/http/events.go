@@ -11,6 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/http1"
 	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/httpguard"
 	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -26,7 +27,7 @@ func (x *Exchange) events(res *http.Response) gateway.Reply {
 	for {
 		e, err := events.Next()
 		switch {
-		case errors.Is(err, errMemoryBudget):
+		case errors.Is(err, httpguard.ErrBudget):
 			return x.failUnheld()
 		case err != nil:
 			return x.ended(err, len(events.LastEventID()) > 0)

@@ -14,6 +14,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/httpguard"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -26,10 +27,10 @@ type Exchange struct {
 	Session string
 	target  *url.URL
 
-	call          *gateway.Call // nil if the request is not a call
-	requestMemory reservation   // memory of the request
-	answerMemory  reservation   // memory of the answer
-	coded         *codedBody    // the answer, if it is compressed
+	call          *gateway.Call   // nil if the request is not a call
+	requestMemory httpguard.Share // memory of the request
+	answerMemory  httpguard.Share // memory of the answer
+	coded         *codedBody      // the answer, if it is compressed
 	giveUp        context.CancelCauseFunc
 	timer         *time.Timer // nil if the call has no deadline
 	last          time.Time   // latest end of the call, even with progress
@@ -211,7 +212,7 @@ func (x *Exchange) lost(err error) gateway.Reply {
 	case x.Request.Context().Err() != nil:
 		x.call.Cancelled(x.Context)
 		return gateway.Reply{}
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, httpguard.ErrTooLarge):
 		return x.sendReply(x.call.Lose(x.Context, gateway.OversizeError(x.Handler.up.MaxBytes()), nil, true))
 	case errors.Is(err, errDamaged):
 		return x.sendReply(x.call.Lose(x.Context, errBadCoding(), nil, true))
@@ -271,13 +272,13 @@ func (x *Exchange) pass(res *http.Response, err error) {
 	if err != nil {
 		if x.Request.Context().Err() == nil {
 			e, _ := errBroken(err)
-			x.Reject(&Rejection{http.StatusBadGateway, e})
+			x.refuse(&httpguard.Refusal{Status: http.StatusBadGateway, Err: e})
 		}
 		return
 	}
 	defer func() { _ = res.Body.Close() }()
 	if isRedirect(res.StatusCode) {
-		x.Reject(&Rejection{http.StatusBadGateway, x.errRedirect(res)})
+		x.refuse(&httpguard.Refusal{Status: http.StatusBadGateway, Err: x.errRedirect(res)})
 		return
 	}
 	if res.StatusCode < http.StatusBadRequest || x.Handler.up.Options.Mode == gateway.ModeObserve {
@@ -289,7 +290,7 @@ func (x *Exchange) pass(res *http.Response, err error) {
 		x.reject(res, nil, errDamaged)
 		return
 	}
-	body, err := x.readAnswer(res, midsize)
+	body, err := x.readAnswer(res, httpguard.Midsize)
 	x.reject(res, body, err)
 }
 

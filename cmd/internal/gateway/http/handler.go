@@ -11,10 +11,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/http1"
 	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/internal/hostguard"
+	"github.com/candor-mcp/candor/internal/httpguard"
 )
 
 // Options configures a [Handler]: which clients it serves, and how much memory and how many connections they may use.
@@ -95,8 +96,8 @@ func New(u *gateway.Upstream, target *url.URL, o Options) *Handler {
 			u.Secrets.Store(v)
 		}
 	}
-	d := &Handler{up: u, Options: o, target: target, guard: hostguard.Guard{Hosts: o.Hosts, Origins: o.Origins}}
-	d.requests, d.answers = newBodyBudget(o.Hold/2, o.Patience), newBodyBudget(o.Hold/2, o.Patience)
+	d := &Handler{up: u, Options: o, target: target, guard: httpguard.Guard{Hosts: o.Hosts, Origins: o.Origins, Token: o.Token, By: candor.PartyGateway}}
+	d.requests, d.answers = httpguard.NewSplitBudget(o.Hold/2, o.Patience), httpguard.NewSplitBudget(o.Hold/2, o.Patience)
 	d.sessions.most, d.legacy.most = o.Sessions, o.Sessions
 	return d
 }
@@ -106,14 +107,14 @@ type Handler struct {
 	up      *gateway.Upstream
 	Options Options
 	target  *url.URL
-	guard   hostguard.Guard
+	guard   httpguard.Guard
 
 	sessions sessionTable // by Mcp-Session-Id
 	legacy   sessionTable // by the key in the message address sent to the client
 	Calls    atomic.Int64
 	Streams  atomic.Int64
-	requests bodyBudget
-	answers  bodyBudget // and events
+	requests httpguard.SplitBudget
+	answers  httpguard.SplitBudget // and events
 }
 
 func (d *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -135,8 +136,8 @@ func (x *Exchange) Serve(what Methods) {
 	if x.preflight() {
 		return
 	}
-	if no := x.Handler.check(x.Request); no != nil {
-		x.Reject(no)
+	if no := x.Handler.guard.Check(x.Request); no != nil {
+		x.refuse(no)
 		return
 	}
 	switch x.Request.Method {

@@ -11,6 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/httpguard"
 	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -57,7 +58,7 @@ func (o *stream) close() {
 func (x *Exchange) Listen() {
 	if x.Handler.Streams.Add(1) > int64(x.Handler.Options.Streams) {
 		x.Handler.Streams.Add(-1)
-		x.Reject(NewRejection(http.StatusServiceUnavailable, candor.CodeTooManySessions))
+		x.Reject(http.StatusServiceUnavailable, candor.CodeTooManySessions)
 		return
 	}
 	defer x.Handler.Streams.Add(-1)
@@ -69,7 +70,7 @@ func (x *Exchange) Listen() {
 	}
 	defer func() { _ = res.Body.Close() }()
 	if !x.decode(res) {
-		x.Reject(&Rejection{http.StatusBadGateway, errEncoded(res.Header)})
+		x.refuse(&httpguard.Refusal{Status: http.StatusBadGateway, Err: errEncoded(res.Header)})
 		return
 	}
 	o := &stream{x: x, s: x.Handler.sessions.get(x.Session)}
@@ -198,7 +199,7 @@ func (o *stream) stray(answer []byte) {
 func (x *Exchange) postLegacy(key string) {
 	s := x.Handler.legacy.get(key)
 	if s == nil {
-		x.Reject(NewRejection(http.StatusNotFound, common.SessionNotFound))
+		x.Reject(http.StatusNotFound, common.SessionNotFound)
 		return
 	}
 	x.Session, x.target = key, s.endpoint
@@ -256,7 +257,7 @@ func (x *Exchange) rejectedLegacy(res *http.Response) (e *candor.Error, said []b
 		return x.errRedirect(res), nil
 	}
 	if x.decode(res) {
-		said, _ = x.readMessage(res.Body, res.ContentLength, midsize)
+		said, _ = x.readMessage(res.Body, res.ContentLength, httpguard.Midsize)
 	}
 	return rejected(res.StatusCode, res.Header, said), said
 }

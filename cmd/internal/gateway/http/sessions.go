@@ -9,6 +9,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/internal/httpguard"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -122,7 +123,7 @@ func (s *session) park(x *Exchange, c *gateway.Call) bool {
 		return false
 	}
 	p := &parkedCall{call: c, detached: x.detached()}
-	p.detached.requestMemory, x.requestMemory = x.requestMemory, reservation{}
+	p.detached.requestMemory, x.requestMemory = x.requestMemory, httpguard.Share{}
 	x.Handler.Calls.Add(1)
 	if limit := c.Timeout(); limit > 0 {
 		p.last = time.Now().Add(gateway.MaxExtension * limit)

@@ -11,6 +11,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/internal/httpguard"
 )
 
 // httpCodes maps the status of a rejection to a code.
@@ -103,7 +104,7 @@ func reasonOf(err error) string {
 
 // unheldError returns the error for an answer that arrived while other large messages used all the memory. The call was executed.
 func unheldError() *candor.Error {
-	return gateway.NewError(candor.CodeTooLarge, "reason", errMemoryBudget.Error()).With(
+	return gateway.NewError(candor.CodeTooLarge, "reason", httpguard.ErrBudget.Error()).With(
 		candor.WithMessage("The server answered, but the gateway had no memory left to pass the answer on."),
 		candor.WithSuggestion("Check whether the call took effect before retrying; then ask for less: fewer items, a smaller range, a shorter text."))
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
-	"github.com/candor-mcp/candor/internal/hostguard"
+	"github.com/candor-mcp/candor/internal/httpguard"
 	"github.com/candor-mcp/candor/meter/prom"
 )
 
@@ -50,7 +50,7 @@ func (h *Harness) HealthHandler() http.Handler {
 	mux.HandleFunc("GET /healthz", h.serveHealth)
 	mux.HandleFunc("GET /metrics", h.serveMetrics)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		guard := hostguard.Guard{}
+		guard := httpguard.Guard{}
 		if !guard.KnowsHost(r.Host) || !guard.KnowsOrigin(r) {
 			http.Error(w, "this endpoint answers to programs on its own machine only", http.StatusForbidden)
 			return

@@ -1,4 +1,4 @@
-package httpgate
+package httpguard
 
 import (
 	"context"
@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-func newHolding(most int64) *memoryBudget {
-	return &memoryBudget{limit: most, timeout: 30 * time.Second}
+func newBudget(most int64) *Budget {
+	return &Budget{Limit: most, Timeout: 30 * time.Second, Small: SmallMessage}
 }
 
-// wants reserves need bytes. The channel receives the result.
-func (h *memoryBudget) wants(held *int64, need int64) <-chan error {
+// reserveLater reserves need bytes. The channel receives the result.
+func (h *Budget) reserveLater(held *int64, need int64) <-chan error {
 	got := make(chan error, 1)
 	go func() { got <- h.wait(context.Background(), held, need) }()
 	synctest.Wait()
@@ -33,14 +33,14 @@ func isPending(got <-chan error) bool {
 
 func TestReservationWaitsUntilMemoryIsReleased(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHolding(100 << 10)
+		h := newBudget(100 << 10)
 		var first, second int64
 		if !h.try(&first, 60<<10) || h.try(&second, 60<<10) {
-			t.Fatal("not one of two was let in")
+			t.Fatal("want one reservation of two")
 		}
-		got := h.wants(&second, 60<<10)
+		got := h.reserveLater(&second, 60<<10)
 		if !isPending(got) {
-			t.Fatal("there was no room")
+			t.Fatal("a reservation exceeds the budget")
 		}
 		h.try(&first, 0)
 		if err := <-got; err != nil || second != 60<<10 || h.used != 60<<10 {
@@ -51,10 +51,10 @@ func TestReservationWaitsUntilMemoryIsReleased(t *testing.T) {
 
 func TestReservationFailsAfterTheTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHolding(100 << 10)
+		h := newBudget(100 << 10)
 		var first, second int64
 		h.try(&first, 60<<10)
-		if err := h.wait(t.Context(), &second, 60<<10); !errors.Is(err, errMemoryBudget) || second != 0 {
+		if err := h.wait(t.Context(), &second, 60<<10); !errors.Is(err, ErrBudget) || second != 0 {
 			t.Errorf("%v, %d held", err, second)
 		}
 		h.try(&first, 0)
@@ -64,23 +64,23 @@ func TestReservationFailsAfterTheTimeout(t *testing.T) {
 	})
 }
 
-// TestAllThatWaitForMoreDoNotWaitForEachOther uses holders that together hold the whole budget and each need more.
-func TestAllThatWaitForMoreDoNotWaitForEachOther(t *testing.T) {
+// TestHoldersDoNotWaitForEachOther uses holders that together hold the whole budget and each need more.
+func TestHoldersDoNotWaitForEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHolding(100 << 10)
+		h := newBudget(100 << 10)
 		var first, second, stranger int64
 		h.try(&first, 50<<10)
 		h.try(&second, 50<<10)
-		waits := h.wants(&first, 60<<10)
-		comes := h.wants(&stranger, 10<<10)
+		waits := h.reserveLater(&first, 60<<10)
+		comes := h.reserveLater(&stranger, 10<<10)
 		if !isPending(waits) || !isPending(comes) {
-			t.Fatal("there was no room")
+			t.Fatal("a reservation exceeds the budget")
 		}
 		if !h.try(&second, 60<<10) {
-			t.Fatal("all wait for each other")
+			t.Fatal("all holders wait for each other")
 		}
 		if !isPending(waits) || !isPending(comes) {
-			t.Fatal("more than one was let in above the budget")
+			t.Fatal("more than one holder exceeds the budget")
 		}
 		h.try(&second, 0)
 		if err := errors.Join(<-waits, <-comes); err != nil {
@@ -90,26 +90,26 @@ func TestAllThatWaitForMoreDoNotWaitForEachOther(t *testing.T) {
 }
 
 func TestLargeMessagesDoNotBlockSmallOnes(t *testing.T) {
-	s := newBodyBudget(16<<20, time.Nanosecond)
+	s := NewSplitBudget(16<<20, time.Nanosecond)
 	never := func() {}
 	n := 0
-	for n < 100 && s.reserve(t.Context(), new(reservation), 1<<20, never) == nil {
+	for n < 100 && s.Reserve(t.Context(), new(Share), 1<<20, never) == nil {
 		n++
 	}
-	var usual reservation
-	if err := s.reserve(t.Context(), &usual, 40<<10, never); err != nil || n != 12 {
-		t.Errorf("%d large messages were let in, then %v", n, err)
+	var usual Share
+	if err := s.Reserve(t.Context(), &usual, 40<<10, never); err != nil || n != 12 {
+		t.Errorf("%d large messages were admitted, then %v", n, err)
 	}
-	if err := s.reserve(t.Context(), &usual, 1<<20, never); !errors.Is(err, errMemoryBudget) || usual.usual != 40<<10 {
+	if err := s.Reserve(t.Context(), &usual, 1<<20, never); !errors.Is(err, ErrBudget) || usual.usual != 40<<10 {
 		t.Errorf("%v, and %v is held", err, usual)
 	}
 }
 
 func TestOneMessageMayExceedTheBudget(t *testing.T) {
-	h := newHolding(1 << 20)
+	h := newBudget(1 << 20)
 	var one int64
 	if !h.try(&one, 16<<20) {
-		t.Error("it would wait for ever")
+		t.Error("a message larger than the budget waits forever")
 	}
 }
 
@@ -117,7 +117,7 @@ func TestOneMessageMayExceedTheBudget(t *testing.T) {
 func TestHeldMemoryIsAtMostTheBudgetAndOneMessage(t *testing.T) {
 	const most, message = 1 << 20, 512 << 10
 	synctest.Test(t, func(t *testing.T) {
-		h := newHolding(most)
+		h := newBudget(most)
 		var crowd sync.WaitGroup
 		for range 50 {
 			crowd.Go(func() {

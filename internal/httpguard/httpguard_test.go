@@ -1,4 +1,4 @@
-package hostguard
+package httpguard
 
 import (
 	"net/http/httptest"

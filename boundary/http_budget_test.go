@@ -16,9 +16,9 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// TestLargeRequestsHaveARoomThatIsBounded uses up the memory for large requests with calls that do not end. Another large request is
+// TestLargeRequestsShareABudget uses up the memory for large requests with calls that do not end. Another large request is
 // refused with a retry delay, a small one is served, and so is a large one after memory was released.
-func TestLargeRequestsHaveARoomThatIsBounded(t *testing.T) {
+func TestLargeRequestsShareABudget(t *testing.T) {
 	r := &rig{tally: new(tally)}
 	b := Install(demoServer(), Options{Ledger: r.tally, Meter: r.tally, Logger: quiet})
 	var inside atomic.Int64
@@ -31,46 +31,46 @@ func TestLargeRequestsHaveARoomThatIsBounded(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}`))
 	}))
-	l.room.wait = 10 * time.Millisecond // requests that get memory do not wait
+	l.budget.Timeout = 10 * time.Millisecond // requests that get memory do not wait
 	r.Server = httptest.NewServer(l)
 	t.Cleanup(r.Close)
 	small := request("1", "ping", "")
 	large := small + strings.Repeat(" ", defaultMaxBody-len(small))
 
 	var under sync.WaitGroup
-	for range bodyRoom / defaultMaxBody {
+	for range bodyBudget / defaultMaxBody {
 		under.Go(func() {
 			if got := r.do(t, "POST", large).status; got != http.StatusOK {
-				t.Errorf("what found room was answered with %d", got)
+				t.Errorf("a request within the budget: status %d", got)
 			}
 		})
 	}
-	for inside.Load() < bodyRoom/defaultMaxBody {
+	for inside.Load() < bodyBudget/defaultMaxBody {
 		time.Sleep(time.Millisecond)
 	}
 	res := r.do(t, "POST", large)
 	if e := res.failure(t); res.status != http.StatusServiceUnavailable || res.header.Get("Retry-After") != "1" || e == nil || e.Code() != candor.CodeUnavailable {
-		t.Errorf("without room it was answered with %d %v: %s", res.status, res.header, res.body)
+		t.Errorf("a request beyond the budget: %d %v: %s", res.status, res.header, res.body)
 	}
 	if entries, _, _ := r.totals(); entries != 1 {
 		t.Errorf("%d entries", entries)
 	}
 	if string(wire.PeekID(res.body, nil)) != "1" {
-		t.Errorf("the refusal does not say whose it is: %s", res.body)
+		t.Errorf("the refusal has no id: %s", res.body)
 	}
 	if got := r.do(t, "POST", small).status; got != http.StatusOK {
-		t.Errorf("a small one was answered with %d", got)
+		t.Errorf("a small request: status %d", got)
 	}
 	close(end)
 	under.Wait()
 	if got := r.do(t, "POST", large).status; got != http.StatusOK {
-		t.Errorf("with room again it was answered with %d", got)
+		t.Errorf("a request after the release: status %d", got)
 	}
 }
 
-// TestWhatIsOnlyAnnouncedTakesNoRoom sends requests that announce more bytes than are available and send few of them, and one without
+// TestAnnouncedBytesAreNotReserved sends requests that announce more bytes than are available and send few of them, and one without
 // a content length. Other requests do not wait for them.
-func TestWhatIsOnlyAnnouncedTakesNoRoom(t *testing.T) {
+func TestAnnouncedBytesAreNotReserved(t *testing.T) {
 	b := Install(demoServer(), Options{Logger: quiet})
 	l := b.layer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		if q.Header.Get("Wait") != "" {
@@ -79,7 +79,7 @@ func TestWhatIsOnlyAnnouncedTakesNoRoom(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}`))
 	}))
-	l.room.wait = 10 * time.Millisecond
+	l.budget.Timeout = 10 * time.Millisecond
 	var arrived atomic.Int64
 	r := &rig{tally: new(tally), Server: httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		arrived.Add(1)
@@ -92,7 +92,7 @@ func TestWhatIsOnlyAnnouncedTakesNoRoom(t *testing.T) {
 		head + "Content-Length: 4194304\r\n\r\n" + small[:10],
 		head + "Wait: 1\r\nTransfer-Encoding: chunked\r\n\r\n" + strconv.FormatInt(int64(len(small)), 16) + "\r\n" + small + "\r\n0\r\n\r\n",
 	} {
-		const many = 2 * bodyRoom / defaultMaxBody
+		const many = 2 * bodyBudget / defaultMaxBody
 		arrived.Store(0)
 		for range many {
 			conn, err := net.Dial("tcp", r.Listener.Addr().String())
@@ -108,7 +108,7 @@ func TestWhatIsOnlyAnnouncedTakesNoRoom(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		if got := r.do(t, "POST", small+strings.Repeat(" ", defaultMaxBody-len(small))).status; got != http.StatusOK {
-			t.Errorf("beside %.200q a large call was answered with %d", kind, got)
+			t.Errorf("beside %.200q: a large call got status %d", kind, got)
 		}
 	}
 }
