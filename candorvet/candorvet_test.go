@@ -1,18 +1,13 @@
 package candorvet_test
 
 import (
-	"fmt"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/go/analysis/analysistest"
 
 	"github.com/candor-mcp/candor/candorvet"
-	"github.com/candor-mcp/candor/candorvet/check"
 )
 
 // TestEveryRuleFindsAndFixesWhatThePackagesSay runs over the packages below testdata/src. Their comments have the expected
@@ -35,42 +30,6 @@ func TestNakedReturnsAndEncodedErrors(t *testing.T) {
 
 func TestEveryFunctionIsLookedAtWhenAsked(t *testing.T) {
 	analysistest.Run(t, analysistest.TestData(), candorvet.New(candorvet.Options{All: true}), "everywhere")
-}
-
-// TestRealSDKsHaveTheShapesOfTheStubs runs over servers that compile against the SDKs in go.mod, so that the stubs cannot drift from
-// the SDKs. It reads the compiler's export data of the SDKs; analysistest would compile them again.
-func TestRealSDKsHaveTheShapesOfTheStubs(t *testing.T) {
-	for _, dir := range []string{"testdata/real/gosdk", "testdata/real/mcpgo"} {
-		report, err := check.Packages(t.Context(), check.Config{Patterns: []string{"./" + dir}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, f := range report.Findings {
-			got = append(got, fmt.Sprintf("%s:%d %s", f.File, f.Line, f.Rule))
-		}
-		if diff := cmp.Diff(wanted(t, dir+"/server.go"), got); diff != "" {
-			t.Errorf("(- wanted, + found)\n%s", diff)
-		}
-	}
-}
-
-var wantComment = regexp.MustCompile("// want `\\^(\\w+):`")
-
-// wanted reads the comments with the expected rule of each line.
-func wanted(t *testing.T, name string) []string {
-	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for i, line := range strings.Split(string(data), "\n") {
-		if m := wantComment.FindStringSubmatch(line); m != nil {
-			out = append(out, fmt.Sprintf("%s:%d %s", name, i+1, m[1]))
-		}
-	}
-	return out
 }
 
 func TestOnlyChosenRulesAreApplied(t *testing.T) {

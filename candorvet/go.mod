@@ -4,7 +4,6 @@ go 1.26.5
 
 require (
 	github.com/candor-mcp/candor v0.1.0
-	github.com/google/go-cmp v0.7.0
 	golang.org/x/tools v0.52.0
 )
 

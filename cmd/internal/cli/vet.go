@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/candorvet"
-	"github.com/candor-mcp/candor/candorvet/check"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/vet"
 )
 
 // vetCommand holds the flags of `candor vet`.
@@ -79,7 +79,7 @@ func (c *vetCommand) run(env *term.Env, cmd *cobra.Command, patterns []string) e
 			return term.Unknown("rule", name, candorvet.RuleNames())
 		}
 	}
-	report, err := check.Packages(cmd.Context(), check.Config{
+	report, err := vet.Packages(cmd.Context(), vet.Config{
 		Patterns: patterns, Options: candorvet.Options{All: c.all, Rules: lower(c.rules)},
 	})
 	if err != nil {
@@ -110,14 +110,14 @@ func lower(words []string) []string {
 }
 
 // writeFixes writes the fixes and returns the remaining findings. Ctrl-C stops it only before the first file is written.
-func (c *vetCommand) writeFixes(env *term.Env, cmd *cobra.Command, report *check.Report) (*check.Report, error) {
+func (c *vetCommand) writeFixes(env *term.Env, cmd *cobra.Command, report *vet.Report) (*vet.Report, error) {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 	defer stop()
 	done, err := report.Fix(ctx)
 	if done != nil && len(done.Files) > 0 {
 		env.Notify(cmd, "fixed "+strings.Join(done.Files, ", "), "replace CodeUnknownToolFailure by a better code; candor codes lists them")
 	}
-	var broken *check.BrokenError
+	var broken *vet.BrokenError
 	switch {
 	case err == nil:
 		return done.After, nil
@@ -137,11 +137,11 @@ const candorPath = "github.com/candor-mcp/candor"
 // vetError adds the next step to an error of reading packages.
 func vetError(err error, patterns []string) *term.Error {
 	named := strings.Join(patterns, " ")
-	var broken *check.BrokenError
+	var broken *vet.BrokenError
 	switch {
-	case errors.Is(err, check.ErrNoGo):
+	case errors.Is(err, vet.ErrNoGo):
 		return term.BadInput("install Go, or add its folder to PATH", "%s", err)
-	case errors.Is(err, check.ErrNoPackages):
+	case errors.Is(err, vet.ErrNoPackages):
 		return term.BadInput("name packages of a module as for go build, such as ./...", "%s", err)
 	case errors.As(err, &broken):
 		return term.BadInput("fix the errors of go build "+named+", then run the command again", "%s", broken)
@@ -150,30 +150,12 @@ func vetError(err error, patterns []string) *term.Error {
 	}
 }
 
-// findingRow is a finding as JSON; the help of the command documents it.
-type findingRow struct {
-	Rule      string `json:"rule"`
-	File      string `json:"file"`
-	Line      int    `json:"line"`
-	Column    int    `json:"column"`
-	EndLine   int    `json:"endLine"`
-	EndColumn int    `json:"endColumn"`
-	Message   string `json:"message"`
-	Next      string `json:"next"`
-	Fix       string `json:"fix,omitempty"`
-}
-
-func writeFinding(env *term.Env, format string, f *check.Finding) error {
+func writeFinding(env *term.Env, format string, f *vet.Finding) error {
 	if format != "json" {
 		p := env.Colors()
 		rule, rest, _ := strings.Cut(f.Message, ": ")
 		_, err := fmt.Fprintf(env.Out, "%s: %s: %s\n", p.Name(fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)), p.Bad(rule), rest)
 		return err
 	}
-	line, err := term.MarshalJSON(findingRow{f.Rule, f.File, f.Line, f.Column, f.EndLine, f.EndColumn, f.Message, f.Next, f.Fix})
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(env.Out, "%s\n", line)
-	return err
+	return term.WriteJSONLine(env.Out, f)
 }

@@ -1,18 +1,26 @@
-package check_test
+package vet_test
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/candor-mcp/candor/candorvet"
-	"github.com/candor-mcp/candor/candorvet/check"
+	"github.com/candor-mcp/candor/cmd/internal/vet"
 )
 
 // The scripts of the command test findings and fixes; these tests cover cases that a script cannot.
+
+// analyser is the folder of the analyser.
+var analyser = filepath.Join("..", "..", "..", "candorvet")
 
 const server = `package server
 
@@ -32,7 +40,7 @@ func tool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, e
 func module(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	stubs := filepath.Join("..", "testdata", "src", "github.com")
+	stubs := filepath.Join(analyser, "testdata", "src", "github.com")
 	for _, name := range []string{"candor-mcp/candor", "modelcontextprotocol/go-sdk"} {
 		target := filepath.Join(dir, "stub", filepath.FromSlash(name))
 		if err := os.CopyFS(target, os.DirFS(filepath.Join(stubs, filepath.FromSlash(name)))); err != nil {
@@ -65,9 +73,9 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-func analysed(t *testing.T, dir string) *check.Report {
+func analysed(t *testing.T, dir string) *vet.Report {
 	t.Helper()
-	report, err := check.Packages(t.Context(), check.Config{Dir: dir, Patterns: []string{"."}})
+	report, err := vet.Packages(t.Context(), vet.Config{Dir: dir, Patterns: []string{"."}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +142,7 @@ func TestFixThatWouldNotCompileIsNotWritten(t *testing.T) {
 	dir := module(t)
 	report := analysed(t, dir)
 	write(t, filepath.Join(dir, "stub", "candor-mcp", "candor", "candor.go"), "package candor\n")
-	var broken *check.BrokenError
+	var broken *vet.BrokenError
 	if _, err := report.Fix(t.Context()); !errors.As(err, &broken) {
 		t.Errorf("%v", err)
 	}
@@ -154,4 +162,40 @@ func TestFileThatChangedMeanwhileIsNotFixed(t *testing.T) {
 	if content(t, name) != "package server\n" {
 		t.Error("the file was written")
 	}
+}
+
+// TestRealSDKsHaveTheShapesOfTheStubs runs over servers that compile against the SDKs of the workspace, so that the stubs cannot drift from
+// the SDKs. It reads the compiler's export data of the SDKs; analysistest would compile them again.
+func TestRealSDKsHaveTheShapesOfTheStubs(t *testing.T) {
+	for _, dir := range []string{"testdata/real/gosdk", "testdata/real/mcpgo"} {
+		report, err := vet.Packages(t.Context(), vet.Config{Dir: analyser, Patterns: []string{"./" + dir}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range report.Findings {
+			got = append(got, fmt.Sprintf("%s:%d %s", f.File, f.Line, f.Rule))
+		}
+		if diff := cmp.Diff(wanted(t, dir+"/server.go"), got); diff != "" {
+			t.Errorf("(- wanted, + found)\n%s", diff)
+		}
+	}
+}
+
+var wantComment = regexp.MustCompile("// want `\\^(\\w+):`")
+
+// wanted reads the comments with the expected rule of each line.
+func wanted(t *testing.T, name string) []string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(analyser, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for i, line := range strings.Split(string(data), "\n") {
+		if m := wantComment.FindStringSubmatch(line); m != nil {
+			out = append(out, fmt.Sprintf("%s:%d %s", name, i+1, m[1]))
+		}
+	}
+	return out
 }

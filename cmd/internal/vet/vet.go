@@ -1,5 +1,5 @@
-// Package check runs the analyser of candorvet over packages, as go vet does, and writes its fixes only if the result compiles.
-package check
+// Package vet runs the analyser of candorvet over packages, as go vet does, and writes its fixes only if the result compiles.
+package vet
 
 import (
 	"cmp"
@@ -47,17 +47,17 @@ type Config struct {
 	Options  candorvet.Options
 }
 
-// Finding is one diagnostic in a form that does not depend on the source.
+// Finding is one diagnostic in a form that does not depend on the source. The help of `candor vet` documents its JSON.
 type Finding struct {
-	Rule      string // the name of the rule, or "allow" for an invalid allow comment
-	File      string // relative to the folder of [Config] if it is below it
-	Line      int
-	Column    int // in bytes, from 1
-	EndLine   int
-	EndColumn int
-	Message   string
-	Next      string // advice for the finding
-	Fix       string // the effect of the suggested fix, "" without one
+	Rule      string `json:"rule"` // or "allow" for an invalid allow comment
+	File      string `json:"file"` // relative to the folder of [Config] if it is below it
+	Line      int    `json:"line"`
+	Column    int    `json:"column"` // in bytes, from 1
+	EndLine   int    `json:"endLine"`
+	EndColumn int    `json:"endColumn"`
+	Message   string `json:"message"`
+	Next      string `json:"next"`          // advice for the finding
+	Fix       string `json:"fix,omitempty"` // the effect of the suggested fix
 
 	edits []edit
 }
