@@ -17,6 +17,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 )
 
 const (
@@ -124,7 +125,7 @@ func readVariables(t *testing.T) map[string]bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := harness.Inspect(t.Context(), settings, harness.Environment{Getenv: getenv, State: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
+	list := harness.Inspect(t.Context(), settings, domain.Environment{Getenv: getenv, State: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
 	for i := range list {
 		if err := list[i].Err(); err != nil {
 			t.Errorf("%s: %v", list[i].Name, err) // it may not have read all variables

@@ -11,6 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 )
 
 // harnessDomains has the flags of `candor workbench harness domains`.
@@ -59,7 +60,7 @@ func (c *harnessDomains) run(cmd *cobra.Command) error {
 	}
 	defer state.Close() //nolint:errcheck // nothing is written
 	list := harness.Inspect(term.Context(cmd.Context()), settings,
-		harness.Environment{Getenv: c.env.Getenv, State: state.Dir(), Guard: term.GuardCommand(), Logger: (&service.Flags{Quiet: true}).Logger(c.env.Err)})
+		domain.Environment{Getenv: c.env.Getenv, State: state.Dir(), Guard: term.GuardCommand(), Logger: (&service.Flags{Quiet: true}).Logger(c.env.Err)})
 	if format == "json" {
 		err = json.NewEncoder(c.env.Out).Encode(map[string]any{"domains": list})
 	} else {

@@ -18,6 +18,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
@@ -125,7 +126,7 @@ func harnessSettings(env *term.Env, domains []string) (s harness.Settings, err e
 func (c *harnessCommand) open(state *workbench.State, counts *meter.Meter, log *slog.Logger, recorder candor.Ledger) (*harness.Harness, error) {
 	h, err := harness.Open(harness.Options{
 		Settings: c.settings, Meter: counts, Recorder: recorder, Level: &c.level,
-		Environment: harness.Environment{Getenv: c.Env.Getenv, State: state.Dir(), Guard: term.GuardCommand(), Logger: log},
+		Environment: domain.Environment{Getenv: c.Env.Getenv, State: state.Dir(), Guard: term.GuardCommand(), Logger: log},
 	})
 	if err != nil {
 		return nil, term.BadInput("see docs/harness.md", "%s", err)

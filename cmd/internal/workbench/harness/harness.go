@@ -22,7 +22,7 @@ import (
 // Options configures a [Harness].
 type Options struct {
 	Settings    Settings
-	Environment Environment
+	Environment domain.Environment
 	Meter       *meter.Meter   // counts failures; required
 	Recorder    candor.Ledger  // records failures in line mode; nil records nothing
 	Level       *slog.LevelVar // set by sys/setLogLevel; nil omits that method

@@ -32,7 +32,7 @@ type MethodDescription struct {
 }
 
 // Inspect describes every domain, enabled or not. It opens each of them briefly and calls no method.
-func Inspect(ctx context.Context, s Settings, env Environment) []Description {
+func Inspect(ctx context.Context, s Settings, env domain.Environment) []Description {
 	list := make([]Description, len(registry))
 	for i := range registry {
 		list[i] = registry[i].inspect(ctx, env)
@@ -41,7 +41,7 @@ func Inspect(ctx context.Context, s Settings, env Environment) []Description {
 	return list
 }
 
-func (k *known) inspect(ctx context.Context, env Environment) Description {
+func (k *known) inspect(ctx context.Context, env domain.Environment) Description {
 	out := Description{Name: k.name, Needs: k.needs, Methods: []MethodDescription{}}
 	d, err := k.open(env)
 	if err != nil {

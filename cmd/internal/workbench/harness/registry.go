@@ -2,19 +2,33 @@ package harness
 
 import (
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/browser"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/filesystem"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/github"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/kg"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/memorybank"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/notion"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/python"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/sql"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/tavily"
 )
 
-// Environment holds the values that a domain is created from.
-type Environment struct {
-	Getenv func(string) string
-	State  string   // absolute path of the state directory
-	Guard  []string // command line that runs a child process and ends it with this one; see package guard
-	Logger *slog.Logger
+// registry lists every domain, in display order.
+var registry = []known{
+	{name: memorybank.Name, prefix: "mb", byDefault: true, open: memorybank.Open},
+	{name: kg.Name, prefix: "kg", byDefault: true, open: kg.Open},
+	{name: filesystem.Name, prefix: "fs", open: filesystem.Open},
+	{name: sql.Name, prefix: "sql", open: sql.Open},
+	{name: browser.Playwright, prefix: "pw", needs: "Chromium", open: browser.Open(browser.Playwright)},
+	{name: browser.Puppeteer, prefix: "pt", needs: "Chromium", open: browser.Open(browser.Puppeteer)},
+	{name: python.Name, prefix: "py", needs: "python3", open: python.Open},
+	{name: notion.Name, prefix: "notion", needs: "NOTION_TOKEN", open: notion.Open},
+	{name: tavily.Name, prefix: "tavily", needs: "TAVILY_API_KEY", open: tavily.Open},
+	{name: github.Name, prefix: "github", needs: "GITHUB_TOKEN", open: github.Open},
 }
 
 // known is one domain that this program can serve.
@@ -23,7 +37,7 @@ type known struct {
 	prefix    string // prefix of its method names, without the slash
 	needs     string // other requirements, as text; "" if there are none
 	byDefault bool   // enabled unless other domains are selected
-	open      func(Environment) (domain.Domain, error)
+	open      func(domain.Environment) (domain.Domain, error)
 }
 
 // DefaultDomains returns the names of the domains that are enabled by default.

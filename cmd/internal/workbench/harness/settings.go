@@ -1,16 +1,17 @@
 package harness
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/line"
 	"github.com/candor-mcp/candor/meter"
 )
@@ -63,91 +64,37 @@ func SettingsFromEnv(getenv func(string) string) (s Settings, err error) {
 	if s.Stack, err = candor.ParseStackPolicy("", getenv(EnvVerbose)); err != nil {
 		return Settings{}, err
 	}
-	if s.ServerName, err = parseServerName(getenv(EnvServerName)); err != nil {
-		return Settings{}, err
-	}
-	if s.MaxLine, err = parseNumber(getenv, EnvMaxLine, line.DefaultMaxLine, minMaxLine, maxMaxLine); err != nil {
-		return Settings{}, err
-	}
-	if s.HealthPort, err = parseNumber(getenv, EnvHealthPort, -1, 0, math.MaxUint16); err != nil {
-		return Settings{}, err
-	}
-	if s.RateLimit, err = parseRateLimit(getenv); err != nil {
-		return Settings{}, err
-	}
 	if s.Domains, err = ParseDomains(getenv(EnvDomains)); err != nil {
 		return Settings{}, fmt.Errorf("%s: %w", EnvDomains, err)
 	}
+	v := domain.Variables{Getenv: getenv}
+	s.ServerName = getenv(EnvServerName)
+	if len(s.ServerName) > maxServerName || !utf8.ValidString(s.ServerName) || strings.ContainsFunc(s.ServerName, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		v.Fail(EnvServerName, fmt.Sprintf("at most %d bytes of printable text", maxServerName))
+	}
+	s.MaxLine = v.Number(EnvMaxLine, line.DefaultMaxLine, minMaxLine, maxMaxLine)
+	s.HealthPort = v.Number(EnvHealthPort, -1, 0, math.MaxUint16)
+	s.RateLimit = rateLimit(&v)
 	// Other programs use NODE_ENV with other values; only "development" has a meaning here.
 	s.Development = getenv(EnvNode) == "development"
-	return s, nil
+	return s, v.Err
 }
 
-// parseRateLimit reads all four variables, so that an invalid one is found before the limit is enabled.
-func parseRateLimit(getenv func(string) string) (r line.RateLimit, err error) {
-	on, err := parseSwitch(getenv, EnvRateLimit)
-	if err != nil {
-		return line.RateLimit{}, err
+// rateLimit reads all four variables, so that an invalid one is found before the limit is enabled.
+func rateLimit(v *domain.Variables) line.RateLimit {
+	r := line.RateLimit{
+		Capacity:  v.Number(EnvRateCapacity, defaultRateCapacity, 1, maxRateCapacity),
+		Refill:    cmp.Or(v.Milliseconds(EnvRateRefill, 1, int((24*time.Hour).Milliseconds())), defaultRateRefill),
+		PerMethod: v.OneOf(EnvRateMode, "global", "method") == "method",
 	}
-	if r.Capacity, err = parseNumber(getenv, EnvRateCapacity, defaultRateCapacity, 1, maxRateCapacity); err != nil {
-		return line.RateLimit{}, err
-	}
-	refill, err := parseNumber(getenv, EnvRateRefill, int(defaultRateRefill.Milliseconds()), 1, int((24 * time.Hour).Milliseconds()))
-	if err != nil {
-		return line.RateLimit{}, err
-	}
-	r.Refill = time.Duration(refill) * time.Millisecond
-	switch mode := getenv(EnvRateMode); mode {
-	case "", "global":
-	case "method":
-		r.PerMethod = true
-	default:
-		return line.RateLimit{}, badValue(EnvRateMode, mode, "global or method")
-	}
-	if !on {
-		return line.RateLimit{}, nil
-	}
-	return r, nil
-}
-
-func parseSwitch(getenv func(string) string, name string) (bool, error) {
-	switch text := getenv(name); strings.ToLower(strings.TrimSpace(text)) {
+	switch strings.ToLower(strings.TrimSpace(v.Getenv(EnvRateLimit))) {
 	case "1", "true", "yes", "on":
-		return true, nil
+		return r
 	case "", "0", "false", "no", "off":
-		return false, nil
 	default:
-		return false, badValue(name, text, "1, true, yes or on, or 0, false, no, off or nothing")
+		v.Fail(EnvRateLimit, "1, true, yes or on, or 0, false, no, off or nothing")
 	}
-}
-
-func parseNumber(getenv func(string) string, name string, unset, least, most int) (int, error) {
-	text := getenv(name)
-	if text == "" {
-		return unset, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < least || n > most {
-		return 0, badValue(name, text, fmt.Sprintf("a whole number from %d to %d", least, most))
-	}
-	return n, nil
-}
-
-func parseServerName(text string) (string, error) {
-	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
-	if len(text) > maxServerName || !utf8.ValidString(text) || strings.ContainsFunc(text, hidden) {
-		return "", badValue(EnvServerName, text, fmt.Sprintf("at most %d bytes of printable text", maxServerName))
-	}
-	return text, nil
-}
-
-// badValue returns the error for a variable, with its allowed values.
-func badValue(name, value, allowed string) error {
-	const shown = 64
-	if len(value) > shown {
-		value = strings.ToValidUTF8(value[:shown], "") + "…"
-	}
-	return fmt.Errorf("%s is %q; allowed: %s", name, value, allowed)
+	return line.RateLimit{}
 }
 
 // on reports whether a domain is enabled.

@@ -19,22 +19,18 @@ const launchTimeout = time.Minute
 // closedText is the reason for a session that its client has closed.
 const closedText = "it was closed"
 
-// New returns the domain named c.Name. Nothing is started before the first launch.
-func New(c Config) (domain.Domain, error) {
-	d, err := newDriver(c.withDefaults())
-	if err != nil {
-		return domain.Domain{}, err
+// Open returns a function that opens the domain with a name, [Playwright] or [Puppeteer]. Nothing is started before the first launch.
+func Open(name string) func(domain.Environment) (domain.Domain, error) {
+	return func(env domain.Environment) (domain.Domain, error) {
+		c, err := configFromEnv(env)
+		c.Name = name
+		return newDriver(c.withDefaults()).domain(), err
 	}
-	return d.domain(), nil
 }
 
-func newDriver(c Config) (*driver, error) {
-	for _, k := range kinds {
-		if k.name == c.Name {
-			return &driver{kind: k, config: c, pool: newPool(c, k.prefix+"-")}, nil
-		}
-	}
-	return nil, fmt.Errorf("browser domain %q: not %s or %s", c.Name, Playwright, Puppeteer)
+func newDriver(c Config) *driver {
+	k := kinds[c.Name]
+	return &driver{kind: k, config: c, pool: newPool(c, k.prefix+"-")}
 }
 
 // driver implements one of the domains.
@@ -46,7 +42,7 @@ type driver struct {
 
 func (d *driver) domain() domain.Domain {
 	return domain.Domain{
-		Name: d.kind.name, About: "Drive a Chromium: open pages, read them, click and type.",
+		Name: d.config.Name, About: "Drive a Chromium: open pages, read them, click and type.",
 		Methods: d.methods(), Health: d.health,
 		Close: func() error {
 			d.pool.close()

@@ -1,12 +1,13 @@
 package browser
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/netpolicy"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 )
 
 // The environment variables that configure the domains.
@@ -53,62 +54,33 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// ConfigFromEnv reads a Config from environment variables. Its errors name the variable and its allowed values.
-func ConfigFromEnv(getenv func(string) string) (Config, error) {
-	c := Config{Path: getenv(EnvPath)}
+// configFromEnv reads a Config from environment variables.
+func configFromEnv(env domain.Environment) (Config, error) {
+	v := domain.Variables{Getenv: env.Getenv}
+	c := Config{
+		Path:        env.Getenv(EnvPath),
+		MaxSessions: v.Number(EnvMaxSessions, 0, 1, 64),
+		Timeout:     v.Milliseconds(EnvTimeout, 100, 600_000),
+		Idle:        v.Milliseconds(EnvIdle, 1000, 86_400_000),
+		MaxMemory:   int64(v.Number(EnvMemory, 0, minMemory, 65_536)) << 20,
+		MaxTraffic:  int64(v.Number(EnvTraffic, 0, 1, 65_536)) << 20,
+		Guard:       env.Guard, Logger: env.Logger,
+	}
 	var err error
-	if c.Policy, err = netpolicy.Parse(getenv(EnvAllow)); err != nil {
+	if c.Policy, err = netpolicy.Parse(env.Getenv(EnvAllow)); err != nil {
 		return Config{}, fmt.Errorf("%s: %w; want a list of host:port, IP addresses and CIDR prefixes", EnvAllow, err)
 	}
-	var number [5]int64
-	for i, v := range []struct {
-		name        string
-		least, most int64
-	}{
-		{EnvMaxSessions, 1, 64}, {EnvTimeout, 100, 600_000}, {EnvIdle, 1000, 86_400_000}, {EnvMemory, minMemory, 65_536}, {EnvTraffic, 1, 65_536},
-	} {
-		if number[i], err = parseNumber(v.name, getenv(v.name), v.least, v.most); err != nil {
-			return Config{}, err
-		}
-	}
-	c.MaxSessions = int(number[0])
-	c.Timeout, c.Idle = time.Duration(number[1])*time.Millisecond, time.Duration(number[2])*time.Millisecond
-	c.MaxMemory, c.MaxTraffic = number[3]<<20, number[4]<<20
-	return c, nil
-}
-
-// parseNumber returns 0 for an unset variable.
-func parseNumber(name, text string, least, most int64) (int64, error) {
-	if text == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < least || n > most {
-		return 0, fmt.Errorf("%s: %q is not a number from %d to %d", name, text, least, most)
-	}
-	return n, nil
+	return c, v.Err
 }
 
 // withDefaults replaces zero values.
 func (c Config) withDefaults() Config {
-	if c.Name == "" {
-		c.Name = Playwright
-	}
-	if c.MaxSessions <= 0 {
-		c.MaxSessions = 3
-	}
-	if c.Timeout <= 0 {
-		c.Timeout = 30 * time.Second
-	}
-	if c.Idle <= 0 {
-		c.Idle = 5 * time.Minute
-	}
-	if c.MaxMemory <= 0 {
-		c.MaxMemory = 2 << 30
-	}
-	if c.MaxTraffic <= 0 {
-		c.MaxTraffic = 64 << 20
-	}
+	c.Name = cmp.Or(c.Name, Playwright)
+	c.MaxSessions = cmp.Or(c.MaxSessions, 3)
+	c.Timeout = cmp.Or(c.Timeout, 30*time.Second)
+	c.Idle = cmp.Or(c.Idle, 5*time.Minute)
+	c.MaxMemory = cmp.Or(c.MaxMemory, 2<<30)
+	c.MaxTraffic = cmp.Or(c.MaxTraffic, 64<<20)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"regexp"
-	"sync"
 	"syscall"
 	"time"
 
@@ -17,17 +15,18 @@ import (
 	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/codes/playwright"
 	"github.com/candor-mcp/candor/codes/puppeteer"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // kind holds the differences between the two domains.
 type kind struct {
-	name, prefix                    string
+	prefix                          string
 	nav, launch, timeout, selection candor.Code
 }
 
-var kinds = []kind{
-	{Playwright, "pw", playwright.Nav, playwright.Launch, playwright.Timeout, playwright.InvalidSelector},
-	{Puppeteer, "pt", puppeteer.Nav, puppeteer.Launch, puppeteer.Timeout, puppeteer.InvalidSelector},
+var kinds = map[string]kind{
+	Playwright: {"pw", playwright.Nav, playwright.Launch, playwright.Timeout, playwright.InvalidSelector},
+	Puppeteer:  {"pt", puppeteer.Nav, puppeteer.Launch, puppeteer.Timeout, puppeteer.InvalidSelector},
 }
 
 // Texts for details.
@@ -142,7 +141,7 @@ func (k kind) failLaunch(ctx context.Context, c Config, err error) error {
 const fullRetry = 10 * time.Second
 
 // netErrText matches an error text of Chromium. Other texts are not passed on, because pages can influence them.
-var netErrText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^net::ERR_[A-Z0-9_]{1,64}$`) })
+var netErrText = lazyregexp.New(`^net::ERR_[A-Z0-9_]{1,64}$`)
 
 // navFailure returns the error for a document that failed with text. It prefers the proxy's reason for a failed
 // connection to Chromium's.
@@ -151,7 +150,7 @@ func navFailure(p *proxy, address, text string) error {
 		return errTraffic
 	}
 	e := &navError{text: "net::ERR_FAILED"}
-	if netErrText().MatchString(text) {
+	if netErrText.MatchString(text) {
 		e.text = text
 	}
 	if u, err := url.Parse(address); err == nil && u.Host != "" {

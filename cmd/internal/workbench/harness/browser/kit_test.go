@@ -120,10 +120,7 @@ func newKit(tb testing.TB, c Config, allow ...string) *kit {
 	c.Guard, c.Timeout = self(tb), 2*time.Minute // a loaded machine needs more than the default
 	k := &kit{site: s, config: c}
 	for _, c.Name = range []string{Playwright, Puppeteer} {
-		d, err := newDriver(c.withDefaults())
-		if err != nil {
-			tb.Fatal(err)
-		}
+		d := newDriver(c.withDefaults())
 		k.domains, k.drivers = append(k.domains, d.domain()), append(k.drivers, d)
 	}
 	return k

@@ -10,16 +10,18 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/common"
+
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 )
 
 // TestLeastMemoryIsEnoughForAPage checks that the minimum memory is enough for a small page.
 func TestLeastMemoryIsEnoughForAPage(t *testing.T) {
 	t.Parallel()
-	c, err := ConfigFromEnv(func(name string) string { return map[string]string{EnvMemory: "512"}[name] })
+	c, err := configFromEnv(domain.Environment{Getenv: func(name string) string { return map[string]string{EnvMemory: "512"}[name] }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ConfigFromEnv(func(name string) string { return map[string]string{EnvMemory: "511"}[name] }); err == nil || !strings.Contains(err.Error(), "512") {
+	if _, err := configFromEnv(domain.Environment{Getenv: func(name string) string { return map[string]string{EnvMemory: "511"}[name] }}); err == nil || !strings.Contains(err.Error(), "512") {
 		t.Errorf("511: %v", err)
 	}
 	k := newKit(t, c)

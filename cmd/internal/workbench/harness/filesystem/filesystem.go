@@ -10,10 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,48 +30,12 @@ const Name = "filesystem"
 
 // Limits of the domain.
 const (
-	DefaultMaxBytes = 1 << 20
+	defaultMaxBytes = 1 << 20
 	maxMaxBytes     = 1 << 30
 	maxRead         = 1 << 20 // bytes of one answer of fs/read
 	maxEntries      = 20_000  // of a directory that is listed
 	maxResults      = 1000
 )
-
-// Config configures the domain.
-type Config struct {
-	Root       string   // absolute path
-	Create     bool     // create the root when it is first used
-	WriteGlobs []string // patterns of the paths that may be written, such as "out/**"; if empty, nothing may be written
-	MaxBytes   int64    // of one write; 0 is DefaultMaxBytes
-}
-
-// ConfigFromEnv reads MCP_FS_ROOT, the absolute path of an existing directory, MCP_FS_WRITE_GLOBS, patterns separated
-// by commas, and MCP_FS_MAX_BYTES. Fields of unset variables are zero.
-func ConfigFromEnv(getenv func(string) string) (Config, error) {
-	c := Config{Root: getenv("MCP_FS_ROOT")}
-	if c.Root != "" {
-		if info, err := os.Stat(c.Root); !filepath.IsAbs(c.Root) || err != nil || !info.IsDir() {
-			return Config{}, fmt.Errorf("MCP_FS_ROOT=%q: want the absolute path of an existing folder", c.Root)
-		}
-	}
-	for glob := range strings.SplitSeq(getenv("MCP_FS_WRITE_GLOBS"), ",") {
-		if glob = strings.TrimSpace(glob); glob == "" {
-			continue
-		}
-		if !validGlob(glob) {
-			return Config{}, fmt.Errorf("MCP_FS_WRITE_GLOBS=%q: want relative patterns with slashes, such as out/**, separated by commas", glob)
-		}
-		c.WriteGlobs = append(c.WriteGlobs, glob)
-	}
-	if value := getenv("MCP_FS_MAX_BYTES"); value != "" {
-		n, err := strconv.ParseInt(value, 10, 64)
-		if err != nil || n < 1 || n > maxMaxBytes {
-			return Config{}, fmt.Errorf("MCP_FS_MAX_BYTES=%q: want a number from 1 to %d", value, maxMaxBytes)
-		}
-		c.MaxBytes = n
-	}
-	return c, nil
-}
 
 func validGlob(glob string) bool {
 	return doublestar.ValidatePattern(glob) && !strings.HasPrefix(glob, "/") && !slices.Contains(strings.Split(glob, "/"), "..")
@@ -83,34 +45,37 @@ func validGlob(glob string) bool {
 type files struct {
 	folder   folder.Lazy
 	globs    []string
-	maxBytes int64
+	maxBytes int // of one write
 
 	swept    sync.Once      // removes files left by killed processes
 	sweeping sync.WaitGroup // runs during the removal
 	closing  atomic.Bool
 }
 
-// New returns the domain. The first call opens the root.
-func New(c Config) (*domain.Domain, error) {
-	if !filepath.IsAbs(c.Root) {
-		return nil, fmt.Errorf("filesystem: root %q: not an absolute path", c.Root)
+// Open returns the domain. MCP_FS_ROOT names an existing directory; the default is one below the state directory, which the first call
+// creates. MCP_FS_WRITE_GLOBS lists the patterns of the paths that may be written, such as "out/**", by default none, and MCP_FS_MAX_BYTES
+// limits one write.
+func Open(env domain.Environment) (domain.Domain, error) {
+	v := domain.Variables{Getenv: env.Getenv}
+	f := &files{
+		folder: folder.Lazy{Path: v.Folder("MCP_FS_ROOT")}, globs: v.List("MCP_FS_WRITE_GLOBS"),
+		maxBytes: v.Number("MCP_FS_MAX_BYTES", defaultMaxBytes, 1, maxMaxBytes),
 	}
-	for _, glob := range c.WriteGlobs {
+	if f.folder.Path == "" {
+		f.folder.Path, f.folder.Create = filepath.Join(env.State, "files"), true
+	}
+	for _, glob := range f.globs {
 		if !validGlob(glob) {
-			return nil, fmt.Errorf("filesystem: invalid pattern %q", glob)
+			v.Fail("MCP_FS_WRITE_GLOBS", "relative patterns with slashes, such as out/**, separated by commas")
 		}
 	}
-	if c.MaxBytes == 0 {
-		c.MaxBytes = DefaultMaxBytes
-	}
-	f := &files{folder: folder.Lazy{Path: c.Root, Create: c.Create}, globs: c.WriteGlobs, maxBytes: c.MaxBytes}
-	return &domain.Domain{
+	return domain.Domain{
 		Name:    Name,
 		About:   "Read and write files below one folder.",
 		Methods: f.methods(),
 		Health:  f.health,
 		Close:   f.close,
-	}, nil
+	}, v.Err
 }
 
 func (f *files) close() error {

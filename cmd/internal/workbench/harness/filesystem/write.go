@@ -89,7 +89,7 @@ func (f *files) write(_ context.Context, in writeIn) (writeOut, error) {
 			return writeOut{}, domain.Fail(common.InvalidParams, "content: not valid base64", err)
 		}
 	}
-	if int64(len(content)) > f.maxBytes {
+	if len(content) > f.maxBytes {
 		return writeOut{}, domain.Fail(filesystemcode.WriteTooLarge,
 			fmt.Sprintf("the content has %d bytes, the limit is %d", len(content), f.maxBytes), nil)
 	}

@@ -62,19 +62,19 @@ func (a *repoAnswer) result() repoResult {
 	return r
 }
 
-func (g *github) repo(ctx context.Context, in repository) (json.RawMessage, error) {
-	path, err := in.path()
+func (g *github) repo(ctx context.Context, in repository) (any, error) {
+	path, err := g.path(in)
 	if err != nil {
 		return nil, err
 	}
 	var answer repoAnswer
-	if _, err := g.get(ctx, httpapi.Request{Path: path}, &answer); err != nil {
+	if _, err := g.Call(ctx, httpapi.Request{Path: path}, &answer); err != nil {
 		return nil, err
 	}
 	if answer.FullName == "" {
-		return nil, malformed("repository")
+		return nil, g.Malformed("repository")
 	}
-	return g.client.Clean(answer.result())
+	return answer.result(), nil
 }
 
 // issueAnswer is an issue in GitHub's format. Pull requests are issues too.
@@ -139,8 +139,8 @@ type issuesResult struct {
 	NextPage int           `json:"nextPage,omitempty"`
 }
 
-func (g *github) issues(ctx context.Context, in issuesParams) (json.RawMessage, error) {
-	path, err := in.path("issues")
+func (g *github) issues(ctx context.Context, in issuesParams) (any, error) {
+	path, err := g.path(in.repository, "issues")
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (g *github) issues(ctx context.Context, in issuesParams) (json.RawMessage, 
 		query.Set("labels", strings.Join(in.Labels, ","))
 	}
 	var answer []issueAnswer
-	header, err := g.get(ctx, httpapi.Request{Path: path, Query: query}, &answer)
+	header, err := g.Call(ctx, httpapi.Request{Path: path, Query: query}, &answer)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (g *github) issues(ctx context.Context, in issuesParams) (json.RawMessage, 
 	for i := range answer {
 		result.Issues = append(result.Issues, answer[i].result(false))
 	}
-	return g.client.Clean(result)
+	return result, nil
 }
 
 type issueParams struct {
@@ -168,19 +168,19 @@ type issueParams struct {
 	Number int `json:"number"`
 }
 
-func (g *github) issue(ctx context.Context, in issueParams) (json.RawMessage, error) {
-	path, err := in.path("issues", strconv.Itoa(in.Number))
+func (g *github) issue(ctx context.Context, in issueParams) (any, error) {
+	path, err := g.path(in.repository, "issues", strconv.Itoa(in.Number))
 	if err != nil {
 		return nil, err
 	}
 	var answer issueAnswer
-	if _, err := g.get(ctx, httpapi.Request{Path: path}, &answer); err != nil {
+	if _, err := g.Call(ctx, httpapi.Request{Path: path}, &answer); err != nil {
 		return nil, err
 	}
 	if answer.Number == 0 {
-		return nil, malformed("issue")
+		return nil, g.Malformed("issue")
 	}
-	return g.client.Clean(answer.result(true))
+	return answer.result(true), nil
 }
 
 type searchParams struct {
@@ -204,36 +204,36 @@ type codeHit struct {
 	Repository repoAnswer `json:"repository"`
 }
 
-func (g *github) search(ctx context.Context, in searchParams) (json.RawMessage, error) {
+func (g *github) search(ctx context.Context, in searchParams) (any, error) {
 	if n := utf8.RuneCountInString(in.Query); n > maxQuery {
 		return nil, domain.Fail(common.InputTooLarge, fmt.Sprintf("query has %d characters, the limit is %d", n, maxQuery), nil)
 	}
 	if strings.TrimSpace(in.Query) == "" {
-		return nil, invalid("query is empty")
+		return nil, g.Invalid("query is empty")
 	}
 	query := in.query()
 	query.Set("q", in.Query)
 	var answer struct {
-		Total      int                `json:"total_count"`
-		Incomplete bool               `json:"incomplete_results"`
-		Items      *[]json.RawMessage `json:"items"`
+		Total      int               `json:"total_count"`
+		Incomplete bool              `json:"incomplete_results"`
+		Items      []json.RawMessage `json:"items"`
 	}
-	header, err := g.get(ctx, httpapi.Request{Path: []string{"search", in.Kind}, Query: query}, &answer)
+	header, err := g.Call(ctx, httpapi.Request{Path: []string{"search", in.Kind}, Query: query}, &answer)
 	if err != nil {
 		return nil, err
 	}
 	if answer.Items == nil {
-		return nil, malformed("items")
+		return nil, g.Malformed("items")
 	}
 	result := searchResult{Total: answer.Total, Incomplete: answer.Incomplete, Items: []any{}, NextPage: nextPage(header)}
-	for _, raw := range *answer.Items {
+	for _, raw := range answer.Items {
 		item, err := searchItem(in.Kind, raw)
 		if err != nil {
-			return nil, malformed("readable items")
+			return nil, g.Malformed("readable items")
 		}
 		result.Items = append(result.Items, item)
 	}
-	return g.client.Clean(result)
+	return result, nil
 }
 
 func searchItem(kind string, raw json.RawMessage) (any, error) {
@@ -288,17 +288,17 @@ type folderResult struct {
 	Entries []folderEntry `json:"entries"`
 }
 
-func (g *github) file(ctx context.Context, in fileParams) (json.RawMessage, error) {
+func (g *github) file(ctx context.Context, in fileParams) (any, error) {
 	elements := []string{"contents"}
 	if in.Path != "" {
 		for part := range strings.SplitSeq(strings.Trim(in.Path, "/"), "/") {
 			if part == "" || part == "." || part == ".." {
-				return nil, invalid("path has an element that is empty or dots")
+				return nil, g.Invalid("path has an element that is empty or dots")
 			}
 			elements = append(elements, part)
 		}
 	}
-	path, err := in.path(elements...)
+	path, err := g.path(in.repository, elements...)
 	if err != nil {
 		return nil, err
 	}
@@ -307,7 +307,7 @@ func (g *github) file(ctx context.Context, in fileParams) (json.RawMessage, erro
 		query.Set("ref", in.Ref)
 	}
 	var raw json.RawMessage
-	if _, err := g.get(ctx, httpapi.Request{Path: path, Query: query}, &raw); err != nil {
+	if _, err := g.Call(ctx, httpapi.Request{Path: path, Query: query}, &raw); err != nil {
 		return nil, err
 	}
 	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) {
@@ -316,23 +316,23 @@ func (g *github) file(ctx context.Context, in fileParams) (json.RawMessage, erro
 	return g.text(raw)
 }
 
-func (g *github) folder(raw json.RawMessage) (json.RawMessage, error) {
+func (g *github) folder(raw json.RawMessage) (any, error) {
 	var answer []content
 	if json.Unmarshal(raw, &answer) != nil {
-		return nil, malformed("readable entries")
+		return nil, g.Malformed("readable entries")
 	}
 	result := folderResult{Entries: []folderEntry{}}
 	for _, e := range answer {
 		result.Entries = append(result.Entries, folderEntry{e.Type, e.Name, e.Path, e.Size})
 	}
-	return g.client.Clean(result)
+	return result, nil
 }
 
 // text returns a file. GitHub omits the content of files above 1 MiB.
-func (g *github) text(raw json.RawMessage) (json.RawMessage, error) {
+func (g *github) text(raw json.RawMessage) (any, error) {
 	var answer content
 	if json.Unmarshal(raw, &answer) != nil || answer.Type == "" {
-		return nil, malformed("file")
+		return nil, g.Malformed("file")
 	}
 	switch {
 	case answer.Type != "file":
@@ -340,14 +340,14 @@ func (g *github) text(raw json.RawMessage) (json.RawMessage, error) {
 	case answer.Encoding == "none":
 		return nil, domain.Fail(common.LimitExceeded, fmt.Sprintf("the file has %d bytes, more than GitHub returns", answer.Size), nil)
 	case answer.Encoding != "base64":
-		return nil, malformed("readable content")
+		return nil, g.Malformed("readable content")
 	}
 	text, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(answer.Content, "\n", ""))
 	if err != nil {
-		return nil, malformed("readable content")
+		return nil, g.Malformed("readable content")
 	}
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {
 		return nil, domain.Fail(common.Unsupported, fmt.Sprintf("the file is not text; it has %d bytes", answer.Size), nil)
 	}
-	return g.client.Clean(fileResult{answer.Path, answer.SHA, answer.Size, string(text)})
+	return fileResult{answer.Path, answer.SHA, answer.Size, string(text)}, nil
 }

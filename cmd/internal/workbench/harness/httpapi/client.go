@@ -84,9 +84,6 @@ func portOf(u *url.URL) string {
 	return map[string]string{"https": "443", "http": "80"}[u.Scheme]
 }
 
-// HasToken reports whether a token is configured.
-func (c *Client) HasToken() bool { return c.token != "" }
-
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -12,6 +13,7 @@ import (
 
 // Codes lists the codes of a domain for the failures of its service.
 type Codes struct {
+	NoToken  candor.Code // no token is configured
 	Auth     candor.Code // 401, and 403 that is not a rate limit
 	Rate     candor.Code // 429, and 403 that is a rate limit
 	NotFound candor.Code // 404 and 410; the zero code is HTTP
@@ -22,6 +24,18 @@ type Codes struct {
 
 	// RateDelay is the retry delay for a rate limit if the service sends none.
 	RateDelay time.Duration
+	// Quota lists the statuses for an exhausted plan or budget, which a retry does not help. They get the code Rate.
+	Quota []int
+}
+
+// list returns the codes that every method can return, except E_INVALID_PARAMS, which all methods have.
+func (c *Codes) list() (all []candor.Code) {
+	for _, code := range []candor.Code{c.NoToken, c.Auth, c.Rate, c.NotFound, c.Invalid, c.Network, c.Parse, c.HTTP, common.Timeout} {
+		if code != (candor.Code{}) && code != common.InvalidParams && !slices.Contains(all, code) {
+			all = append(all, code)
+		}
+	}
+	return all
 }
 
 // Fail returns the error of a domain for an error of [Client.Do]. Requests only read, so the advice of the catalogue
@@ -50,6 +64,9 @@ const operatorAdvice = "Ask the operator to check the configured address of the 
 
 func (c Codes) refused(e *Error) error {
 	switch {
+	case slices.Contains(c.Quota, e.Status):
+		return domain.Fail(c.Rate, e.Reason, nil,
+			candor.WithRetry(candor.NoRetry()), candor.WithSuggestion("Ask the operator to raise the usage limit of the account."))
 	case e.Limit && (e.Status == http.StatusTooManyRequests || e.Status == http.StatusForbidden):
 		delay := e.RetryAfter
 		if delay <= 0 {

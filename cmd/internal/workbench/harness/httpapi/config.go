@@ -1,13 +1,15 @@
 package httpapi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 )
 
 // Config configures a client. Zero fields have defaults.
@@ -22,13 +24,6 @@ type Config struct {
 	Configured bool
 }
 
-// Service names the variables that configure a client.
-type Service struct {
-	Default  string // default URL of the service
-	BaseName string // variable with another URL, such as MCP_GITHUB_BASE_URL
-	KeyName  string // variable with the token, such as GITHUB_TOKEN
-}
-
 // TimeoutName is the variable with the time limit of all clients, in milliseconds.
 const TimeoutName = "MCP_HTTP_TIMEOUT_MS"
 
@@ -38,26 +33,19 @@ const (
 	maxTimeoutMs = 300_000
 )
 
-// FromEnv reads the configuration of a service. Its errors name the variable and never contain a token.
-func (s Service) FromEnv(getenv func(string) string) (Config, error) {
-	c := Config{Base: s.Default, Token: getenv(s.KeyName)}
+// Config reads the configuration of a client. Errors never contain a token, or a URL, which may contain a password.
+func (s *Service) Config(v *domain.Variables) Config {
+	c := Config{Base: s.URL, Token: v.Getenv(s.TokenName), Timeout: v.Milliseconds(TimeoutName, minTimeoutMs, maxTimeoutMs)}
 	if !validToken(c.Token) {
-		return Config{}, fmt.Errorf("%s: want printable ASCII without spaces, at most %d characters", s.KeyName, maxToken)
+		v.Err = cmp.Or(v.Err, fmt.Errorf("%s: want printable ASCII without spaces, at most %d characters", s.TokenName, maxToken))
 	}
-	if base := getenv(s.BaseName); base != "" {
+	if base := v.Getenv(s.URLName); base != "" {
 		c.Base, c.Configured = base, true
 		if _, err := parseBase(base); err != nil {
-			return Config{}, fmt.Errorf("%s: %w", s.BaseName, err)
+			v.Err = cmp.Or(v.Err, fmt.Errorf("%s: %w", s.URLName, err))
 		}
 	}
-	if text := getenv(TimeoutName); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < minTimeoutMs || n > maxTimeoutMs {
-			return Config{}, fmt.Errorf("%s=%q: want a number from %d to %d", TimeoutName, text, minTimeoutMs, maxTimeoutMs)
-		}
-		c.Timeout = time.Duration(n) * time.Millisecond
-	}
-	return c, nil
+	return c
 }
 
 const maxToken = 1024

@@ -106,8 +106,16 @@ func (c *Client) refused(answer *http.Response) error {
 	if e.Said != "" {
 		e.Reason += ": " + e.Said
 	}
-	e.Limit = e.Status == http.StatusTooManyRequests || answer.Header.Get("X-Ratelimit-Remaining") == "0" || answer.Header.Get("Retry-After") != ""
+	e.Limit = e.Status == http.StatusTooManyRequests || answer.Header.Get("X-Ratelimit-Remaining") == "0" || answer.Header.Get("Retry-After") != "" ||
+		e.Status == http.StatusForbidden && aboutRate(e.Said)
 	return e
+}
+
+// aboutRate reports whether a message is about a rate limit. GitHub answers 403 for it, sometimes without the rate limit
+// headers.
+func aboutRate(said string) bool {
+	said = strings.ToLower(said)
+	return strings.Contains(said, "rate limit") || strings.Contains(said, "abuse detection")
 }
 
 // message finds the text of an error in the formats of the services.

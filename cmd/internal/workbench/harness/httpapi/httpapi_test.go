@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/httpapi"
 	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/codes/github"
@@ -306,7 +307,7 @@ func TestTokenIsHidden(t *testing.T) {
 }
 
 func TestConfigFromEnv(t *testing.T) {
-	s := httpapi.Service{Default: "https://api.example.com", BaseName: "MCP_X_BASE_URL", KeyName: "X_TOKEN"}
+	s := httpapi.Service{URL: "https://api.example.com", URLName: "MCP_X_BASE_URL", TokenName: "X_TOKEN"}
 	for name, values := range map[string][]string{
 		"MCP_X_BASE_URL": {
 			"http://api.example.com", "ftp://x", "api.example.com", "https://user:hunter2@x", "https://x/?q", "https://x/#f", "https://", "http://169.254.169.254", "http://10.0.0.1", "file:///etc/passwd", "https:x", "://",
@@ -315,21 +316,18 @@ func TestConfigFromEnv(t *testing.T) {
 		"MCP_HTTP_TIMEOUT_MS": {"0", "x", "1000000"},
 	} {
 		for _, value := range values {
-			_, err := s.FromEnv(func(n string) string {
-				if n == name {
-					return value
-				}
-				return ""
-			})
-			if err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "hunter2") || name == "X_TOKEN" && strings.Contains(err.Error(), value) {
+			v := domain.Variables{Getenv: func(n string) string { return map[string]string{name: value}[n] }}
+			s.Config(&v)
+			if err := v.Err; err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "hunter2") || name == "X_TOKEN" && strings.Contains(err.Error(), value) {
 				t.Errorf("%s=%s: %v", name, value, err)
 			}
 		}
 	}
 	for _, base := range []string{"https://ghe.example.com/api/v3/", "http://localhost:8080", "http://[::1]:80", "http://127.0.0.1:1234/x"} {
-		c, err := s.FromEnv(func(n string) string { return map[string]string{"MCP_X_BASE_URL": base}[n] })
-		if err != nil || !c.Configured {
-			t.Errorf("%s: %v", base, err)
+		v := domain.Variables{Getenv: func(n string) string { return map[string]string{"MCP_X_BASE_URL": base}[n] }}
+		c := s.Config(&v)
+		if v.Err != nil || !c.Configured {
+			t.Errorf("%s: %v", base, v.Err)
 		}
 		if _, err := httpapi.New(c, nil); err != nil {
 			t.Errorf("%s: %v", base, err)

@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 
 	"github.com/candor-mcp/candor"
@@ -27,40 +26,13 @@ const Name = "kg"
 
 // Limits of the domain.
 const (
-	DefaultMaxTriples = 100_000
+	defaultMaxTriples = 100_000
 	maxMaxTriples     = 10_000_000
 	maxPart           = 4096 // bytes of a subject, predicate or object
 	maxResults        = 1000
 	maxBytes          = 1 << 20 // of the triples in one answer
 	defaultResults    = 100
 )
-
-// Config configures the domain.
-type Config struct {
-	File       string // absolute path of the database; it and its directory are created when they are first needed
-	MaxTriples int    // 0 is DefaultMaxTriples
-}
-
-// ConfigFromEnv reads MCP_KG_MAX_TRIPLES and MCP_KG_FILE. Fields of unset variables are zero.
-func ConfigFromEnv(getenv func(string) string) (Config, error) {
-	c := Config{File: getenv("MCP_KG_FILE")}
-	if c.File != "" && !filepath.IsAbs(c.File) {
-		return Config{}, fmt.Errorf("MCP_KG_FILE=%q: want an absolute path", c.File)
-	}
-	if c.File != "" {
-		if err := sqlitedb.CheckFile(c.File); err != nil {
-			return Config{}, fmt.Errorf("MCP_KG_FILE=%q: %w; want the path of an SQLite database, or of a new file", c.File, err)
-		}
-	}
-	if value := getenv("MCP_KG_MAX_TRIPLES"); value != "" {
-		n, err := strconv.Atoi(value)
-		if err != nil || n < 1 || n > maxMaxTriples {
-			return Config{}, fmt.Errorf("MCP_KG_MAX_TRIPLES=%q: want a number from 1 to %d", value, maxMaxTriples)
-		}
-		c.MaxTriples = n
-	}
-	return c, nil
-}
 
 // graph is a knowledge graph.
 type graph struct {
@@ -72,22 +44,23 @@ type graph struct {
 	closed bool
 }
 
-// New returns the domain. The first call opens the database.
-func New(c Config) (*domain.Domain, error) {
-	if !filepath.IsAbs(c.File) {
-		return nil, fmt.Errorf("kg: file %q: not an absolute path", c.File)
+// Open returns the domain. MCP_KG_FILE names the database, by default a file below the state directory, which the first call creates.
+// MCP_KG_MAX_TRIPLES limits its size.
+func Open(env domain.Environment) (domain.Domain, error) {
+	v := domain.Variables{Getenv: env.Getenv}
+	g := &graph{file: v.Path("MCP_KG_FILE"), limit: v.Number("MCP_KG_MAX_TRIPLES", defaultMaxTriples, 1, maxMaxTriples)}
+	if g.file == "" {
+		g.file = filepath.Join(env.State, "kg", "triples.db")
+	} else if err := sqlitedb.CheckFile(g.file); err != nil {
+		v.Fail("MCP_KG_FILE", "the path of an SQLite database, or of a new file")
 	}
-	if c.MaxTriples == 0 {
-		c.MaxTriples = DefaultMaxTriples
-	}
-	g := &graph{file: c.File, limit: c.MaxTriples}
-	return &domain.Domain{
+	return domain.Domain{
 		Name:    Name,
 		About:   "Keep facts as subject, predicate and object triples.",
 		Methods: g.methods(),
 		Health:  g.health,
 		Close:   g.close,
-	}, nil
+	}, v.Err
 }
 
 func (g *graph) methods() []domain.Method {

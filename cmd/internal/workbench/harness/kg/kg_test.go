@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 )
 
 // TestQueryOfManyTriples pages through 100,000 triples, the default limit.
 func TestQueryOfManyTriples(t *testing.T) {
-	g := &graph{file: filepath.Join(t.TempDir(), "kg.db"), limit: DefaultMaxTriples}
+	g := &graph{file: filepath.Join(t.TempDir(), "kg.db"), limit: defaultMaxTriples}
 	t.Cleanup(func() { _ = g.close() })
 	db, err := g.open(t.Context())
 	if err != nil {
@@ -74,9 +76,9 @@ func TestLargeTriplesArePaged(t *testing.T) {
 	}
 }
 
-func TestConfigFromEnv(t *testing.T) {
+func TestOpenChecksTheLimit(t *testing.T) {
 	for value, ok := range map[string]bool{"": true, "1": true, "100000": true, "0": false, "-1": false, "many": false, "1e3": false} {
-		if _, err := ConfigFromEnv(func(name string) string { return map[string]string{"MCP_KG_MAX_TRIPLES": value}[name] }); (err == nil) != ok {
+		if _, err := Open(domain.Environment{Getenv: func(name string) string { return map[string]string{"MCP_KG_MAX_TRIPLES": value}[name] }, State: t.TempDir()}); (err == nil) != ok {
 			t.Errorf("MCP_KG_MAX_TRIPLES=%q: %v", value, err)
 		}
 	}

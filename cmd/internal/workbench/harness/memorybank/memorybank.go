@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/candor-mcp/candor"
@@ -24,7 +23,7 @@ const Name = "memory-bank"
 
 // Limits of the domain.
 const (
-	MaxFile     = 1 << 20 // bytes of a file that is read or searched
+	maxFile     = 1 << 20 // bytes of a file that is read or searched
 	maxQuery    = 200     // characters of a search text
 	maxResults  = 500
 	maxFiles    = 20_000   // entries that one call examines
@@ -33,43 +32,27 @@ const (
 	maxText     = 300 // characters of a line in a search result
 )
 
-// Config configures the domain.
-type Config struct {
-	Root   string // absolute path of the directory
-	Create bool   // create the directory when it is first used
-}
-
-// ConfigFromEnv reads MCP_MB_ROOT, the absolute path of an existing directory. Root is empty if the variable is unset.
-func ConfigFromEnv(getenv func(string) string) (Config, error) {
-	root := getenv("MCP_MB_ROOT")
-	if root == "" {
-		return Config{}, nil
-	}
-	if info, err := os.Stat(root); !filepath.IsAbs(root) || err != nil || !info.IsDir() {
-		return Config{}, fmt.Errorf("MCP_MB_ROOT=%q: want the absolute path of an existing folder", root)
-	}
-	return Config{Root: root}, nil
-}
-
 // bank is a memory bank.
 type bank struct {
 	folder   folder.Lazy
 	maxFiles int
 }
 
-// New returns the domain. The first call opens the directory.
-func New(c Config) (*domain.Domain, error) {
-	if !filepath.IsAbs(c.Root) {
-		return nil, fmt.Errorf("memory bank: root %q: not an absolute path", c.Root)
+// Open returns the domain. MCP_MB_ROOT names an existing directory; the default is one below the state directory, which the first call
+// creates.
+func Open(env domain.Environment) (domain.Domain, error) {
+	v := domain.Variables{Getenv: env.Getenv}
+	b := &bank{folder: folder.Lazy{Path: v.Folder("MCP_MB_ROOT")}, maxFiles: maxFiles}
+	if b.folder.Path == "" {
+		b.folder.Path, b.folder.Create = filepath.Join(env.State, "memory-bank"), true
 	}
-	b := &bank{folder: folder.Lazy{Path: c.Root, Create: c.Create}, maxFiles: maxFiles}
-	return &domain.Domain{
+	return domain.Domain{
 		Name:    Name,
 		About:   "List, read and search a folder of notes.",
 		Methods: b.methods(),
 		Health:  b.health,
 		Close:   b.folder.Close,
-	}, nil
+	}, v.Err
 }
 
 func (b *bank) health(context.Context) domain.Health {

@@ -54,15 +54,15 @@ func readText(f *folder.Folder, name string) ([]byte, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	if info.Size() > MaxFile {
+	if info.Size() > maxFile {
 		return nil, nil, errTooLarge
 	}
 	// The size is checked again while reading, because the file may grow.
-	content, err := io.ReadAll(io.LimitReader(file, MaxFile+1))
+	content, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case len(content) > MaxFile:
+	case len(content) > maxFile:
 		return nil, nil, errTooLarge
 	case !utf8.Valid(content):
 		return nil, nil, errNotText
@@ -79,7 +79,7 @@ func explain(err error) error {
 	fail := func(details string) error { return domain.Fail(memorybankcode.Read, details, err) }
 	switch {
 	case errors.Is(err, errTooLarge):
-		return fail(fmt.Sprintf("the file is larger than %d bytes", MaxFile))
+		return fail(fmt.Sprintf("the file is larger than %d bytes", maxFile))
 	case errors.Is(err, errNotText):
 		return fail("the file is not valid UTF-8")
 	case errors.Is(err, folder.ErrNotRegular):

@@ -100,7 +100,7 @@ type searching struct {
 
 // search adds the matches of one file and reports whether to continue.
 func (s *searching) search(e entry) bool {
-	if e.Bytes > MaxFile {
+	if e.Bytes > maxFile {
 		s.out.Skipped++
 		return true
 	}

@@ -5,28 +5,20 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/httpapi"
 	"github.com/candor-mcp/candor/codes/common"
 	notioncode "github.com/candor-mcp/candor/codes/notion"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // Name is the name of the domain.
 const Name = "notion"
-
-// Config configures the domain.
-type Config = httpapi.Config
-
-var service = httpapi.Service{Default: "https://api.notion.com", BaseName: "MCP_NOTION_BASE_URL", KeyName: "NOTION_TOKEN"}
-
-// ConfigFromEnv reads NOTION_TOKEN, MCP_NOTION_BASE_URL and MCP_HTTP_TIMEOUT_MS.
-func ConfigFromEnv(getenv func(string) string) (Config, error) { return service.FromEnv(getenv) }
 
 // apiVersion is the version of the API. Since this version a database has one or more data sources, which have the
 // rows.
@@ -34,103 +26,59 @@ const apiVersion = "2025-09-03"
 
 const maxQuery = 200 // characters
 
-var codes = httpapi.Codes{
-	Auth: notioncode.Auth, Rate: notioncode.Rate, NotFound: notioncode.NotFound, Invalid: common.InvalidParams,
-	Network: notioncode.Network, Parse: notioncode.Parse, HTTP: notioncode.HTTP, RateDelay: time.Second,
+var service = httpapi.Service{
+	Name: Name, About: "Search Notion and read its pages and databases.",
+	URL: "https://api.notion.com", URLName: "MCP_NOTION_BASE_URL", TokenName: "NOTION_TOKEN",
+	TokenAdvice: "set NOTION_TOKEN to the token of an integration",
+	Headers:     map[string]string{"Notion-Version": apiVersion},
+	Codes: httpapi.Codes{
+		NoToken: notioncode.Auth, Auth: notioncode.Auth, Rate: notioncode.Rate, NotFound: notioncode.NotFound, Invalid: common.InvalidParams,
+		Network: notioncode.Network, Parse: notioncode.Parse, HTTP: notioncode.HTTP, RateDelay: time.Second,
+	},
 }
 
-type notion struct{ client *httpapi.Client }
+type notion struct{ httpapi.Service }
 
-// New returns the domain. It opens no connection.
-func New(c Config) (*domain.Domain, error) {
-	if c.Base == "" {
-		c.Base = service.Default
-	}
-	client, err := httpapi.New(c, map[string]string{"Notion-Version": apiVersion})
-	if err != nil {
-		return nil, fmt.Errorf("notion: %w", err)
-	}
-	n := &notion{client}
-	return &domain.Domain{
-		Name:    Name,
-		About:   "Search Notion and read its pages and databases.",
-		Methods: n.methods(),
-		Health:  n.health,
-		Close: func() error {
-			client.Close()
-			return nil
-		},
-	}, nil
-}
-
-func (n *notion) methods() []domain.Method {
-	failures := []candor.Code{
-		notioncode.Auth, notioncode.Rate, notioncode.NotFound, notioncode.Network, notioncode.HTTP,
-		notioncode.Parse, common.Timeout, common.InputTooLarge,
-	}
+// Open returns the domain for NOTION_TOKEN, MCP_NOTION_BASE_URL and MCP_HTTP_TIMEOUT_MS.
+func Open(env domain.Environment) (domain.Domain, error) {
+	v := domain.Variables{Getenv: env.Getenv}
+	n := &notion{service}
+	n.Configure(&v)
 	const paging = `"cursor": {"type": "string", "description": "nextCursor of the previous call."},
 		"pageSize": {"type": "integer", "minimum": 1, "maximum": 100}`
-	methods := []domain.Method{
-		{
+	return n.Domain(
+		domain.Method{
 			Name: "notion/search", About: "Find pages and data sources by title.",
 			Input:    `{"query": {"type": "string"}, "type": {"enum": ["page", "data_source"]}, ` + paging + `}`,
-			Required: []string{"query"}, Run: domain.Bind(n.search),
+			Required: []string{"query"}, Codes: []candor.Code{common.InputTooLarge}, Run: domain.Bind(n.search),
 		},
-		{
+		domain.Method{
 			Name: "notion/page", About: "Return the properties and the text of a page.",
 			Input:    `{"id": {"type": "string"}, ` + paging + `}`,
 			Required: []string{"id"}, Run: domain.Bind(n.page),
 		},
-		{
+		domain.Method{
 			Name: "notion/query", About: "Return rows of a database, by its id or that of one of its data sources.",
 			Input: `{"databaseId": {"type": "string"}, "dataSourceId": {"type": "string"},
 				"filter": {"type": "object", "description": "Filter as Notion documents it."},
 				"sorts": {"type": "array", "items": {"type": "object"}}, ` + paging + `}`,
 			Run: domain.Bind(n.query),
 		},
-	}
-	for i := range methods {
-		methods[i].Codes, methods[i].ReadOnly, methods[i].Idempotent, methods[i].OpenWorld = failures, true, true, true
-	}
-	return methods
-}
-
-const tokenAdvice = "set NOTION_TOKEN to the token of an integration"
-
-func (n *notion) health(context.Context) domain.Health {
-	if !n.client.HasToken() {
-		return domain.Health{Details: "no token: " + tokenAdvice}
-	}
-	return domain.Health{OK: true}
+	), v.Err
 }
 
 // do sends a request of the domain and decodes its answer.
 func (n *notion) do(ctx context.Context, r httpapi.Request, answer any) error {
-	if !n.client.HasToken() {
-		return domain.Fail(notioncode.Auth, tokenAdvice, nil)
-	}
 	r.Path = append([]string{"v1"}, r.Path...)
-	if _, err := n.client.Do(ctx, r, answer); err != nil {
-		return codes.Fail(err)
-	}
-	return nil
+	_, err := n.Call(ctx, r, answer)
+	return err
 }
 
-func invalid(format string, args ...any) error {
-	return domain.Fail(common.InvalidParams, fmt.Sprintf(format, args...), nil)
-}
+var uuid = lazyregexp.New(`^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$`)
 
-func malformed(what string) error {
-	return domain.Fail(notioncode.Parse, "the answer has no "+what, nil)
-}
-
-var uuid = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$`)
-})
-
-func checkID(name, id string) error {
-	if !uuid().MatchString(id) {
-		return invalid("%s is not an id of Notion, which has 32 hexadecimal digits", name)
+func (n *notion) checkID(name, id string) error {
+	if !uuid.MatchString(id) {
+		return n.Invalid("%s is not an id of Notion, which has 32 hexadecimal digits", name)
 	}
 	return nil
 }
@@ -143,15 +91,15 @@ type paging struct {
 
 // list is a list in Notion's format.
 type list struct {
-	Results    *[]json.RawMessage `json:"results"`
-	HasMore    bool               `json:"has_more"`
-	NextCursor *string            `json:"next_cursor"`
+	Results    []json.RawMessage `json:"results"`
+	HasMore    bool              `json:"has_more"`
+	NextCursor string            `json:"next_cursor"`
 }
 
 // next returns the cursor of the next call, "" at the end.
 func (l *list) next() string {
-	if l.HasMore && l.NextCursor != nil {
-		return *l.NextCursor
+	if l.HasMore {
+		return l.NextCursor
 	}
 	return ""
 }
@@ -206,15 +154,15 @@ type entry struct {
 }
 
 // entries decodes the objects of a list.
-func entries(l list, properties bool) ([]entry, error) {
+func (n *notion) entries(l list, properties bool) ([]entry, error) {
 	if l.Results == nil {
-		return nil, malformed("results")
+		return nil, n.Malformed("results")
 	}
 	found := []entry{}
-	for _, raw := range *l.Results {
+	for _, raw := range l.Results {
 		var o object
 		if err := json.Unmarshal(raw, &o); err != nil || o.ID == "" {
-			return nil, malformed("readable entries")
+			return nil, n.Malformed("readable entries")
 		}
 		e := entry{Type: o.Object, ID: o.ID, Title: o.name(), URL: o.URL, LastEdited: o.LastEdited}
 		if properties {
@@ -236,8 +184,8 @@ type searchParams struct {
 	paging
 }
 
-func (n *notion) search(ctx context.Context, in searchParams) (json.RawMessage, error) {
-	if size := len([]rune(in.Query)); size > maxQuery {
+func (n *notion) search(ctx context.Context, in searchParams) (any, error) {
+	if size := utf8.RuneCountInString(in.Query); size > maxQuery {
 		return nil, domain.Fail(common.InputTooLarge, fmt.Sprintf("query has %d characters, the limit is %d", size, maxQuery), nil)
 	}
 	body := in.body()
@@ -263,10 +211,10 @@ func (p paging) body() map[string]any {
 	return body
 }
 
-func (n *notion) listed(answer list, properties bool) (json.RawMessage, error) {
-	found, err := entries(answer, properties)
+func (n *notion) listed(answer list, properties bool) (any, error) {
+	found, err := n.entries(answer, properties)
 	if err != nil {
 		return nil, err
 	}
-	return n.client.Clean(listResult{Results: found, NextCursor: answer.next()})
+	return listResult{Results: found, NextCursor: answer.next()}, nil
 }

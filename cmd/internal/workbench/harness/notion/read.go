@@ -23,8 +23,8 @@ type pageResult struct {
 	NextCursor string   `json:"nextCursor,omitempty"`
 }
 
-func (n *notion) page(ctx context.Context, in pageParams) (json.RawMessage, error) {
-	if err := checkID("id", in.ID); err != nil {
+func (n *notion) page(ctx context.Context, in pageParams) (any, error) {
+	if err := n.checkID("id", in.ID); err != nil {
 		return nil, err
 	}
 	var o object
@@ -32,7 +32,7 @@ func (n *notion) page(ctx context.Context, in pageParams) (json.RawMessage, erro
 		return nil, err
 	}
 	if o.Object != "page" || o.ID == "" {
-		return nil, malformed("page")
+		return nil, n.Malformed("page")
 	}
 	query := url.Values{}
 	if in.Cursor != "" {
@@ -46,17 +46,17 @@ func (n *notion) page(ctx context.Context, in pageParams) (json.RawMessage, erro
 		return nil, err
 	}
 	if blocks.Results == nil {
-		return nil, malformed("blocks")
+		return nil, n.Malformed("blocks")
 	}
 	result := pageResult{
 		Page: entry{o.Object, o.ID, o.name(), o.URL, o.LastEdited, o.Properties}, Text: []string{}, NextCursor: blocks.next(),
 	}
-	for _, raw := range *blocks.Results {
+	for _, raw := range blocks.Results {
 		if text := blockText(raw); text != "" {
 			result.Text = append(result.Text, text)
 		}
 	}
-	return n.client.Clean(result)
+	return result, nil
 }
 
 // blockText returns the text of a block, "" if it has none. The content of a block is in the member named after its
@@ -84,20 +84,20 @@ type queryParams struct {
 	paging
 }
 
-func (n *notion) query(ctx context.Context, in queryParams) (json.RawMessage, error) {
+func (n *notion) query(ctx context.Context, in queryParams) (any, error) {
 	if (in.DatabaseID == "") == (in.DataSourceID == "") {
-		return nil, invalid("give either databaseId or dataSourceId")
+		return nil, n.Invalid("give either databaseId or dataSourceId")
 	}
 	source := in.DataSourceID
 	if in.DatabaseID != "" {
-		if err := checkID("databaseId", in.DatabaseID); err != nil {
+		if err := n.checkID("databaseId", in.DatabaseID); err != nil {
 			return nil, err
 		}
 		var err error
 		if source, err = n.dataSource(ctx, in.DatabaseID); err != nil {
 			return nil, err
 		}
-	} else if err := checkID("dataSourceId", source); err != nil {
+	} else if err := n.checkID("dataSourceId", source); err != nil {
 		return nil, err
 	}
 	body := in.body()
@@ -125,8 +125,8 @@ func (n *notion) dataSource(ctx context.Context, database string) (string, error
 	if err := n.do(ctx, httpapi.Request{Path: []string{"databases", database}}, &answer); err != nil {
 		return "", err
 	}
-	if len(answer.Sources) == 0 || !uuid().MatchString(answer.Sources[0].ID) {
-		return "", malformed("data sources")
+	if len(answer.Sources) == 0 || !uuid.MatchString(answer.Sources[0].ID) {
+		return "", n.Malformed("data sources")
 	}
 	if len(answer.Sources) > 1 {
 		details := fmt.Sprintf("the database has %d data sources; give the dataSourceId of one:", len(answer.Sources))

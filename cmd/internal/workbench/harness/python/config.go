@@ -1,14 +1,14 @@
 package python
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"os"
-	"path/filepath"
-	"regexp"
-	"strconv"
-	"strings"
-	"sync"
 	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 // Confine selects the behaviour on systems that cannot confine a process.
@@ -50,144 +50,45 @@ const (
 )
 
 func (c Config) withDefaults() Config {
-	if c.Confine == "" {
-		c.Confine = ConfineRequire
-	}
-	if c.Timeout == 0 {
-		c.Timeout = 10 * time.Second
-	}
-	if c.MaxTimeout == 0 {
-		c.MaxTimeout = max(60*time.Second, c.Timeout)
-	}
-	if c.CheckTimeout == 0 {
-		c.CheckTimeout = 30 * time.Second
-	}
-	if c.Memory == 0 {
-		c.Memory = 256 << 20
-	}
-	if c.Output == 0 {
-		c.Output = 64 << 10
-	}
-	if c.Parallel == 0 {
-		c.Parallel = 4
-	}
-	if c.Queue == 0 {
-		c.Queue = 64
-	}
+	c.Confine = cmp.Or(c.Confine, ConfineRequire)
+	c.Timeout = cmp.Or(c.Timeout, 10*time.Second)
+	c.MaxTimeout = cmp.Or(c.MaxTimeout, max(60*time.Second, c.Timeout))
+	c.CheckTimeout = cmp.Or(c.CheckTimeout, 30*time.Second)
+	c.Memory = cmp.Or(c.Memory, 256<<20)
+	c.Output = cmp.Or(c.Output, 64<<10)
+	c.Parallel = cmp.Or(c.Parallel, 4)
+	c.Queue = cmp.Or(c.Queue, 64)
 	if c.Environ == nil {
 		c.Environ = os.Environ()
 	}
 	return c
 }
 
-func (c Config) check() error {
-	if c.Path != "" && !filepath.IsAbs(c.Path) {
-		return fmt.Errorf("python path %q: not an absolute path", c.Path)
-	}
-	if c.Scripts != "" && !filepath.IsAbs(c.Scripts) {
-		return fmt.Errorf("python scripts folder %q: not an absolute path", c.Scripts)
-	}
-	if c.Confine != ConfineRequire && c.Confine != ConfineAuto {
-		return fmt.Errorf("python confinement %q: want %s or %s", c.Confine, ConfineRequire, ConfineAuto)
-	}
-	if c.Timeout > c.MaxTimeout {
-		return fmt.Errorf("python timeout %s: larger than its maximum %s", c.Timeout, c.MaxTimeout)
-	}
-	return nil
-}
-
-var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+var identifier = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // ConfigFromEnv reads the configuration from MCP_PYTHON_* variables.
-func ConfigFromEnv(getenv func(string) string) (Config, error) {
-	e := reader{getenv: getenv}
+func ConfigFromEnv(env domain.Environment) (Config, error) {
+	v := domain.Variables{Getenv: env.Getenv}
 	c := Config{
-		Path:         e.path("MCP_PYTHON_PATH"),
-		Scripts:      e.folder("MCP_PYTHON_SCRIPTS"),
-		Allow:        e.names("MCP_PYTHON_ALLOW"),
-		Confine:      Confine(e.oneOf("MCP_PYTHON_CONFINE", string(ConfineRequire), string(ConfineAuto))),
-		Timeout:      time.Duration(e.number("MCP_PYTHON_TIMEOUT_MS", 1, 600_000)) * time.Millisecond,
-		MaxTimeout:   time.Duration(e.number("MCP_PYTHON_MAX_TIMEOUT_MS", 1, 600_000)) * time.Millisecond,
-		CheckTimeout: time.Duration(e.number("MCP_PYTHON_CHECK_TIMEOUT_MS", 1, 600_000)) * time.Millisecond,
-		Memory:       e.number("MCP_PYTHON_MAX_MEMORY", 32<<20, 64<<30),
-		Output:       int(e.number("MCP_PYTHON_MAX_OUTPUT", 1<<10, 16<<20)),
-		Parallel:     int(e.number("MCP_PYTHON_PARALLEL", 1, 64)),
+		Path:         v.Path("MCP_PYTHON_PATH"),
+		Scripts:      v.Folder("MCP_PYTHON_SCRIPTS"),
+		Allow:        v.List("MCP_PYTHON_ALLOW"),
+		Confine:      Confine(v.OneOf("MCP_PYTHON_CONFINE", string(ConfineRequire), string(ConfineAuto))),
+		Timeout:      v.Milliseconds("MCP_PYTHON_TIMEOUT_MS", 1, 600_000),
+		MaxTimeout:   v.Milliseconds("MCP_PYTHON_MAX_TIMEOUT_MS", 1, 600_000),
+		CheckTimeout: v.Milliseconds("MCP_PYTHON_CHECK_TIMEOUT_MS", 1, 600_000),
+		Memory:       int64(v.Number("MCP_PYTHON_MAX_MEMORY", 0, 32<<20, min(64<<30, math.MaxInt))),
+		Output:       v.Number("MCP_PYTHON_MAX_OUTPUT", 0, 1<<10, 16<<20),
+		Parallel:     v.Number("MCP_PYTHON_PARALLEL", 0, 1, 64),
+		Guard:        env.Guard,
 	}
-	if e.err == nil {
-		if d := c.withDefaults(); d.Timeout > d.MaxTimeout {
-			e.err = fmt.Errorf("MCP_PYTHON_TIMEOUT_MS: larger than MCP_PYTHON_MAX_TIMEOUT_MS, which is %d", d.MaxTimeout.Milliseconds())
+	for _, name := range c.Allow {
+		if !identifier.MatchString(name) {
+			v.Fail("MCP_PYTHON_ALLOW", "names of modules or built-in functions, separated by commas")
 		}
 	}
-	return c, e.err
-}
-
-// reader reads variables and keeps the first error.
-type reader struct {
-	getenv func(string) string
-	err    error
-}
-
-func (r *reader) fail(name, value, want string) {
-	if r.err == nil {
-		r.err = fmt.Errorf("%s=%q: want %s", name, value, want)
+	if d := c.withDefaults(); d.Timeout > d.MaxTimeout {
+		v.Fail("MCP_PYTHON_TIMEOUT_MS", fmt.Sprintf("at most MCP_PYTHON_MAX_TIMEOUT_MS, which is %d", d.MaxTimeout.Milliseconds()))
 	}
-}
-
-func (r *reader) path(name string) string {
-	value := r.getenv(name)
-	if value != "" && !filepath.IsAbs(value) {
-		r.fail(name, value, "an absolute path")
-	}
-	return value
-}
-
-func (r *reader) folder(name string) string {
-	value := r.path(name)
-	if info, err := os.Stat(value); value != "" && (err != nil || !info.IsDir()) {
-		r.fail(name, value, "the absolute path of an existing folder")
-	}
-	return value
-}
-
-func (r *reader) names(name string) (list []string) {
-	value := r.getenv(name)
-	if value == "" {
-		return nil
-	}
-	for word := range strings.SplitSeq(value, ",") {
-		if word = strings.TrimSpace(word); !identifier().MatchString(word) {
-			r.fail(name, value, "names of modules or built-in functions, separated by commas")
-			return nil
-		}
-		list = append(list, word)
-	}
-	return list
-}
-
-func (r *reader) oneOf(name string, values ...string) string {
-	value := r.getenv(name)
-	if value == "" {
-		return ""
-	}
-	for _, v := range values {
-		if v == value {
-			return value
-		}
-	}
-	r.fail(name, value, strings.Join(values, " or "))
-	return ""
-}
-
-// number returns 0 for an unset variable.
-func (r *reader) number(name string, least, most int64) int64 {
-	value := r.getenv(name)
-	if value == "" {
-		return 0
-	}
-	n, err := strconv.ParseInt(value, 10, 64)
-	if err != nil || n < least || n > most {
-		r.fail(name, value, fmt.Sprintf("a number from %d to %d", least, most))
-		return 0
-	}
-	return n
+	return c, v.Err
 }

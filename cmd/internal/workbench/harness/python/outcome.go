@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -15,6 +14,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/codes/common"
 	pythoncode "github.com/candor-mcp/candor/codes/python"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
+	"github.com/candor-mcp/candor/internal/truncate"
 )
 
 func invalid(format string, args ...any) error {
@@ -86,7 +87,7 @@ func (r *runner) failure(done *finished, name string, clean *strings.Replacer) e
 
 const tracebackMark = "Traceback (most recent call last):"
 
-var exceptionLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][\w.]*(: .*)?$`) })
+var exceptionLine = lazyregexp.New(`^[A-Za-z_][\w.]*(: .*)?$`)
 
 // lastException finds the last exception of an output and the last line of the caller's code in its traceback.
 func lastException(text, name string) (exception string, line int) {
@@ -102,7 +103,7 @@ func lastException(text, name string) (exception string, line int) {
 		if m := own.FindStringSubmatch(l); m != nil {
 			line, _ = strconv.Atoi(m[1]) // the pattern matches digits only
 		}
-		if exception == "" && l != tracebackMark && exceptionLine().MatchString(l) {
+		if exception == "" && l != tracebackMark && exceptionLine.MatchString(l) {
 			exception = shorten(l)
 		}
 	}
@@ -114,11 +115,5 @@ func lastLine(text string) string {
 	return shorten(text[strings.LastIndexByte(text, '\n')+1:])
 }
 
-// shorten keeps the first 300 characters.
-func shorten(text string) string {
-	runes := []rune(text)
-	if len(runes) <= 300 {
-		return text
-	}
-	return string(runes[:299]) + "…"
-}
+// shorten limits a text of a program to 300 bytes.
+func shorten(text string) string { return truncate.Text(text, 300) }

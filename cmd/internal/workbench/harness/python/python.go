@@ -50,14 +50,17 @@ type runner struct {
 	removals    sync.WaitGroup
 }
 
+// Open returns the domain for the MCP_PYTHON_* variables.
+func Open(env domain.Environment) (domain.Domain, error) {
+	c, err := ConfigFromEnv(env)
+	return New(c), err
+}
+
 // New returns the domain. It starts nothing: the interpreter is found when it is first needed.
-func New(c Config) (*domain.Domain, error) {
+func New(c Config) domain.Domain {
 	c = c.withDefaults()
-	if err := c.check(); err != nil {
-		return nil, err
-	}
 	r := &runner{config: c, slots: make(chan struct{}, c.Parallel), waiting: make(chan struct{}, c.Parallel+c.Queue)}
-	return &domain.Domain{
+	return domain.Domain{
 		Name:    Name,
 		About:   "Run short Python programs and the scripts of the operator, confined and with limits.",
 		Methods: r.methods(),
@@ -66,7 +69,7 @@ func New(c Config) (*domain.Domain, error) {
 			r.removals.Wait()
 			return nil
 		},
-	}, nil
+	}
 }
 
 func (r *runner) methods() []domain.Method {

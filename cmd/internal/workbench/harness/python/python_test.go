@@ -48,11 +48,8 @@ func newDomain(t *testing.T, c python.Config) *domain.Domain {
 		t.Fatal(err)
 	}
 	c.Guard = []string{path, "guard"}
-	d, err := python.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	d := python.New(c)
+	return &d
 }
 
 // call calls a method and returns its result as JSON, or its error.
@@ -429,18 +426,13 @@ func TestMissingInterpreterIsNamed(t *testing.T) {
 
 func TestUnconfinedRunsAreRefused(t *testing.T) {
 	t.Parallel()
-	d, err := python.New(python.Config{}) // without a guard
-	if err != nil {
-		t.Fatal(err)
-	}
-	fails(t, d, commoncode.Unsupported, "MCP_PYTHON_CONFINE=auto", map[string]any{"code": "print(1)"})
+	d := python.New(python.Config{}) // without a guard
+	fails(t, &d, commoncode.Unsupported, "MCP_PYTHON_CONFINE=auto", map[string]any{"code": "print(1)"})
 	if d.Health(t.Context()).OK || d.Methods[0].ReadOnly {
 		t.Error("healthy or read-only")
 	}
-	if d, err = python.New(python.Config{Confine: python.ConfineAuto}); err != nil {
-		t.Fatal(err)
-	}
-	if got := run(t, d, "print(1)"); got != "1\n" {
+	d = python.New(python.Config{Confine: python.ConfineAuto})
+	if got := run(t, &d, "print(1)"); got != "1\n" {
 		t.Errorf("%q", got)
 	}
 }
@@ -451,25 +443,25 @@ func TestConfigFromEnv(t *testing.T) {
 		"MCP_PYTHON_PATH": "python3", "MCP_PYTHON_SCRIPTS": "scripts", "MCP_PYTHON_ALLOW": "os;sys", "MCP_PYTHON_CONFINE": "yes", "MCP_PYTHON_TIMEOUT_MS": "0",
 		"MCP_PYTHON_MAX_TIMEOUT_MS": "1h", "MCP_PYTHON_MAX_MEMORY": "1", "MCP_PYTHON_MAX_OUTPUT": "-5", "MCP_PYTHON_PARALLEL": "1000",
 	} {
-		_, err := python.ConfigFromEnv(func(n string) string {
+		_, err := python.ConfigFromEnv(domain.Environment{Getenv: func(n string) string {
 			if n == name {
 				return wrong
 			}
 			return ""
-		})
+		}})
 		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "want") {
 			t.Errorf("%s=%s: %v", name, wrong, err)
 		}
 	}
-	c, err := python.ConfigFromEnv(func(n string) string {
+	c, err := python.ConfigFromEnv(domain.Environment{Getenv: func(n string) string {
 		return map[string]string{"MCP_PYTHON_ALLOW": "os, open", "MCP_PYTHON_TIMEOUT_MS": "500"}[n]
-	})
+	}})
 	if err != nil || len(c.Allow) != 2 || c.Timeout != 500*time.Millisecond {
 		t.Errorf("%+v %v", c, err)
 	}
-	if _, err := python.ConfigFromEnv(func(n string) string {
+	if _, err := python.ConfigFromEnv(domain.Environment{Getenv: func(n string) string {
 		return map[string]string{"MCP_PYTHON_TIMEOUT_MS": "500", "MCP_PYTHON_MAX_TIMEOUT_MS": "400"}[n]
-	}); err == nil {
+	}}); err == nil {
 		t.Error("a timeout above its maximum was accepted")
 	}
 }

@@ -7,12 +7,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	pythoncode "github.com/candor-mcp/candor/codes/python"
+	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
 const (
@@ -20,7 +19,7 @@ const (
 	maxScripts = 1000      // in a list
 )
 
-var scriptName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$`) })
+var scriptName = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$`)
 
 type scriptParams struct {
 	Name      string   `json:"name"`
@@ -45,7 +44,7 @@ func (r *runner) readScript(name string) (source, error) {
 	missing := func(cause error) error {
 		return domain.Fail(pythoncode.ScriptNotFound, fmt.Sprintf("no script %q", shorten(name)), cause)
 	}
-	if !scriptName().MatchString(name) {
+	if !scriptName.MatchString(name) {
 		return source{}, missing(nil)
 	}
 	if !strings.HasSuffix(name, ".py") {
@@ -89,7 +88,7 @@ func (r *runner) scripts(context.Context, struct{}) (*scriptsResult, error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		if !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".py") || !scriptName().MatchString(e.Name()) {
+		if !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".py") || !scriptName.MatchString(e.Name()) {
 			continue
 		}
 		if len(result.Scripts) == maxScripts {

@@ -9,11 +9,11 @@
 package sql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -30,7 +30,7 @@ const Name = "sql"
 
 // Limits of the domain.
 const (
-	DefaultTimeout = 10 * time.Second
+	defaultTimeout = 10 * time.Second
 	maxTimeout     = 100 * time.Second
 	maxStatement   = 100_000 // bytes
 	maxParams      = 1000
@@ -40,64 +40,6 @@ const (
 	maxValue       = 8 << 20 // of a value that the database computes
 	maxParallel    = 8
 )
-
-// Config configures the domain.
-type Config struct {
-	URL            string        // sqlite:/absolute/path or postgres://…; it may contain a password and is never shown
-	Write          bool          // allows sql/execute
-	AllowSuperuser bool          // accepts PostgreSQL roles that can access files and programs of the server
-	Timeout        time.Duration // of a statement; 0 is DefaultTimeout
-}
-
-// ConfigFromEnv reads MCP_SQL_URL, MCP_SQL_WRITE, MCP_SQL_ALLOW_SUPERUSER and MCP_SQL_TIMEOUT_MS. Fields of unset
-// variables are zero.
-func ConfigFromEnv(getenv func(string) string) (Config, error) {
-	c := Config{URL: getenv("MCP_SQL_URL")}
-	if c.URL != "" {
-		if err := checkURL(c.URL); err != nil {
-			return Config{}, fmt.Errorf("MCP_SQL_URL: %w", err) // without the value, which may contain a password
-		}
-	}
-	for name, to := range map[string]*bool{"MCP_SQL_WRITE": &c.Write, "MCP_SQL_ALLOW_SUPERUSER": &c.AllowSuperuser} {
-		switch value := getenv(name); value {
-		case "", "0":
-		case "1":
-			*to = true
-		default:
-			return Config{}, fmt.Errorf("%s=%q: want 0 or 1", name, value)
-		}
-	}
-	if value := getenv("MCP_SQL_TIMEOUT_MS"); value != "" {
-		n, err := strconv.ParseInt(value, 10, 64)
-		if err != nil || n < 1 || n > maxTimeout.Milliseconds() {
-			return Config{}, fmt.Errorf("MCP_SQL_TIMEOUT_MS=%q: want a number from 1 to %d", value, maxTimeout.Milliseconds())
-		}
-		c.Timeout = time.Duration(n) * time.Millisecond
-	}
-	return c, nil
-}
-
-var errURL = errors.New("want sqlite:/absolute/path or postgres://user:password@host/database")
-
-func checkURL(url string) error {
-	switch {
-	case strings.HasPrefix(url, "sqlite:"):
-		if !filepath.IsAbs(strings.TrimPrefix(url, "sqlite:")) {
-			return errURL
-		}
-	case isPostgres(url):
-		if _, err := pgconn.ParseConfig(url); err != nil {
-			return errURL
-		}
-	default:
-		return errURL
-	}
-	return nil
-}
-
-func isPostgres(url string) bool {
-	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
-}
 
 // engine runs statements in one kind of database. Its errors have codes.
 type engine interface {
@@ -124,28 +66,34 @@ type database struct {
 	slots   chan struct{} // limits the number of connections
 }
 
-// New returns the domain. It does not connect, because every call opens a separate connection.
-func New(c Config) (*domain.Domain, error) {
-	if err := checkURL(c.URL); err != nil {
-		return nil, fmt.Errorf("sql: %w", err)
+// Open returns the domain. It does not connect, because every call opens a separate connection. MCP_SQL_URL is sqlite:/absolute/path or
+// postgres://…; it may contain a password and is never shown. The default is a SQLite file below the state directory. MCP_SQL_WRITE=1 allows
+// sql/execute, MCP_SQL_ALLOW_SUPERUSER=1 accepts PostgreSQL roles that can access files and programs of the server, and MCP_SQL_TIMEOUT_MS
+// limits a statement.
+func Open(env domain.Environment) (domain.Domain, error) {
+	v := domain.Variables{Getenv: env.Getenv}
+	url := cmp.Or(env.Getenv("MCP_SQL_URL"), "sqlite:"+filepath.Join(env.State, "sql", "data.db"))
+	d := &database{
+		write: v.Flag("MCP_SQL_WRITE"), timeout: cmp.Or(v.Milliseconds("MCP_SQL_TIMEOUT_MS", 1, int(maxTimeout.Milliseconds())), defaultTimeout),
 	}
-	if c.Timeout == 0 {
-		c.Timeout = DefaultTimeout
-	}
-	d := &database{write: c.Write, timeout: c.Timeout, slots: make(chan struct{}, maxParallel)}
-	if path, ok := strings.CutPrefix(c.URL, "sqlite:"); ok {
-		d.slots = make(chan struct{}, maxSQLite)
-		d.engine = &sqlite{path: path, create: c.Write}
+	superuser := v.Flag("MCP_SQL_ALLOW_SUPERUSER")
+	if path, ok := strings.CutPrefix(url, "sqlite:"); ok && filepath.IsAbs(path) {
+		d.slots, d.engine = make(chan struct{}, maxSQLite), &sqlite{path: path, create: d.write}
+	} else if _, err := pgconn.ParseConfig(url); err == nil && isPostgres(url) {
+		d.slots, d.engine = make(chan struct{}, maxParallel), &postgres{url: url, timeout: d.timeout, allowSuperuser: superuser}
 	} else {
-		d.engine = &postgres{url: c.URL, timeout: c.Timeout, allowSuperuser: c.AllowSuperuser}
+		return domain.Domain{}, errors.New("MCP_SQL_URL: want sqlite:/absolute/path or postgres://user:password@host/database")
 	}
-	return &domain.Domain{
+	return domain.Domain{
 		Name:    Name,
 		About:   "Query a relational database.",
 		Methods: d.methods(),
 		Health:  func(context.Context) domain.Health { return d.engine.health() },
-		Close:   func() error { return nil },
-	}, nil
+	}, v.Err
+}
+
+func isPostgres(url string) bool {
+	return strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://")
 }
 
 func (d *database) methods() []domain.Method {

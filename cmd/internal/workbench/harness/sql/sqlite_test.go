@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 )
 
 // file returns the path of a database with a small table.
@@ -163,12 +164,12 @@ func TestSQLiteFilesThatCannotBeOpened(t *testing.T) {
 	}
 }
 
-func TestConfigFromEnvHidesPasswords(t *testing.T) {
+func TestOpenHidesPasswords(t *testing.T) {
 	for value, ok := range map[string]bool{
 		"": true, "sqlite:/data/x.db": true, "postgres://u:hunter2@h/d": true, "postgresql:///d": true,
 		"sqlite:x.db": false, "mysql://u:hunter2@h/d": false, "postgres://u:hunter2@h:port/d": false,
 	} {
-		_, err := ConfigFromEnv(func(name string) string { return map[string]string{"MCP_SQL_URL": value}[name] })
+		_, err := Open(domain.Environment{Getenv: func(name string) string { return map[string]string{"MCP_SQL_URL": value}[name] }, State: t.TempDir()})
 		if (err == nil) != ok || err != nil && (strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "MCP_SQL_URL")) {
 			t.Errorf("%q: %v", value, err)
 		}
