@@ -94,17 +94,7 @@ func acquire(ctx context.Context, dir, name string) (*os.File, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
-	for {
-		lock, err := filelock.Open(root, name)
-		if !errors.Is(err, filelock.ErrLocked) {
-			return lock, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
+	return filelock.Wait(ctx, root, name, time.Hour)
 }
 
 func copyFile(to, from string) error {

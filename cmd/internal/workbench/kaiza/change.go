@@ -78,7 +78,7 @@ func changed(files []workspace.Change) []ChangedFile {
 // throughout, so that the approval cannot be revoked in the meantime. A change whose end cannot be recorded is undone.
 // Once it is recorded as complete, later errors do not fail the call.
 func (k *System) apply(ctx context.Context, c *workbench.Call, d *openWorkspace, ch *change) error {
-	lock, err := workspace.LockFile(ctx, d.state, k.o.LockWait)
+	lock, err := workspace.Lock(ctx, d.state, k.o.LockWait)
 	if err != nil {
 		return err
 	}

@@ -104,11 +104,11 @@ func (k *System) submit(ctx context.Context, c *workbench.Call, in planContent) 
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	release, err := workspace.Lock(ctx, d.state, k.o.LockWait)
+	lock, err := workspace.Lock(ctx, d.state, k.o.LockWait)
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	defer func() { _ = release() }() // the kernel releases it on exit
+	defer func() { _ = lock.Close() }() // the kernel releases it on exit
 	if err := k.recoverFirst(ctx, c.Bench(), d); err != nil {
 		return workbench.Reply{}, err
 	}

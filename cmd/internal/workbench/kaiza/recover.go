@@ -58,14 +58,14 @@ func (k *System) recoverIn(ctx context.Context, b *workbench.Bench, folder strin
 		return nil, notSetUp(err)
 	}
 	defer state.Close() //nolint:errcheck // read only
-	release, err := workspace.Lock(ctx, state, recoveryWait)
+	lock, err := workspace.Lock(ctx, state, recoveryWait)
 	if candor.CodeOf(err) == candor.CodeLedgerLocked {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, setUpError(err)
 	}
-	defer func() { _ = release() }() // the kernel releases it on exit
+	defer func() { _ = lock.Close() }() // the kernel releases it on exit
 	return k.recoverChanges(ctx, b, state)
 }
 

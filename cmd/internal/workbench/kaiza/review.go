@@ -173,11 +173,11 @@ type decision struct {
 // it is not or if the next start will undo it.
 func (r *Review) decide(ctx context.Context, d decision) error {
 	r.warnings = nil
-	release, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
+	lock, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = release() }() // the kernel releases it on exit
+	defer func() { _ = lock.Close() }() // the kernel releases it on exit
 	call := rand.Text()
 	var effect *ledger.Effect
 	if r.trail != nil {

@@ -75,11 +75,11 @@ func chooseUndo(all []PastChange, id string) (int, error) {
 // the workspace; servers may be running. The errors are those of [Review.Undoable], and AUDIT_LOCK_FAILED if a call is
 // changing the workspace.
 func (r *Review) Undo(ctx context.Context, id, by string) (undone string, target PastChange, err error) {
-	release, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
+	lock, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
 	if err != nil {
 		return "", PastChange{}, err
 	}
-	defer func() { _ = release() }() // the kernel releases it on exit
+	defer func() { _ = lock.Close() }() // the kernel releases it on exit
 	if err := r.k.recoverFirst(ctx, r, r.d); err != nil {
 		return "", PastChange{}, err
 	}

@@ -16,11 +16,11 @@ func unfinished(ctx context.Context, trail string, state *os.Root) []workspace.J
 	if err != nil || len(found) == 0 {
 		return nil // the next change reports the error
 	}
-	release, err := workspace.Lock(ctx, state, 0)
+	lock, err := workspace.Lock(ctx, state, 0)
 	inProgress := err != nil
 	if !inProgress { // the remaining changes are not in progress
 		found, _ = workspace.Unfinished(state)
-		_ = release()
+		_ = lock.Close()
 	}
 	return slices.DeleteFunc(found, func(j workspace.Journal) bool {
 		if j.Left {
@@ -83,11 +83,11 @@ func pastOf(journals []workspace.Journal) (out []PastChange) {
 // Recover restores the files of interrupted changes, as the next start of a server would. It returns those changes with
 // the state "", or [NotUndone] if that failed. A change that is complete in the trail is kept and not returned.
 func (r *Review) Recover(ctx context.Context) ([]PastChange, error) {
-	release, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
+	lock, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = release() }() // the kernel releases it on exit
+	defer func() { _ = lock.Close() }() // the kernel releases it on exit
 	journals, err := workspace.Unfinished(r.d.state)
 	if err != nil || len(journals) == 0 {
 		return nil, err
@@ -115,11 +115,11 @@ func (r *Review) Recover(ctx context.Context) ([]PastChange, error) {
 // Restore undoes a change that could not be undone before, and replaces its files. Their current contents are kept in
 // the state folder if they can be read.
 func (r *Review) Restore(ctx context.Context, id, by string) error {
-	release, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
+	lock, err := workspace.Lock(ctx, r.d.state, r.k.o.LockWait)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = release() }() // the kernel releases it on exit
+	defer func() { _ = lock.Close() }() // the kernel releases it on exit
 	found, err := workspace.Restore(r.d.state, id, r.k.folder)
 	if err != nil {
 		return err

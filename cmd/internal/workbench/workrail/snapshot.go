@@ -54,26 +54,12 @@ const lockWait = 5 * time.Second
 // hold prevents other goroutines and processes from starting sessions and removing workflows until release is called.
 func (s *snapshots) hold(ctx context.Context) (release func() error, err error) {
 	s.turn.Lock()
-	defer func() {
-		if err != nil {
-			s.turn.Unlock()
-		}
-	}()
-	end := time.Now().Add(lockWait)
-	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
-		file, err := filelock.Open(s.root, "lock")
-		if err == nil {
-			return func() error { defer s.turn.Unlock(); return file.Close() }, nil
-		}
-		if !errors.Is(err, filelock.ErrLocked) || time.Now().After(end) {
-			return nil, fmt.Errorf("the lock of stored workflows: %w", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(pause):
-		}
+	file, err := filelock.Wait(ctx, s.root, "lock", lockWait)
+	if err != nil {
+		s.turn.Unlock()
+		return nil, fmt.Errorf("locking the stored workflows: %w", err)
 	}
+	return func() error { defer s.turn.Unlock(); return file.Close() }, nil
 }
 
 // keepWhile stores a workflow durably and calls create, which creates a session that uses it. No other process removes

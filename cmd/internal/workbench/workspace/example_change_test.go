@@ -35,11 +35,11 @@ func change(top string) error {
 	if err := errors.Join(made, errFolder, errState); err != nil {
 		return err
 	}
-	release, err := workspace.Lock(context.Background(), state, time.Second)
+	lock, err := workspace.Lock(context.Background(), state, time.Second)
 	if err != nil {
 		return err
 	}
-	defer release() //nolint:errcheck // an example
+	defer lock.Close() //nolint:errcheck // an example
 	path, err := folder.Parse("greeting")
 	if err != nil {
 		return err

@@ -7,54 +7,26 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/filelock"
 )
 
 // lockFile is the lock file in the state folder.
 const lockFile = "changes.lock"
 
-var errBusy = errors.New("another process holds the lock")
-
-// Lock acquires the lock of the workspace that the state folder belongs to. It must be held from [Folder.Stage] to
-// [Staged.Done], and during [Recover]. Lock waits at most for wait; then the error is AUDIT_LOCK_FAILED, the KAIZA code
-// for a lock with a live owner. If ctx ends first, the error is CANCELLED or TIMEOUT. The system releases the lock when
-// its owner exits. Two Locks in one process also exclude each other.
-func Lock(ctx context.Context, state *os.Root, wait time.Duration) (release func() error, err error) {
-	file, err := LockFile(ctx, state, wait)
-	if err != nil {
-		return nil, err
-	}
-	return file.Close, nil
-}
-
-// LockFile is like [Lock] but returns the locked file; closing it releases the lock. A process that inherits the file
-// keeps the lock until it exits.
-func LockFile(ctx context.Context, state *os.Root, wait time.Duration) (*os.File, error) {
-	file, err := state.OpenFile(lockFile, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, lockFailed("The lock of the workspace could not be opened.", err)
-	}
-	deadline := time.Now().Add(wait)
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		err = tryLock(file)
-		if err == nil {
-			return file, nil
-		}
-		left := time.Until(deadline)
-		if !errors.Is(err, errBusy) || left <= 0 || ctx.Err() != nil {
-			break
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(min(pause, left)):
-		}
-	}
-	err = errors.Join(err, file.Close())
-	if ctx.Err() != nil {
+// Lock acquires the lock of the workspace that the state folder belongs to; closing the file releases it. It must be held
+// from [Folder.Stage] to [Staged.Done], and during [Recover]. Lock waits at most for wait; then the error is
+// AUDIT_LOCK_FAILED, the KAIZA code for a lock with a live owner. If ctx ends first, the error is CANCELLED or TIMEOUT. The
+// system releases the lock when its owner exits, and every process that has inherited the file. Two Locks in one process
+// also exclude each other.
+func Lock(ctx context.Context, state *os.Root, wait time.Duration) (*os.File, error) {
+	file, err := filelock.Wait(ctx, state, lockFile, wait)
+	switch {
+	case err == nil:
+		return file, nil
+	case ctx.Err() != nil:
 		return nil, candor.From(ctx.Err())
+	case errors.Is(err, filelock.ErrLocked):
+		return nil, candor.New(candor.CodeLedgerLocked, "Another call is changing this workspace.", candor.WithCause(err))
 	}
-	return nil, lockFailed("Another call is changing this workspace.", err)
-}
-
-func lockFailed(message string, cause error) error {
-	return candor.New(candor.CodeLedgerLocked, message, candor.WithCause(cause))
+	return nil, candor.New(candor.CodeLedgerLocked, "The lock of the workspace could not be opened.", candor.WithCause(err))
 }

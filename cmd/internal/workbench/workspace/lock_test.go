@@ -12,7 +12,7 @@ import (
 
 func TestOnlyOneChangesTheWorkspaceAtATime(t *testing.T) {
 	b := newBench(t, Options{})
-	release, err := Lock(context.Background(), b.state, 0)
+	lock, err := Lock(context.Background(), b.state, 0)
 	b.must(err)
 	_, err = Lock(context.Background(), b.state, 0)
 	b.refuses(err, candor.CodeLedgerLocked)
@@ -20,10 +20,10 @@ func TestOnlyOneChangesTheWorkspaceAtATime(t *testing.T) {
 	cancel()
 	_, err = Lock(gone, b.state, time.Hour)
 	b.refuses(err, candor.CodeCancelled)
-	time.AfterFunc(10*time.Millisecond, func() { _ = release() })
+	time.AfterFunc(10*time.Millisecond, func() { _ = lock.Close() })
 	second, err := Lock(context.Background(), b.state, time.Minute)
 	b.must(err)
-	b.must(second())
+	b.must(second.Close())
 }
 
 func TestTheLockOfADeadProcessIsFree(t *testing.T) {
@@ -39,9 +39,9 @@ func TestTheLockOfADeadProcessIsFree(t *testing.T) {
 	b.refuses(err, candor.CodeLedgerLocked)
 	b.must(cmd.Process.Kill())
 	_ = cmd.Wait()
-	release, err := Lock(context.Background(), b.state, time.Minute)
+	lock, err := Lock(context.Background(), b.state, time.Minute)
 	b.must(err)
-	b.must(release())
+	b.must(lock.Close())
 }
 
 // lockRole takes the lock and is killed while it holds it.

@@ -22,9 +22,6 @@ func ownerOf(fs.FileInfo) owner { return owner{-1, -1} }
 // syncFolder does nothing, because a folder cannot be opened for syncing.
 func syncFolder(*os.Root) error { return nil }
 
-// tryLock returns an error: without a lock two processes could undo each other's changes.
-func tryLock(*os.File) error { return errors.ErrUnsupported }
-
 // removeEmpty removes an empty folder. The check and the removal are not atomic.
 func removeEmpty(dir *os.Root, name string) error {
 	if info, err := dir.Lstat(name); err != nil || !info.IsDir() {

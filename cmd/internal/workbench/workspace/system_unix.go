@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/candor-mcp/candor/internal/durable"
 )
 
 // nonBlock keeps open from blocking on a FIFO.
@@ -34,27 +36,7 @@ func ownerOf(info fs.FileInfo) owner {
 }
 
 // syncFolder makes the names in a folder durable.
-func syncFolder(dir *os.Root) error {
-	d, err := dir.Open(".")
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
-// tryLock locks an open file, or returns errBusy. The lock is released when the file is closed or the process exits.
-func tryLock(file *os.File) error {
-	for {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		switch {
-		case errors.Is(err, syscall.EINTR):
-		case errors.Is(err, syscall.EWOULDBLOCK):
-			return errBusy
-		default:
-			return err
-		}
-	}
-}
+func syncFolder(dir *os.Root) error { return durable.SyncDir(dir, ".") }
 
 // removeEmpty removes an empty folder, and never a file.
 func removeEmpty(dir *os.Root, name string) error {

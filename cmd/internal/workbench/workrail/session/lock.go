@@ -40,26 +40,17 @@ func (h *held) release() error { return h.file.Close() }
 // hold locks a session against other processes. The system releases the lock when its process ends, and not before.
 func (s *Store[S]) hold(ctx context.Context, id string) (*held, error) {
 	name := id + "/" + lockName
-	end := time.Now().Add(s.options.LockWait)
-	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
-		file, err := filelock.Open(s.root, name)
-		switch {
-		case err == nil:
-			h := &held{file}
-			return h, h.sign()
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, ErrNotFound
-		case !errors.Is(err, filelock.ErrLocked):
-			return nil, err
-		case !time.Now().Before(end):
-			return nil, &LockedError{s.owner(name)}
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(pause):
-		}
+	file, err := filelock.Wait(ctx, s.root, name, s.options.LockWait)
+	switch {
+	case err == nil:
+		h := &held{file}
+		return h, h.sign()
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, ErrNotFound
+	case errors.Is(err, filelock.ErrLocked):
+		return nil, &LockedError{s.owner(name)}
 	}
+	return nil, err
 }
 
 // sign writes the owner into the lock file, for processes that wait.

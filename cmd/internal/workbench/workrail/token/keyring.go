@@ -1,6 +1,7 @@
 package token
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -68,19 +69,14 @@ const lockWait = 5 * time.Second
 
 // change calls f with the keys on disk, while no other process changes them.
 func (r *Keyring) change(f func() error) error {
-	for end := time.Now().Add(lockWait); ; time.Sleep(5 * time.Millisecond) {
-		lock, err := filelock.Open(r.root, lockFile)
-		if errors.Is(err, filelock.ErrLocked) && time.Now().Before(end) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if err = r.Reload(); err == nil || errors.Is(err, fs.ErrNotExist) {
-			err = f()
-		}
-		return errors.Join(err, lock.Close())
+	lock, err := filelock.Wait(context.Background(), r.root, lockFile, lockWait)
+	if err != nil {
+		return err
 	}
+	if err = r.Reload(); err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = f()
+	}
+	return errors.Join(err, lock.Close())
 }
 
 // create creates the first key, unless another process has created it.
