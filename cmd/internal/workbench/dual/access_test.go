@@ -20,7 +20,7 @@ func TestD8ReadOnlyAndMinimalRefuse(t *testing.T) {
 		id := s.task(nil)
 		s.call("audit_session_start", args{"session_id": "s"}).fine()
 		before := string(s.call("server_health", args{}).fine().value("db_tables").Raw())
-		s.end()
+		s.End()
 		s = p.start("--access", access)
 		refused := 0
 		for tool := range inventory {
@@ -49,7 +49,7 @@ func TestD8ReadOnlyAndMinimalRefuse(t *testing.T) {
 		if want := map[string]int{"readonly": 8, "minimal": 25}[access]; refused != want {
 			t.Errorf("%s refuses %d tools, want %d", access, refused, want)
 		}
-		s.end()
+		s.End()
 		denied := 0
 		for _, e := range p.entries() {
 			if e.Kind == ledger.KindExit && e.Outcome == ledger.OutcomeDenied && e.Code == "TOOL_NOT_ADMITTED" {

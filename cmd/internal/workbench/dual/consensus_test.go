@@ -10,7 +10,7 @@ import (
 )
 
 func (s *server) propose(voters int, more args) string {
-	s.t.Helper()
+	s.T.Helper()
 	in := args{"topic": "release", "proposal": "Release version 2.", "proposer_id": "v0"}
 	var names []string
 	for i := range voters {
@@ -24,7 +24,7 @@ func (s *server) propose(voters int, more args) string {
 }
 
 func (s *server) vote(round string, voter int, choice string) answer {
-	s.t.Helper()
+	s.T.Helper()
 	return s.call("consensus_vote", args{"round_id": round, "voter_id": fmt.Sprintf("v%d", voter), "choice": choice})
 }
 
@@ -49,7 +49,7 @@ func TestRoundIsDecidedByItsQuorum(t *testing.T) {
 		t.Errorf("two of four reject, three are needed: %s", got)
 	}
 	before := string(s.call("consensus_finality", args{"round_id": round}).fine().value().Raw())
-	s.end()
+	s.End()
 	s = p.start()
 	if after := string(s.call("consensus_finality", args{"round_id": round}).fine().value().Raw()); after != before {
 		t.Errorf("after a restart\n%s\n%s", after, before)

@@ -14,9 +14,9 @@ func nested(levels int) string {
 
 // rawCall calls a tool with arguments given as JSON text.
 func (s *server) rawCall(tool, arguments string) answer {
-	s.t.Helper()
-	m := s.ask("tools/call", `{"name":"`+tool+`","arguments":`+arguments+`}`)
-	return answer{s.t, &m}
+	s.T.Helper()
+	m := s.Ask("tools/call", `{"name":"`+tool+`","arguments":`+arguments+`}`)
+	return answer{s.T, &m}
 }
 
 // TestAnswersCanBeParsed checks that no context of a task, and no result of an upstream, makes an answer too deeply

@@ -29,7 +29,7 @@ func TestD15AFullDiskIsDBFull(t *testing.T) {
 	s := p.start()
 	id := s.task(nil)
 	s.think(id, nil).fine()
-	free := smalldisk.Fill(t, smalldisk.Seen(s.cmd, p.state))
+	free := smalldisk.Fill(t, smalldisk.Seen(s.Cmd, p.state))
 	stored := int64(1)
 	var full answer
 	for range 100 { // space that the database has reserved is used first

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 )
 
 // TestD16AKillLeavesNothingHalfDone kills servers at random moments while they finalise sessions, vote and update
@@ -14,12 +16,13 @@ func TestD16AKillLeavesNothingHalfDone(t *testing.T) {
 	for part := range 3 { // each with a separate state
 		t.Run(fmt.Sprint(part), func(t *testing.T) {
 			t.Parallel()
-			killServers(t, rounds(6, 70))
+			killServers(t, 2*part, rounds(2, 70))
 		})
 	}
 }
 
-func killServers(t *testing.T, kills int) {
+// killServers kills servers; first is the step of the first kill.
+func killServers(t *testing.T, first, kills int) {
 	t.Helper()
 	p := newPlace(t)
 	seen := map[string]int{}
@@ -43,12 +46,12 @@ func killServers(t *testing.T, kills int) {
 		}
 		rand.Shuffle(len(steps)-1, func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
 		done := map[string]int{}
-		fatal := kill % len(steps) // the step during which, or soon after which, the server is killed
+		fatal := (first + kill) % len(steps) // the step during which, or soon after which, the server is killed
 		for i, step := range steps {
 			if i == fatal {
-				time.AfterFunc(time.Duration(rand.IntN(6000))*time.Microsecond, func() { _ = s.cmd.Process.Kill() })
+				time.AfterFunc(time.Duration(rand.IntN(6000))*time.Microsecond, func() { _ = s.Cmd.Process.Kill() })
 			}
-			m, err := s.try("tools/call", callParams(t, step.tool, step.in))
+			m, err := s.Try("tools/call", servertest.CallParams(t, step.tool, step.in))
 			if err != nil {
 				seen["cut off in "+step.tool]++
 				break
@@ -57,10 +60,10 @@ func killServers(t *testing.T, kills int) {
 				done[step.tool]++
 			}
 		}
-		s.kill()
+		s.Kill()
 		s = p.start()
 		s.whole(id, session, round, done)
-		s.end()
+		s.End()
 	}
 	t.Log(seen)
 	s := p.start()
@@ -69,26 +72,26 @@ func killServers(t *testing.T, kills int) {
 
 // whole checks the state after one round of the test above.
 func (s *server) whole(task, session, round string, done map[string]int) {
-	s.t.Helper()
+	s.T.Helper()
 	got := s.call("task_get", args{"id": task}).fine()
 	changed := got.data("status") == "GATHER"
 	if changed != (got.data("title") == "changed") || changed != (got.number("version") == 2) || done["task_update"] == 1 && !changed {
-		s.t.Errorf("the update is half done: %s", got.value().Raw())
+		s.T.Errorf("the update is half done: %s", got.value().Raw())
 	}
 	standing := s.call("consensus_finality", args{"round_id": round}).fine()
 	votes := standing.number("accepted")
 	if votes < int64(done["consensus_vote"]) || votes > int64(done["consensus_vote"])+1 || (votes == 2) != (standing.data("state") == "accepted") ||
 		(votes == 2) != standing.value("decided_at").Present() {
-		s.t.Errorf("the votes are half done, %d were acknowledged: %s", done["consensus_vote"], standing.value().Raw())
+		s.T.Errorf("the votes are half done, %d were acknowledged: %s", done["consensus_vote"], standing.value().Raw())
 	}
 	records := s.call("thought_record_list", args{"task_id": task}).fine().number("count")
 	if records < int64(done["thought_record"]) || records > int64(done["thought_record"])+1 {
-		s.t.Errorf("%d records, %d were acknowledged", records, done["thought_record"])
+		s.T.Errorf("%d records, %d were acknowledged", records, done["thought_record"])
 	}
 	root := s.call("merkle_root", args{"session_id": session})
 	if root.code() == "ERR_NOT_FINALIZED" {
 		if done["merkle_finalize"] == 1 {
-			s.t.Error("a session that was finalised is open")
+			s.T.Error("a session that was finalised is open")
 		}
 		if records == 0 {
 			s.call("merkle_finalize", args{"session_id": session}).isB("ERR_NO_RECORDS")
@@ -99,7 +102,7 @@ func (s *server) whole(task, session, round string, done map[string]int) {
 	}
 	root.fine()
 	if root.number("record_count") != records || !root.value("ledger", "seq").Present() {
-		s.t.Errorf("%d records: %s", records, root.value().Raw())
+		s.T.Errorf("%d records: %s", records, root.value().Raw())
 	}
 	s.valid(true, args{})
 }

@@ -107,10 +107,10 @@ func TestD15ABusyDatabaseIsDBBusy(t *testing.T) {
 }
 
 func (s *server) retryable(a answer) {
-	s.t.Helper()
+	s.T.Helper()
 	after, _ := a.canonical().Path("retry", "afterMs").Int64()
 	if kind, _ := a.canonical().Path("retry", "kind").Str(); kind != "retryable_after_ms" || after <= 0 {
-		s.t.Errorf("%s", a.canonical().Raw())
+		s.T.Errorf("%s", a.canonical().Raw())
 	}
 }
 
@@ -131,7 +131,7 @@ func TestD15AFullDatabaseIsDBFull(t *testing.T) {
 	}
 	s.retryable(full.isA("DB_FULL"))
 	s.call("task_get", args{"id": id}).fine()
-	s.end()
+	s.End()
 	s = p.start()
 	if a := s.valid(true, args{}); a.number("record_count") != stored {
 		t.Errorf("%d records, %d were stored", a.number("record_count"), stored)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -62,7 +63,7 @@ func between(t *testing.T, text, begin, end, with string) string {
 // table lists tool, pattern and codes.
 func table(t *testing.T, s *server) string {
 	t.Helper()
-	m := s.ask("tools/list", `{}`)
+	m := s.Ask("tools/list", `{}`)
 	var b strings.Builder
 	b.WriteString("| Tool | Pattern | Codes |\n|---|---|---|\n")
 	rows := 0
@@ -108,5 +109,5 @@ func exchange(s *server, tool string, in args) string {
 	if r.Path("content").Len() == 1 {
 		line = fmt.Sprintf(`{"content":[%s],"structuredContent":%s%s}`, r.Path("content", 0).Raw(), r.Path("structuredContent").Raw(), marked)
 	}
-	return "→ tools/call " + callParams(s.t, tool, in) + "\n← " + line
+	return "→ tools/call " + servertest.CallParams(s.T, tool, in) + "\n← " + line
 }

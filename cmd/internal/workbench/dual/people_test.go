@@ -154,7 +154,7 @@ func TestAPersonFindsTampering(t *testing.T) {
 	p := newPlace(t)
 	s := p.start()
 	_, records := s.interleaved(2)
-	s.end()
+	s.End()
 	p.sql("UPDATE thoughts SET agent_id = 'mallory' WHERE id = ?", records[1])
 	out, _, code := p.person("verify")
 	if code != 1 || !strings.Contains(out, "record 1: hash_mismatch") || !strings.Contains(out, "FAILED: 1 problem") {
@@ -180,7 +180,7 @@ func TestAThirdPartyChecksAnExport(t *testing.T) {
 	if _, said, code := runCandor(t, "ledger", "key", "export", "--ledger", p.trail(), "--out", key); code != 0 {
 		t.Fatalf("key export: %d, %s", code, said)
 	}
-	s.end()
+	s.End()
 	if err := os.RemoveAll(p.state); err != nil { // the third party has nothing else
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func (p *place) personReadOnly(words ...string) (stdout, stderr string, code int
 // changes are in the write-ahead log.
 func TestAnAuditorReadsAReadOnlySnapshot(t *testing.T) {
 	t.Parallel()
-	for name, stop := range map[string]func(*server){"ended": (*server).end, "killed": (*server).kill} {
+	for name, stop := range map[string]func(*server){"ended": func(s *server) { s.End() }, "killed": func(s *server) { s.Kill() }} {
 		p := newPlace(t)
 		s := p.start()
 		id := s.task(nil)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -69,7 +70,7 @@ func TestRouterFallsBack(t *testing.T) {
 	s.retryable(exhausted)
 	s.call("router_call", args{"tool": "t", "upstreams": []string{"unknown"}}).isA("INVALID_PARAMS")
 	s.call("router_stats", args{"upstream": "unknown"}).isA("INVALID_PARAMS")
-	s.end()
+	s.End()
 	// Measurements are durable.
 	s = p.start("--upstreams", p.upstreams(broken, p.works("good")))
 	if n := s.call("router_score", args{}).fine().number("ranking", 0, "calls"); n != 2 {
@@ -134,7 +135,7 @@ func TestD13RouterCallsDoNotWaitForAnUpstream(t *testing.T) {
 // awaitCall waits until the trail of p has the beginning of a call.
 func (p *place) awaitCall(tool string) {
 	p.t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(servertest.Timeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if _, err := os.Stat(p.trail()); err != nil {
 			continue
 		}

@@ -7,7 +7,7 @@ import (
 
 // route calls a tool through the router with a chain of upstreams.
 func (s *server) route(tool string, upstreams ...string) answer {
-	s.t.Helper()
+	s.T.Helper()
 	return s.call("router_call", args{"tool": tool, "upstreams": upstreams})
 }
 

@@ -30,7 +30,7 @@ func TestAServerStartsWhileTheDatabaseIsLocked(t *testing.T) {
 	p := newPlace(t)
 	s := p.start()
 	id := s.task(nil)
-	s.end()
+	s.End()
 	defer p.hold()()
 	p.start("--db-wait", "100ms").call("task_get", args{"id": id}).fine()
 }
@@ -45,7 +45,7 @@ func TestHintsOfAServerThatCannotStart(t *testing.T) {
 	s := p.start()
 	id := s.task(nil)
 	s.think(id, nil).fine()
-	s.end()
+	s.End()
 	p.sql("DELETE FROM meta")
 	if out, said, code := p.person("verify"); code == 0 || strings.Contains(out+said, "sql:") || strings.Contains(said, "try again") || !strings.Contains(out+said, "the id of the database was removed") {
 		t.Errorf("code %d, %s%s", code, out, said)
@@ -78,7 +78,7 @@ func TestAnOpenStateFolderIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := s.ask("tools/list", `{}`)
+	m := s.Ask("tools/list", `{}`)
 	for tool := range m.Result().Path("tools").Elements() {
 		codes := string(tool.Path("_meta", "dev.candor/codes").Raw())
 		for _, code := range []string{"SELF_AUDIT_FAILURE", "AUDIT_LOG_FAILED"} {

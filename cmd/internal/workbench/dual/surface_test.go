@@ -24,7 +24,7 @@ var inventory = map[string]string{
 func TestD1The27ToolsAreListedWithStrictSchemas(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
-	m := s.ask("tools/list", `{}`)
+	m := s.Ask("tools/list", `{}`)
 	listed := 0
 	for tool := range m.Result().Path("tools").Elements() {
 		listed++

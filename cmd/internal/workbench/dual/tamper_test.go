@@ -26,7 +26,7 @@ func recordedPlace(t *testing.T, flags ...string) (p *place, tasks []string) {
 		}
 	}
 	s.call("merkle_finalize", args{"session_id": "s"}).fine()
-	s.end()
+	s.End()
 	return p, tasks
 }
 
@@ -38,7 +38,7 @@ func (p *place) rewrite(task string) {
 	if err := json.Unmarshal(s.call("thought_record_list", args{"task_id": task}).fine().value("records").Raw(), &all); err != nil {
 		p.t.Fatal(err)
 	}
-	s.end()
+	s.End()
 	var head *trail.Record
 	for i := range all {
 		r := &all[i]
@@ -111,7 +111,7 @@ func TestADatabaseThatWasReplacedIsFound(t *testing.T) {
 		if a := s.call("server_health", args{}).is("SELF_AUDIT_FAILURE"); !strings.Contains(string(a.m.Bytes()), "INV_STARTUP_DATABASE_ATTESTED") {
 			t.Errorf("%s: %s", name, a.m.Bytes())
 		}
-		s.end()
+		s.End()
 		p.broken(name+", after a start", "database")
 		if after := len(p.attests()); after != before {
 			t.Errorf("%s: a server that refuses to work attested %d more", name, after-before)
@@ -151,7 +151,7 @@ func TestStatesShareALedger(t *testing.T) {
 	first.state = moved
 	s := first.start()
 	s.valid(true, args{})
-	s.end()
+	s.End()
 	check(first)
 	second.removeDatabase()
 	second.start().call("server_ping", args{}).is("SELF_AUDIT_FAILURE")
@@ -200,7 +200,7 @@ func TestALedgerThatLostEntriesIsFound(t *testing.T) {
 	if out, _, code := p.person("verify"); code == 0 {
 		t.Errorf("without a ledger: %s", out)
 	}
-	p.start().end() // which creates a new ledger
+	p.start().End() // which creates a new ledger
 	p.broken("a new ledger", "attestation_missing")
 }
 
@@ -247,7 +247,7 @@ func TestNothingBrokenIsExportedOrAttested(t *testing.T) {
 	if a := s.call("server_health", args{}).fine(); a.data("status") != "degraded" || a.number("unattested_records") != 3 {
 		t.Errorf("%s", a.value().Raw())
 	}
-	s.end()
+	s.End()
 	if after := len(p.attests()); after != before {
 		t.Errorf("the start attested %d more", after-before)
 	}
@@ -359,12 +359,12 @@ func TestALedgerThatComesLaterAttestsAll(t *testing.T) {
 	tasks, _ := s.interleaved(3)
 	s.call("merkle_finalize", args{"session_id": "s"}).fine()
 	s.valid(true, args{})
-	s.end()
+	s.End()
 	s = p.start()
 	if a := s.valid(true, args{}); a.number("attested_count") != 6 {
 		t.Errorf("%s", a.value().Raw())
 	}
-	s.end()
+	s.End()
 	if _, said, code := p.person("export", tasks[0]); code != 0 {
 		t.Errorf("%d, %s", code, said)
 	}

@@ -57,7 +57,7 @@ func TestD9AnOpenSessionBinds(t *testing.T) {
 
 // interleaved creates records of two tasks in turn, and returns the ids of the tasks and the records.
 func (s *server) interleaved(each int) (tasks, records []string) {
-	s.t.Helper()
+	s.T.Helper()
 	tasks = []string{s.task(nil), s.task(nil)}
 	for i := range each {
 		for _, id := range tasks {
@@ -69,10 +69,10 @@ func (s *server) interleaved(each int) (tasks, records []string) {
 
 // valid requires that everything verifies, or does not.
 func (s *server) valid(want bool, in args) answer {
-	s.t.Helper()
+	s.T.Helper()
 	a := s.call("audit_verify_chain", in).fine()
 	if got := a.truth("valid"); got != want || want == (a.number("broken_count") > 0) {
-		s.t.Errorf("valid is %v: %.800s", got, a.value().Raw())
+		s.T.Errorf("valid is %v: %.800s", got, a.value().Raw())
 	}
 	return a
 }
@@ -122,7 +122,7 @@ func alterFields(t *testing.T, record int) {
 		if a := s.call("audit_verify_chain", args{"task_id": tasks[0]}).fine(); a.truth("valid") {
 			t.Errorf("%s: not found with a filter: %s", column, a.value().Raw())
 		}
-		s.end()
+		s.End()
 	}
 }
 
@@ -137,7 +137,7 @@ func TestD10RemovedRecordsAreFound(t *testing.T) {
 		s.valid(false, args{})
 		s.valid(false, args{"task_id": tasks[0]})
 		s.valid(true, args{"task_id": tasks[1]})
-		s.end()
+		s.End()
 		p.start().valid(false, args{}) // after a restart, too
 	}
 }
@@ -177,7 +177,7 @@ func TestD10ARewrittenChainIsFound(t *testing.T) {
 	if a.data("first_broken_at", "fault") != "record_replaced" || a.value("broken").Len() != 3 || a.data("broken_sessions", 0, "reason") != "the ledger attests another root" {
 		t.Errorf("%s", a.value().Raw())
 	}
-	s.end()
+	s.End()
 	p.start().valid(false, args{}) // after a restart, too
 }
 
@@ -201,7 +201,7 @@ func TestD10AnAlteredSessionIsFound(t *testing.T) {
 		if a := s.valid(false, args{}); a.value("broken_sessions").Len() != 1 || a.data("broken_sessions", 0, "reason") != reason {
 			t.Errorf("%s: %s", statement, a.value().Raw())
 		}
-		s.end()
+		s.End()
 	}
 }
 
@@ -298,7 +298,7 @@ func TestD12EveryCallIsEnteredAndLeft(t *testing.T) {
 	do("vrf_eval", args{"priv_key_hex": ""})
 	do("drill", args{"kind": "panic"})
 	do("no_such_tool", args{})
-	s.end()
+	s.End()
 	entered, left := map[string]int{}, map[string]string{}
 	for _, e := range p.entries() {
 		if e.Kind == ledger.KindEnter {
@@ -367,7 +367,7 @@ func TestD12WithoutATrailNothingIsDone(t *testing.T) {
 	if code := a.code(); code != "AUDIT_LOG_FAILED" && code != "AUDIT_LOCK_FAILED" {
 		t.Errorf("%s", a.m.Bytes())
 	}
-	s.end()
+	s.End()
 	if n := p.start().call("task_list", args{}).fine().number("count"); n != 0 {
 		t.Errorf("%d tasks exist", n)
 	}

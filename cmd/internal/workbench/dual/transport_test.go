@@ -1,17 +1,16 @@
 package dual_test
 
 import (
-	"bufio"
 	"context"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/client"
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
 
@@ -19,23 +18,8 @@ import (
 func TestBothPatternsOverHTTP(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command(binary, "workbench", "dual", "--state", filepath.Join(t.TempDir(), "state"), "--listen", "127.0.0.1:0")
-	said, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	endpoint := ""
-	for lines := bufio.NewScanner(said); endpoint == "" && lines.Scan(); {
-		if _, address, ok := strings.Cut(lines.Text(), "listening on "); ok {
-			endpoint = strings.TrimSpace(address)
-		}
-	}
+	cmd.Env = servertest.Env()
+	endpoint := servertest.Listen(t, cmd)
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
 		Connect(context.Background(), &mcp.StreamableClientTransport{Endpoint: endpoint, DisableStandaloneSSE: true}, nil)
 	if err != nil {
@@ -73,7 +57,7 @@ func TestWithoutALedgerTheRestWorks(t *testing.T) {
 	}
 	p.sql("UPDATE thoughts SET content = 'forged' WHERE id = ?", records[0])
 	s.valid(false, args{})
-	s.end()
+	s.End()
 	// A server with a ledger attests the existing records.
 	q := &place{t: t, state: p.state}
 	q.sql("UPDATE thoughts SET content = 'thought 0' WHERE id = ?", records[0])

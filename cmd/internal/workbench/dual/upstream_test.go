@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 )
 
 // upstreamArg makes the test binary an MCP server for the router: its next argument selects how tools/call is answered,
@@ -120,7 +122,7 @@ func (p *place) calls() []string {
 // awaitEnd waits until a fake upstream was asked to exit.
 func (p *place) awaitEnd(mode string) {
 	p.t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(servertest.Timeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if text, _ := os.ReadFile(p.callLog() + ".ended"); strings.Contains(string(text), mode) {
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -74,21 +75,21 @@ func TestStoppingTheServerCancelsCallsInProgress(t *testing.T) {
 	plan := p.approved("src/**")
 	s := p.executor("--policy", p.policyFile("preflight:\n  - name: slow\n    run: [sleep, '60']\n"))
 	for n, name := range []string{"src/first.txt", "src/second.txt"} {
-		s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"write_file","arguments":{"path":%q,"content":"x","plan_hash":%q}}}`, 100+n, name, plan))
-		for left := patience; p.recorded(ledger.KindEnter) < 2+n || p.recorded(ledger.KindReserve) < 1; left -= 10 * time.Millisecond {
+		s.Write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"write_file","arguments":{"path":%q,"content":"x","plan_hash":%q}}}`, 100+n, name, plan))
+		for left := servertest.Timeout; p.recorded(ledger.KindEnter) < 2+n || p.recorded(ledger.KindReserve) < 1; left -= 10 * time.Millisecond {
 			if left < 0 {
 				t.Fatal("the change is not under way")
 			}
 			time.Sleep(10 * time.Millisecond) // begin_session already has one entry
 		}
 	}
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := s.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		answer{t, s.hear()}.is("CANCELLED")
+		answer{t, s.Read()}.is("CANCELLED")
 	}
-	if code := s.end(); code != 0 {
+	if code := s.End(); code != 0 {
 		t.Errorf("it ended with %d", code)
 	}
 	for _, name := range []string{"src/first.txt", "src/second.txt"} {

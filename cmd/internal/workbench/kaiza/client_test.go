@@ -1,19 +1,13 @@
 package kaiza_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"os/exec"
-	"strings"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
 
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -84,7 +78,7 @@ func (c *client) hash(path string) string {
 // fine fails the test unless the call succeeded.
 func (a answer) fine() {
 	a.t.Helper()
-	if failed, _ := a.m.Result().Path("isError").Bool(); failed || a.m.Error().Present() {
+	if servertest.Failed(&a.m) {
 		a.t.Fatalf("it failed: %s", a.m.Bytes())
 	}
 }
@@ -107,25 +101,12 @@ func (a answer) is(code string) {
 }
 
 // canonical returns the canonical error.
-func (a answer) canonical() wire.Value {
-	if a.m.Error().Present() {
-		return a.m.Error().Path("data", "dev.candor/error")
-	}
-	return a.m.Result().Path("_meta", "dev.candor/error")
-}
+func (a answer) canonical() wire.Value { return servertest.Canonical(&a.m) }
 
-// system returns the envelope of the system-error dialect, parsed from the first content block.
+// system returns the envelope of the system-error dialect.
 func (a answer) system() wire.Value {
 	a.t.Helper()
-	if a.m.Error().Present() {
-		return a.m.Error().Path("data")
-	}
-	text, _ := a.m.Result().Path("content", 0, "text").Str()
-	v, err := wire.ParseValue([]byte(text), wire.Limits{})
-	if err != nil {
-		a.t.Fatalf("the first block is no envelope: %s", a.m.Bytes())
-	}
-	return v
+	return servertest.Envelope(a.t, &a.m)
 }
 
 // text returns the string at a path in the result.
@@ -143,21 +124,14 @@ func (a answer) ref() string {
 // stdio is a server that runs as a child process.
 type stdio struct {
 	client
-	cmd   *exec.Cmd
-	in    io.WriteCloser
-	lines *bufio.Reader
-	said  *bytes.Buffer // standard error; read it only after the end
-	next  int
-	once  sync.Once
+	*servertest.Server
 }
-
-const patience = 60 * time.Second // generous, for a loaded machine; tests do not measure time
 
 // start starts the server over standard input and output and initializes the connection.
 func (p *env) start(flags ...string) *stdio {
 	p.t.Helper()
-	s := p.launch(flags...)
-	s.greet()
+	s := p.prepare(flags...)
+	s.Start()
 	return s
 }
 
@@ -165,114 +139,14 @@ func (p *env) start(flags ...string) *stdio {
 func (p *env) launch(flags ...string) *stdio {
 	p.t.Helper()
 	s := p.prepare(flags...)
-	s.run()
+	p.must(s.StartWith((*exec.Cmd).Start))
 	return s
 }
 
 // prepare creates the command of the server, which a test may modify before it runs.
 func (p *env) prepare(flags ...string) *stdio {
-	s := &stdio{client: client{t: p.t, p: p}, said: new(bytes.Buffer)}
-	s.cmd = exec.Command(binary, append([]string{"workbench", "kaiza", "--root", p.root, "--state", p.state}, append(flags, p.flags...)...)...)
-	s.cmd.Env = append(os.Environ(), p.env...)
-	s.cmd.Stderr = s.said
+	s := &stdio{Server: servertest.Command(p.t, binary, append([]string{"workbench", "kaiza", "--root", p.root, "--state", p.state}, append(flags, p.flags...)...)...)}
+	s.client = client{t: p.t, p: p, ask: s.Ask, stop: func() { s.End() }}
+	s.Cmd.Env = append(s.Cmd.Env, p.env...)
 	return s
-}
-
-// run starts the prepared command.
-func (s *stdio) run() {
-	s.t.Helper()
-	if err := s.runBy((*exec.Cmd).Start); err != nil {
-		s.t.Fatal(err)
-	}
-}
-
-// runBy starts the command with the given function.
-func (s *stdio) runBy(start func(*exec.Cmd) error) error {
-	s.t.Helper()
-	in, err := s.cmd.StdinPipe()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	out, err := s.cmd.StdoutPipe()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.in, s.lines = in, bufio.NewReaderSize(out, 1<<20)
-	if err := start(s.cmd); err != nil {
-		return err
-	}
-	s.ask = s.request
-	s.client.stop = func() { s.end() }
-	s.t.Cleanup(func() { s.kill() })
-	return nil
-}
-
-// greet initializes the connection.
-func (s *stdio) greet() {
-	s.t.Helper()
-	s.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}`)
-	s.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-}
-
-// say sends a line.
-func (s *stdio) say(line string) {
-	s.t.Helper()
-	if _, err := io.WriteString(s.in, line+"\n"); err != nil {
-		s.t.Fatalf("writing: %v", err)
-	}
-}
-
-// hear returns the next line.
-func (s *stdio) hear() wire.Message {
-	s.t.Helper()
-	type heard struct {
-		line []byte
-		err  error
-	}
-	got := make(chan heard, 1)
-	go func() { line, err := s.lines.ReadBytes('\n'); got <- heard{line, err} }()
-	select {
-	case h := <-got:
-		if h.err != nil {
-			s.kill()
-			s.t.Fatalf("the server ended: %v; it said %s", h.err, s.said)
-		}
-		return wire.Parse(bytes.TrimRight(h.line, "\n"), wire.Limits{})
-	case <-time.After(patience):
-		s.kill()
-		s.t.Fatalf("no answer; it said %s", s.said)
-	}
-	return wire.Message{}
-}
-
-// request sends a request and returns its answer.
-func (s *stdio) request(method, params string) wire.Message {
-	s.t.Helper()
-	s.next++
-	s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, s.next, method, params))
-	for {
-		m := s.hear()
-		if strings.TrimSpace(string(m.ID())) == fmt.Sprint(s.next) || len(m.ID()) == 0 && m.Error().Present() {
-			return m
-		}
-	}
-}
-
-// end closes the input and returns the exit code.
-func (s *stdio) end() int {
-	s.once.Do(func() {
-		_ = s.in.Close()
-		_, _ = io.Copy(io.Discard, s.lines)
-		_ = s.cmd.Wait()
-	})
-	return s.cmd.ProcessState.ExitCode()
-}
-
-// kill sends SIGKILL and waits for the exit.
-func (s *stdio) kill() {
-	s.once.Do(func() {
-		_ = s.cmd.Process.Signal(syscall.SIGKILL)
-		_, _ = io.Copy(io.Discard, s.lines)
-		_ = s.cmd.Wait()
-	})
 }

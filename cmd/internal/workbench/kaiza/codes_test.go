@@ -158,8 +158,8 @@ var triggers = map[string]func(p *env) answer{
 	},
 }
 
-// TestK4EveryCodeIsEmitted makes the running server emit each of the 35 codes, and checks that every trigger has a
-// registered code.
+// TestK4EveryCodeIsEmitted makes the running server emit each of the 35 codes, and checks the text that a model sees and
+// that every trigger has a registered code.
 func TestK4EveryCodeIsEmitted(t *testing.T) {
 	registered := 0
 	for c := range candor.Codes() {
@@ -185,6 +185,7 @@ func TestK4EveryCodeIsEmitted(t *testing.T) {
 			if v := a.system(); !v.Path("error_code").Is(c.Symbol()) {
 				t.Errorf("the envelope says %s", v.Raw())
 			}
+			a.shown()
 		})
 	}
 	if registered != 35 || len(triggers) != 35 {

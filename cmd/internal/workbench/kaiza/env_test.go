@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
 	"github.com/candor-mcp/candor/ledger"
 	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
@@ -67,7 +68,7 @@ func (p *env) read(name string) (string, bool) {
 func (p *env) candor(args ...string) (out string, code int) {
 	p.t.Helper()
 	cmd := exec.CommandContext(p.t.Context(), binary, args...)
-	cmd.Env = append(os.Environ(), p.env...)
+	cmd.Env = append(servertest.Env(), p.env...)
 	var both bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &both, &both
 	err := cmd.Run()

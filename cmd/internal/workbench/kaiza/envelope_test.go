@@ -208,7 +208,7 @@ func TestK22TheSameConditionHasTheSameCode(t *testing.T) {
 			}
 			c.unlocked(fmt.Sprintf("same-%d-%d.md", life, run))
 		}
-		c.kill()
+		c.Kill()
 	}
 	if len(first) != len(conditions)+4 {
 		t.Errorf("only %d of %d conditions have a code", len(first), len(conditions)+4)

@@ -29,7 +29,7 @@ func TestAKillInEveryEffectIsUndone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.say(`{"jsonrpc":"2.0","id":"midway","method":"tools/call","params":` + string(params) + `}`)
+			s.Write(`{"jsonrpc":"2.0","id":"midway","method":"tools/call","params":` + string(params) + `}`)
 			check := 0
 			t.Cleanup(func() {
 				if check > 0 {
@@ -44,9 +44,9 @@ func TestAKillInEveryEffectIsUndone(t *testing.T) {
 			if !effect.done(p) {
 				t.Fatal("the effect is not there while it is checked")
 			}
-			s.kill()
+			s.Kill()
 			p.eventually("the check is gone with its server", func() bool { return gone(check) })
-			p.start().end()
+			p.start().End()
 			p.holds("src/hello.txt", hello)
 			if effect.done(p) {
 				t.Error("the effect was not undone")
@@ -80,9 +80,9 @@ func TestAKillAfterTheEndOfEveryEffectKeepsIt(t *testing.T) {
 			s := p.executor()
 			free := p.holdHistory()
 			s.flood(1, func(int) string { return string(params) })
-			s.kill()
+			s.Kill()
 			free()
-			p.start().end()
+			p.start().End()
 			if !effect.done(p) {
 				t.Error("the effect was undone, and its end is recorded")
 			}
@@ -133,13 +133,13 @@ func TestUndoWaitsForTheCallThatChangesTheWorkspace(t *testing.T) {
 	p := newEnv(t)
 	s := p.executor()
 	s.call("write_file", args{"path": "src/a.txt", "content": "a\n", "plan_hash": p.approved("src/**")}).fine()
-	s.end()
+	s.End()
 	m := newMidway(p)
 	if out := p.undo(2, "--wait", "1s"); !strings.Contains(out, "AUDIT_LOCK_FAILED") || !strings.Contains(out, "try again") {
 		t.Errorf("it says %s", out)
 	}
 	p.holds("src/a.txt", "a\n")
-	m.kill()
+	m.Kill()
 	p.eventually("the check is gone with its server", func() bool { return gone(m.check) })
 	p.undo(0) // recovers the change of the killed server and nothing else
 	p.holds("src/hello.txt", hello)
@@ -156,7 +156,7 @@ func TestKillReleasesTheUseOfAnApproval(t *testing.T) {
 	plan := p.approved("src/**")
 	p.approveWith(plan, "--uses", "1")
 	m := newMidwayUnder(p, plan)
-	m.kill()
+	m.Kill()
 	p.eventually("the check is gone with its server", func() bool { return gone(m.check) })
 	s := p.executor()
 	write := func(name string) answer {

@@ -82,7 +82,7 @@ func TestMoveFile(t *testing.T) {
 	p.holds("src/case.txt", "-")
 	move("src/taken.txt", "other.txt", nil).is("PLAN_SCOPE_VIOLATION")
 	p.holds("other.txt", "-")
-	s.end()
+	s.End()
 	p.verify()
 }
 
@@ -124,7 +124,7 @@ func TestDeleteFile(t *testing.T) {
 		t.Error("the folder is still there")
 	}
 	s.call("delete_file", args{"path": "docs/plans/" + plan + ".md", "previous_hash": hashOf("x"), "plan_hash": plan}).is("HASH_MISMATCH")
-	s.end()
+	s.End()
 	p.verify()
 }
 
@@ -142,7 +142,7 @@ func TestMakeDir(t *testing.T) {
 		t.Errorf("the folder was not made: %v", err)
 	}
 	mkdir("elsewhere").is("PLAN_SCOPE_VIOLATION")
-	s.end()
+	s.End()
 	p.verify()
 }
 
@@ -170,7 +170,7 @@ func TestSetExecutable(t *testing.T) {
 		t.Error("a new file did not get the bit")
 	}
 	s.call("write_file", args{"path": "docs/reports/a.md", "content": "a report", "executable": true}).is("INVALID_INPUT_VALUE")
-	s.end()
+	s.End()
 	p.verify()
 }
 

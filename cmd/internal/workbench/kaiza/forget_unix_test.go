@@ -31,7 +31,7 @@ func TestATrailRemovedOnPurposeCanBeForgotten(t *testing.T) {
 		t.Errorf("the answer does not say what to do: %s", text)
 	}
 	s.stop()
-	if said := s.said.String(); !strings.Contains(said, "/checkpoints/trail-") || !strings.Contains(said, "candor ledger forget "+trail) {
+	if said := s.Stderr.String(); !strings.Contains(said, "/checkpoints/trail-") || !strings.Contains(said, "candor ledger forget "+trail) {
 		t.Errorf("the log does not name the file: %s", said)
 	}
 	if out, err := exec.CommandContext(t.Context(), binary, "ledger", "forget", trail, "--yes").CombinedOutput(); err != nil {

@@ -28,11 +28,10 @@ func onASmallDisk(p *env, check string) *small {
 	}
 	s := &small{plan: p.approved("src/**")}
 	s.stdio = p.prepare("--ledger", filepath.Join(disk, "ledger"), "--policy", p.checks(check))
-	smalldisk.Mount(p.t, disk, 1)(s.cmd)
-	s.run()
-	s.greet()
+	smalldisk.Mount(p.t, disk, 1)(s.Cmd)
+	s.Start()
 	s.begin("WINDSURF")
-	s.trail = &env{t: p.t, root: p.root, work: p.work, state: smalldisk.Seen(s.cmd, disk)}
+	s.trail = &env{t: p.t, root: p.root, work: p.work, state: smalldisk.Seen(s.Cmd, disk)}
 	return s
 }
 

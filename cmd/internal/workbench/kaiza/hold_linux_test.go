@@ -22,7 +22,7 @@ func TestTheLockOfAWorkspaceIsHeldUntilItsCheckIsGone(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(string(stat), ") ")
 	guard, err := strconv.Atoi(strings.Fields(rest)[1])
-	if err != nil || guard == m.cmd.Process.Pid {
+	if err != nil || guard == m.Cmd.Process.Pid {
 		t.Fatalf("the check has no guard: %v %s", err, stat)
 	}
 	if !slices.Contains(openFiles(t, guard), "changes.lock") {
@@ -31,7 +31,7 @@ func TestTheLockOfAWorkspaceIsHeldUntilItsCheckIsGone(t *testing.T) {
 	if slices.Contains(openFiles(t, m.check), "changes.lock") {
 		t.Errorf("the check holds %v", openFiles(t, m.check))
 	}
-	m.kill()
+	m.Kill()
 	p.eventually("the check is gone with its server", func() bool { return gone(m.check) })
 }
 

@@ -46,18 +46,21 @@ func TestCompletedChangeWithLeftoverJournalIsKept(t *testing.T) {
 		},
 	} {
 		for who, recovers := range map[string]func(p *env, plan string){
-			"start": func(p *env, _ string) { p.start().end() },
-			"call": func(p *env, plan string) {
+			"start": func(p *env, _ string) { p.start().End() },
+			"call": func(p *env, plan string) { // the same recovery, so not for every edit
 				p.executor().call("write_file", args{"path": "src/other.txt", "content": "x", "plan_hash": plan}).fine()
 			},
 		} {
+			if who == "call" && name != "one edited" && name != "all put back" {
+				continue
+			}
 			t.Run(name+"/"+who, func(t *testing.T) {
 				t.Parallel()
 				p := newEnv(t)
 				plan := p.approved("src/**")
 				c := p.executor()
 				c.call("apply_patch", args{"patch": patch, "plan_hash": plan}).fine()
-				c.end()
+				c.End()
 				journal := p.leaveJournal()
 				edit(p)
 				before := p.snapshot()

@@ -41,15 +41,15 @@ func TestK19AKillLosesNothingThatWasAnswered(t *testing.T) {
 		last := 20 + rand.IntN(60) // a count rather than a time, so that the test also works on a slow machine
 		for _, a := range s.flood(1<<20, func(i int) string {
 			if i == last {
-				time.AfterFunc(time.Duration(rand.IntN(20_000))*time.Microsecond, func() { _ = s.cmd.Process.Signal(syscall.SIGKILL) })
+				time.AfterFunc(time.Duration(rand.IntN(20_000))*time.Microsecond, func() { _ = s.Cmd.Process.Signal(syscall.SIGKILL) })
 			}
 			return busy(turn, i, hash, plan)
 		}) {
 			told.hear(a, session)
 		}
-		s.kill()
+		s.Kill()
 	}
-	p.start().end() // recovers the changes of the last server
+	p.start().End() // recovers the changes of the last server
 	p.verify()
 	told.onRecord(p)
 	p.asTheTrailSays()

@@ -306,11 +306,11 @@ func TestK11ALockOutlivesTheServer(t *testing.T) {
 	c := p.executor("--drill")
 	broken := c.call("drill", args{"kind": "invariant"})
 	broken.is("INVARIANT_VIOLATION")
-	c.kill()
+	c.Kill()
 	for range 2 { // new sessions inherit the lock
 		c = p.executor("--drill")
 		c.locks(broken, "INVARIANT_VIOLATION", plan)
-		c.kill()
+		c.Kill()
 	}
 	planner := p.start()
 	planner.begin("ANTIGRAVITY")
@@ -322,7 +322,7 @@ func TestK11ALockOutlivesTheServer(t *testing.T) {
 	c = p.executor()
 	c.report("one.md")
 	c.call("write_file", write).fine()
-	c.kill()
+	c.Kill()
 	c = p.executor()
 	if by := c.lockedBy(); by != "" {
 		t.Errorf("a lock that was lifted is back: %s", by)

@@ -10,7 +10,7 @@ import (
 func killedMidway(p *env) *midway {
 	p.t.Helper()
 	m := newMidway(p)
-	m.kill()
+	m.Kill()
 	p.eventually("the check is gone with its server", func() bool { return gone(m.check) })
 	return m
 }
@@ -22,7 +22,7 @@ func TestAnInterruptedChangeIsListedAndUndoneFirst(t *testing.T) {
 	p := newEnv(t)
 	s := p.executor()
 	s.call("write_file", args{"path": "src/a.txt", "content": "a\n", "plan_hash": p.approved("src/**")}).fine()
-	s.end()
+	s.End()
 	killedMidway(p)
 	list, _ := p.changes()
 	if len(list) != 2 || list[0].State != "interrupted" || list[0].CanUndo || list[0].Files[0].Path != "src/hello.txt" || list[1].State != "" || !list[1].CanUndo {
@@ -57,6 +57,6 @@ func TestASecondNameDoesNotKeepAnInterruptedChange(t *testing.T) {
 		t.Errorf("the second name holds %q: %v", data, err)
 	}
 	p.atRest(1)
-	s.end()
+	s.End()
 	p.verify()
 }

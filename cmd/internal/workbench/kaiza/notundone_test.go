@@ -36,7 +36,7 @@ func TestAFailingCheckCannotKeepItsChange(t *testing.T) {
 			if left, _ := filepath.Glob(filepath.Join(p.state, "workspaces", "*", "changes", "*", "journal.json")); len(left) > 0 && !strings.Contains(left[0], ".found-") {
 				t.Errorf("journals are left: %v", left)
 			}
-			s.end()
+			s.End()
 			p.verify()
 		})
 	}
@@ -62,7 +62,7 @@ func TestChangeThatCannotBeUndoneIsListed(t *testing.T) {
 		}
 	}
 	sees("before the restart", s)
-	s.end()
+	s.End()
 	list, _ := p.changes()
 	var found pastChange
 	for _, c := range list {
@@ -75,7 +75,7 @@ func TestChangeThatCannotBeUndoneIsListed(t *testing.T) {
 	}
 	again := p.executor()
 	sees("after the restart", again)
-	again.end()
+	again.End()
 	if out := p.undo(2, found.ID); !strings.Contains(out, "src/t.sh") {
 		t.Errorf("undo says %s", out)
 	}

@@ -32,7 +32,7 @@ func newMidwayUnder(p *env, plan string) *midway {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	m.say(`{"jsonrpc":"2.0","id":"midway","method":"tools/call","params":` + string(params) + `}`)
+	m.Write(`{"jsonrpc":"2.0","id":"midway","method":"tools/call","params":` + string(params) + `}`)
 	p.t.Cleanup(func() {
 		if m.check > 0 {
 			_ = syscall.Kill(m.check, syscall.SIGKILL)
@@ -84,7 +84,7 @@ func TestAKillBetweenReserveAndCompleteIsUndone(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := newMidway(p)
-	m.kill()
+	m.Kill()
 	p.eventually("the check is gone with its server", func() bool { return gone(m.check) })
 	next := p.start()
 	m.undone()
@@ -94,7 +94,7 @@ func TestAKillBetweenReserveAndCompleteIsUndone(t *testing.T) {
 	p.atRest(1)
 	next.begin("WINDSURF")
 	next.call("write_file", args{"path": "src/hello.txt", "content": "next\n", "previous_hash": hashOf("hello\nworld\n"), "plan_hash": m.plan}).fine()
-	next.end()
+	next.End()
 	p.verify()
 }
 
@@ -109,11 +109,11 @@ func TestLockOfADeadServerIsTakenOver(t *testing.T) {
 	if _, there := p.read("src/a.txt"); there {
 		t.Error("it was written beside the change of another")
 	}
-	m.kill()
+	m.Kill()
 	other.call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": m.plan}).fine()
 	m.undone()
 	p.atRest(2)
-	other.end()
+	other.End()
 	p.verify()
 }
 
@@ -128,11 +128,11 @@ func TestAKillAfterCompleteKeepsTheChange(t *testing.T) {
 	s.flood(1, func(int) string {
 		return `{"name":"write_file","arguments":{"path":"src/a.txt","content":"new\n","plan_hash":"` + plan + `"}}`
 	})
-	s.kill()
+	s.Kill()
 	noTrail := p.policyFile("") // a file instead of a folder
 	for _, flags := range [][]string{nil, {"--ledger", noTrail}} {
 		if flags != nil {
-			p.start(flags...).end()
+			p.start(flags...).End()
 		}
 		if journals, _ := filepath.Glob(filepath.Join(p.state, "workspaces", "*", "changes", "*", "journal.json")); len(journals) != 1 {
 			t.Fatalf("with %v the journals are %v", flags, journals)
@@ -143,7 +143,7 @@ func TestAKillAfterCompleteKeepsTheChange(t *testing.T) {
 	if got, _ := p.read("src/a.txt"); got != "new\n" {
 		t.Errorf("the file holds %q", got)
 	}
-	next.end()
+	next.End()
 	p.atRest(2)
 	p.verify()
 	if ends := p.completions(); len(ends) != 1 || ends[0].Outcome != ledger.OutcomeOK {

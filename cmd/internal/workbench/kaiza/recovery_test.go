@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -41,7 +42,7 @@ func (p *env) atRest(files int) {
 // eventually waits until a condition holds.
 func (p *env) eventually(what string, so func() bool) {
 	p.t.Helper()
-	for end := time.Now().Add(patience); !so(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(servertest.Timeout); !so(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			p.t.Fatalf("it never comes to this: %s", what)
 		}
@@ -89,11 +90,11 @@ func TestANewSessionInheritsTheLockOfADeadOne(t *testing.T) {
 	plan := p.approved("src/**")
 	s := p.executor()
 	s.call("write_file", args{"path": "outside.txt", "content": "x", "plan_hash": plan}).is("PLAN_SCOPE_VIOLATION")
-	s.kill()
+	s.Kill()
 	next := p.executor()
 	next.call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan}).is("SESSION_LOCKED")
 	next.call("write_file", args{"path": "docs/reports/one.md", "content": "It was the one before me."}).fine()
-	next.kill()
+	next.Kill()
 	p.executor().call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan}).fine()
 }
 
@@ -119,7 +120,7 @@ func TestAFailingCheckRestoresEveryFile(t *testing.T) {
 		"--- /dev/null\n+++ b/made/new.txt\n@@ -0,0 +1 @@\n+new\n"
 	s.call("apply_patch", args{"patch": patch, "plan_hash": plan}).is("PREFLIGHT_FAILED")
 	s.call("write_file", args{"path": "src/hello.txt", "content": "x", "previous_hash": hashOf("hello\nworld\n"), "plan_hash": plan}).is("PREFLIGHT_FAILED")
-	s.end()
+	s.End()
 	if data, err := os.ReadFile(seen); err != nil || !strings.HasPrefix(string(data), "x") {
 		t.Errorf("the check did not see the file that was written: %v %q", err, data)
 	}
@@ -203,15 +204,15 @@ func TestStateOfAnotherProgramIsUnderstood(t *testing.T) {
 func TestStateOfALaterVersionIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
-	p.start().end()
+	p.start().End()
 	for _, version := range []int{2, 9000} {
 		text := fmt.Sprintf(`{"version":%d}`, version)
 		if err := os.WriteFile(filepath.Join(p.state, "version.json"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		s := p.launch()
-		if code := s.end(); code != 2 || !strings.Contains(s.said.String(), fmt.Sprintf("version %d", version)) {
-			t.Errorf("it ended with %d and said %s", code, s.said)
+		if code := s.End(); code != 2 || !strings.Contains(s.Stderr.String(), fmt.Sprintf("version %d", version)) {
+			t.Errorf("it ended with %d and said %s", code, &s.Stderr)
 		}
 		if data, _ := os.ReadFile(filepath.Join(p.state, "version.json")); string(data) != text {
 			t.Errorf("it changed the version to %s", data)

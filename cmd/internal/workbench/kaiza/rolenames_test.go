@@ -77,7 +77,7 @@ func TestALockHoldsForBothNamesOfARole(t *testing.T) {
 	plan := p.approved("src/**")
 	s := p.executor()
 	s.call("write_file", args{"path": "outside.txt", "content": "x", "plan_hash": plan}).is("PLAN_SCOPE_VIOLATION")
-	s.kill()
+	s.Kill()
 	next := p.start()
 	next.begin("executor")
 	next.call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan}).is("SESSION_LOCKED")

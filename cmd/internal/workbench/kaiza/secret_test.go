@@ -125,7 +125,7 @@ func TestK21NoSecretGetsIntoTrailEnvelopeOrLog(t *testing.T) {
 	}
 	trailed := w.call("read_audit_log", args{"last": 500})
 	trailed.fine()
-	w.end()
+	w.End()
 	if w.told.Len() < 10_000 {
 		t.Errorf("only %d bytes of failures were seen", w.told.Len())
 	}
@@ -134,7 +134,7 @@ func TestK21NoSecretGetsIntoTrailEnvelopeOrLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	for where, text := range map[string]string{
-		"trail": trail, "envelopes": w.told.String(), "log": w.said.String(), "answer of read_audit_log": string(trailed.m.Bytes()),
+		"trail": trail, "envelopes": w.told.String(), "log": w.Stderr.String(), "answer of read_audit_log": string(trailed.m.Bytes()),
 	} {
 		for _, leak := range w.sweep.Over(where, text) {
 			t.Error(leak)
@@ -156,7 +156,7 @@ func TestK21NoSecretOfAPlanGetsIntoTheTrail(t *testing.T) {
 		w.tell("submit_plan", args{"content": planText("src/**\n" + w.plant("a line that is no YAML", i+36))})
 		w.tell("submit_plan", args{"content": planText("/" + w.plant("scope that leads out", i+48))})
 	}
-	w.end()
+	w.End()
 	trail, err := planted.Files(p.ledgerDir())
 	if err != nil {
 		t.Fatal(err)
@@ -164,7 +164,7 @@ func TestK21NoSecretOfAPlanGetsIntoTheTrail(t *testing.T) {
 	if stored, _ := filepath.Glob(p.file("docs/plans/*.md")); len(stored) < 24 {
 		t.Errorf("only %d plans were stored", len(stored))
 	}
-	for where, text := range map[string]string{"trail": trail, "envelopes": w.told.String(), "log": w.said.String()} {
+	for where, text := range map[string]string{"trail": trail, "envelopes": w.told.String(), "log": w.Stderr.String()} {
 		for _, leak := range w.sweep.Over(where, text) {
 			t.Error(leak)
 		}
@@ -193,12 +193,12 @@ func TestK21WhatIsRedactedInTheTrailIsWrittenAsItIs(t *testing.T) {
 	if read := w.call("read_file", args{"path": "src/keys.txt"}); read.text("content", 0, "text") != content.String() {
 		t.Error("it is not read as it was written")
 	}
-	w.end()
+	w.End()
 	trail, err := planted.Files(p.ledgerDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, leak := range append(w.sweep.Over("trail", trail), w.sweep.Over("log", w.said.String())...) {
+	for _, leak := range append(w.sweep.Over("trail", trail), w.sweep.Over("log", w.Stderr.String())...) {
 		t.Error(leak)
 	}
 }

@@ -110,12 +110,12 @@ func TestK10OfManyBeginningsAtOnceOneCounts(t *testing.T) {
 	c := p.start()
 	const many = 16
 	for i := range many {
-		c.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"begin_session","arguments":{"workspace_root":%q,"role":"%s"}}}`,
+		c.Write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"begin_session","arguments":{"workspace_root":%q,"role":"%s"}}}`,
 			100+i, p.work, []string{"ANTIGRAVITY", `WINDSURF","session_id":"unknown`}[i%2]))
 	}
 	begun := ""
 	for range many {
-		a := answer{t, c.hear()}
+		a := answer{t, c.Read()}
 		if a.code() == "" {
 			if begun != "" {
 				t.Error("two sessions have begun on one connection")

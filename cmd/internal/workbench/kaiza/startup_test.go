@@ -78,11 +78,11 @@ func TestAFaultAtTheStartRefusesEveryCall(t *testing.T) {
 					}
 				}
 			}
-			if code := s.end(); code != 0 {
+			if code := s.End(); code != 0 {
 				t.Errorf("it ended with %d", code)
 			}
-			if !strings.Contains(s.said.String(), fault.invariant) {
-				t.Errorf("the operator is not told: %s", s.said)
+			if !strings.Contains(s.Stderr.String(), fault.invariant) {
+				t.Errorf("the operator is not told: %s", &s.Stderr)
 			}
 		})
 	}
@@ -96,8 +96,8 @@ func TestExitOnAuditEndsTheServer(t *testing.T) {
 			p := newEnv(t)
 			flags := append(fault.flags(p), "--exit-on-audit")
 			s := p.launch(flags...)
-			if code := s.end(); code != 1 || !strings.Contains(s.said.String(), fault.invariant) {
-				t.Errorf("it ended with %d and said %s", code, s.said)
+			if code := s.End(); code != 1 || !strings.Contains(s.Stderr.String(), fault.invariant) {
+				t.Errorf("it ended with %d and said %s", code, &s.Stderr)
 			}
 		})
 	}

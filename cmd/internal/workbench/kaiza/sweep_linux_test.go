@@ -16,8 +16,10 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// sweepStep is 1 in make crash and 61 in .ci/run torture. The default tests fewer points to save time.
-var sweepStep = flag.Int("sweep", 181, "TestR21WhatIsToldIsWhatIsSo makes every so many-th file system call fail")
+// sweepStep is 1 in make crash and 61 in .ci/run torture. The default tests fewer points, and one disk for each effect.
+var sweepStep = flag.Int("sweep", defaultSweep, "TestR21WhatIsToldIsWhatIsSo makes every so many-th file system call fail")
+
+const defaultSweep = 181
 
 // disk is a way in which a disk fails, starting with the n-th of the calls that it concerns.
 type disk struct {
@@ -121,13 +123,13 @@ func (s *sweep) start() {
 		flags = s.e.flags(s.p)
 	}
 	s.c = s.p.prepare(flags...)
-	if err := s.c.runBy(func(cmd *exec.Cmd) (err error) {
+	if err := s.c.StartWith(func(cmd *exec.Cmd) (err error) {
 		s.f, err = iofault.Start(cmd, filepath.Dir(s.p.root), nil)
 		return err
 	}); err != nil {
 		s.t.Skipf("no filter of system calls can be installed here: %v", err)
 	}
-	s.c.greet()
+	s.c.Initialize()
 	if s.codes == nil {
 		s.codes = map[string][]string{}
 		list := s.c.ask("tools/list", `{}`)
@@ -146,7 +148,7 @@ func (s *sweep) start() {
 
 // end stops the server like a client.
 func (s *sweep) end() {
-	s.c.end()
+	s.c.End()
 	s.f.Close()
 }
 
@@ -239,7 +241,7 @@ func (s *sweep) perform(n int) (o outcome) {
 		o.told = unknown
 	}
 	if left, _ := filepath.Glob(filepath.Join(s.p.state, "workspaces", "*", "changes", "*", "journal.json")); len(left) > 0 {
-		s.p.start("--ledger", s.p.ledger).end() // only a server with this trail can determine the result
+		s.p.start("--ledger", s.p.ledger).End() // only a server with this trail can determine the result
 	}
 	return o
 }
@@ -280,7 +282,11 @@ func (s *sweep) run() {
 		step *= 4
 	}
 	s.start()
-	for _, s.d = range disks {
+	for i, d := range disks {
+		if *sweepStep == defaultSweep && i != slices.IndexFunc(swept, func(e effect) bool { return e.name == s.e.name })%len(disks) {
+			continue
+		}
+		s.d = d
 		s.points, s.vague = 0, 0
 		for call := 1; s.point(call) && (!s.t.Failed() || s.points <= 400); call += step {
 		}
@@ -295,7 +301,7 @@ func (s *sweep) run() {
 	if s.e.role != "" {
 		s.c.begin(s.e.role)
 	}
-	defer s.c.end()
+	defer s.c.End()
 	for n, told := range s.told {
 		if stood := s.e.stood(s, n); told != unknown && stood != told || stood != done && stood != notDone {
 			s.t.Errorf("point %d: it was told as %s, and after a restart it is %s", n, told, stood)

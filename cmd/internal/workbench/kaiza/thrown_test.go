@@ -68,8 +68,8 @@ func TestK6WhateverIsThrownBecomesAnEnvelopeAndTheServerLives(t *testing.T) {
 		}
 		c.call("read_file", args{"path": "src/hello.txt"}).fine()
 	}
-	if code := c.end(); code != 0 { // the same process served all calls; otherwise the connection would have ended
-		t.Errorf("the server ended with %d: %s", code, c.said)
+	if code := c.End(); code != 0 { // the same process served all calls; otherwise the connection would have ended
+		t.Errorf("the server ended with %d: %s", code, &c.Stderr)
 	}
 	p.verify()
 }

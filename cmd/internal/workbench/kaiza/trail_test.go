@@ -88,11 +88,10 @@ func TestK15AnEntryIsOnTheDiskBeforeItsAnswer(t *testing.T) {
 	plan := p.approved("src/**")
 	trace := filepath.Join(filepath.Dir(p.root), "trace")
 	s := p.prepare()
-	if err := systrace.Wrap(s.cmd, trace); err != nil {
+	if err := systrace.Wrap(s.Cmd, trace); err != nil {
 		t.Skip("strace is not installed")
 	}
-	s.run()
-	s.greet()
+	s.Start()
 	s.begin("WINDSURF")
 	for i := range 10 {
 		s.call("read_file", args{"path": "src/hello.txt"}).fine()
@@ -101,9 +100,9 @@ func TestK15AnEntryIsOnTheDiskBeforeItsAnswer(t *testing.T) {
 		s.call("no_such_tool", args{})
 		s.call("write_file", args{"path": fmt.Sprintf("src/%d.txt", i), "content": "x", "plan_hash": plan}).fine()
 	}
-	s.end()
-	if strings.Contains(s.said.String(), "ptrace") {
-		t.Skipf("strace may not trace here: %s", s.said)
+	s.End()
+	if strings.Contains(s.Stderr.String(), "ptrace") {
+		t.Skipf("strace may not trace here: %s", &s.Stderr)
 	}
 	calls, err := systrace.ReadFile(trace)
 	if err != nil {
@@ -172,7 +171,7 @@ func TestK16EveryChangeOfTheTrailIsFound(t *testing.T) {
 	for i := range 10 {
 		s.call("read_file", args{"path": fmt.Sprintf("none-%d", i)}).is("FILE_NOT_FOUND")
 	}
-	s.end()
+	s.End()
 	if out, code := p.candor("ledger", "verify", p.ledgerDir()); code != 0 {
 		t.Fatalf("the untouched trail: %d %s", code, out)
 	}
@@ -239,8 +238,8 @@ func TestK16TheTailOfAKilledServerIsMissedToo(t *testing.T) {
 	s := p.executor()
 	s.call("read_file", args{"path": "none"}).is("FILE_NOT_FOUND")
 	killed := p.trailFile()
-	s.kill()
-	p.executor().end()
+	s.Kill()
+	p.executor().End()
 	p.verify()
 	data, err := os.ReadFile(killed)
 	if err != nil {
@@ -266,7 +265,7 @@ func TestK17ATornLastLineStopsNobody(t *testing.T) {
 	p := newEnv(t)
 	s := p.executor()
 	s.call("read_file", args{"path": "src/hello.txt"}).fine()
-	s.kill()
+	s.Kill()
 	chain := p.trailFile()
 	whole, err := os.ReadFile(chain)
 	if err != nil {
@@ -283,7 +282,7 @@ func TestK17ATornLastLineStopsNobody(t *testing.T) {
 	next := p.executor()
 	next.call("read_file", args{"path": "src/hello.txt"}).fine()
 	next.call("read_file", args{"path": "none"}).is("FILE_NOT_FOUND")
-	next.end()
+	next.End()
 	p.verify()
 	if after, err := os.ReadFile(chain); err != nil || !bytes.Equal(after, whole) {
 		t.Errorf("the whole lines were not kept, and only they: %v", err)
@@ -311,7 +310,7 @@ func TestK18TwoServersShareOneTrail(t *testing.T) {
 	t.Parallel()
 	const calls = 500 // two entries each
 	p := newEnv(t)
-	p.start().end() // creates the shared files first
+	p.start().End() // creates the shared files first
 	servers := []*stdio{p.executor(), p.executor()}
 	var both sync.WaitGroup
 	for _, s := range servers {
@@ -327,7 +326,7 @@ func TestK18TwoServersShareOneTrail(t *testing.T) {
 	both.Wait()
 	for _, s := range servers {
 		s.ownsAChain()
-		s.end()
+		s.End()
 	}
 	p.verify()
 	type name struct {
@@ -366,40 +365,31 @@ func (s *stdio) ownsAChain() {
 			Owner string `json:"owner"`
 			PID   int    `json:"pid"`
 		}
-		if data, err := os.ReadFile(lock); err == nil && json.Unmarshal(data, &holder) == nil && holder.PID == s.cmd.Process.Pid && holder.Owner != "" {
+		if data, err := os.ReadFile(lock); err == nil && json.Unmarshal(data, &holder) == nil && holder.PID == s.Cmd.Process.Pid && holder.Owner != "" {
 			return
 		}
 	}
-	s.t.Errorf("no chain says that process %d holds it", s.cmd.Process.Pid)
+	s.t.Errorf("no chain says that process %d holds it", s.Cmd.Process.Pid)
 }
 
 // flood sends n calls, a limited number at a time, and returns the answers in the order received. It ends when the
 // server does.
-func (s *stdio) flood(n int, params func(i int) string) []answer {
+func (s *stdio) flood(n int, params func(i int) string) (answers []answer) {
 	const some = 16
-	onTheWay, ended := make(chan struct{}, some), make(chan struct{})
-	defer close(ended)
+	sent := make(chan (<-chan wire.Message), some)
 	go func() { // concurrently with reading, to avoid a deadlock
+		defer close(sent)
 		for i := range n {
-			select {
-			case onTheWay <- struct{}{}:
-			case <-ended:
-				return
-			}
-			if _, err := fmt.Fprintf(s.in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`+"\n", 1000+i, params(i)); err != nil {
+			arriving, err := s.Send("tools/call", params(i))
+			if err != nil {
 				return // the server was killed
 			}
+			sent <- arriving
 		}
 	}()
-	var answers []answer
-	for len(answers) < n {
-		line, err := s.lines.ReadBytes('\n')
-		if err != nil {
-			return answers
-		}
-		if m := wire.Parse(bytes.TrimRight(line, "\n"), wire.Limits{}); len(m.ID()) > 0 {
+	for arriving := range sent {
+		if m, err := s.Await(arriving); err == nil {
 			answers = append(answers, answer{s.t, m})
-			<-onTheWay
 		}
 	}
 	return answers

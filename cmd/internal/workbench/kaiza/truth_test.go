@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 )
 
 // says checks that a text contains some words, and does not contain those with a leading "!".
@@ -53,7 +55,7 @@ func TestRevokeWaitsForARunningCheck(t *testing.T) {
 	go func() {
 		written <- s.call("write_file", args{"path": "src/a.txt", "content": "x", "plan_hash": plan})
 	}()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(servertest.Timeout); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if _, err := os.Stat(began); err == nil {
 			break
 		}

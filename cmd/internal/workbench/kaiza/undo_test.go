@@ -120,7 +120,7 @@ func TestUndoEveryEffect(t *testing.T) {
 				t.Errorf("made again it is %v, and was %v", got, after)
 			}
 			s.call("session_status", args{}).fine()
-			s.end()
+			s.End()
 			p.atRest(-1)
 			p.verify()
 			p.undoRecorded(2)
@@ -217,7 +217,7 @@ func TestUndoStepsBack(t *testing.T) {
 	p.undo(2)
 	p.undo(2, "ffffffffffff")
 	s.call("write_file", args{"path": "src/hello.txt", "content": "x", "previous_hash": hashOf("three\n"), "plan_hash": plan}).is("HASH_MISMATCH")
-	s.end()
+	s.End()
 	p.verify()
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -26,7 +27,7 @@ func TestAKillInAnUndoLeavesTheChange(t *testing.T) {
 		fmt.Fprintf(&patch, "--- /dev/null\n+++ b/src/made/%d.txt\n@@ -0,0 +1 @@\n+%d\n", i, i)
 	}
 	s.call("apply_patch", args{"patch": patch.String(), "plan_hash": plan}).fine()
-	s.end()
+	s.End()
 	after := p.snapshot()
 	for range 20 {
 		if p.killedUndo(files) {
@@ -37,7 +38,7 @@ func TestAKillInAnUndoLeavesTheChange(t *testing.T) {
 	if left, _ := os.ReadDir(p.file("src/made")); len(left) == 0 || len(left) == files {
 		t.Fatalf("%d files are left: it was never killed in the middle", len(left))
 	}
-	p.start().end()
+	p.start().End()
 	if !maps.Equal(p.snapshot(), after) {
 		t.Error("the change is not whole again")
 	}
@@ -72,7 +73,7 @@ func (p *env) killedUndo(files int) bool {
 	if err := cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(servertest.Timeout); time.Now().Before(end); {
 		if left, _ := os.ReadDir(p.file("src/made")); len(left) < files {
 			break
 		}

@@ -1,16 +1,15 @@
 package kaiza_test
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -27,25 +26,8 @@ func (p *env) listen(flags ...string) *web {
 	p.t.Helper()
 	w := &web{t: p.t, p: p}
 	w.cmd = exec.Command(binary, append([]string{"workbench", "kaiza", "--root", p.root, "--state", p.state, "--listen", "127.0.0.1:0"}, flags...)...)
-	w.cmd.Env = append(os.Environ(), p.env...)
-	said, err := w.cmd.StderrPipe()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	if err := w.cmd.Start(); err != nil {
-		p.t.Fatal(err)
-	}
-	p.t.Cleanup(w.kill)
-	lines := bufio.NewScanner(said)
-	for w.url == "" && lines.Scan() {
-		if _, at, ok := strings.Cut(lines.Text(), "listening on "); ok {
-			w.url = strings.TrimSpace(at)
-		}
-	}
-	if w.url == "" {
-		p.t.Fatal("it does not listen")
-	}
-	go func() { _, _ = io.Copy(io.Discard, said) }()
+	w.cmd.Env = append(servertest.Env(), p.env...)
+	w.url = servertest.Listen(p.t, w.cmd)
 	return w
 }
 

@@ -48,7 +48,7 @@ func TestANumberOutOfRangeIsNamed(t *testing.T) {
 	s := newPlace(t).start()
 	a := s.begin("plain", nil)
 	for _, argument := range []string{"output", "context"} {
-		m := s.ask("tools/call", fmt.Sprintf(`{"name":"continue_workflow","arguments":{"continueToken":%q,%q:{"removed":1e999999999}}}`, a.token(), argument))
+		m := s.Ask("tools/call", fmt.Sprintf(`{"name":"continue_workflow","arguments":{"continueToken":%q,%q:{"removed":1e999999999}}}`, a.token(), argument))
 		b := answer{t, &m}.is("VALIDATION_ERROR").wellFormed()
 		if message, _ := b.canonical().Path("message").Str(); !strings.Contains(message, argument) || !strings.Contains(message, "out of range") || b.detail("kind") != "number_out_of_range" {
 			t.Errorf("%s: %s", argument, b.envelope().Raw())

@@ -284,18 +284,18 @@ func play(t *testing.T, n int, advised bool, seen map[string]int) result {
 			r.needlessly += len(recorded) // steps that were repeated in another session
 		}
 	}
-	s.end()
-	h.s.end()
+	s.End()
+	h.s.End()
 	return r
 }
 
-var agents = flag.Int("agents", 0, "how many runs each scripted agent plays; 0 is 20, and 1,000 with -long")
+var agents = flag.Int("agents", 0, "how many runs each scripted agent plays; 0 is 6, and 1,000 with -long")
 
 func agentRuns() int {
 	if *agents > 0 {
 		return *agents
 	}
-	return rounds(20, 1000)
+	return rounds(6, 1000)
 }
 
 // playAll plays many runs, four at a time, and returns their sum and the number of completed runs.

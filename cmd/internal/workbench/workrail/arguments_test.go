@@ -34,10 +34,10 @@ func TestW4EveryChannelUsesTheEnvelope(t *testing.T) {
 	s.call("start_workflow", nil).is("VALIDATION_ERROR").wellFormed()
 	s.call("drill", args{"kind": "panic"}).is("INTERNAL_ERROR").wellFormed()
 	s.call("drill", args{"kind": "timeout"}).is("TIMEOUT").wellFormed()
-	method := s.ask("no/such", `{}`)
+	method := s.Ask("no/such", `{}`)
 	answer{t, &method}.wellFormed()
 	// The data of a resource that is not found is exactly its URI, as the protocol requires.
-	resource := s.ask("resources/read", `{"uri":"file:///x"}`)
+	resource := s.Ask("resources/read", `{"uri":"file:///x"}`)
 	if got := string(resource.Error().Path("data").Raw()); got != `{"uri":"file:///x"}` {
 		t.Errorf("the data of a missing resource: %s", got)
 	}
@@ -102,7 +102,7 @@ func TestW7EveryWrongArgumentIsListed(t *testing.T) {
 	if hint != `did you mean "workflowId"?` { // a list of all keys would contain it as well
 		t.Errorf("the hint is %q", hint)
 	}
-	list := s.ask("tools/list", `{}`)
+	list := s.Ask("tools/list", `{}`)
 	for tool := range list.Result().Path("tools").Elements() {
 		name, _ := tool.Path("name").Str()
 		b := s.call(name, args{"noSuchKeyAtAll": 1}).is("VALIDATION_ERROR")

@@ -49,7 +49,7 @@ steps:
 		b.ReportMetric(float64(late.Microseconds()), "µs/late-step")
 		b.ReportMetric(float64(late)/float64(early), "step-ratio")
 		b.ReportMetric(float64(start())/float64(startEarly), "start-ratio")
-		s.end()
+		s.End()
 	}
 }
 

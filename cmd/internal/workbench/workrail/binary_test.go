@@ -2,6 +2,7 @@ package workrail_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"testing"
 
@@ -26,6 +27,10 @@ func rounds(usual, many int) int {
 }
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(holdEnv); dir != "" {
+		fmt.Fprintln(os.Stderr, holdLock(dir))
+		os.Exit(1)
+	}
 	flag.Parse()
 	if only := flag.Lookup("test.run"); raced && testing.Short() && only.Value.String() == "" {
 		_ = only.Value.Set("W10|Every.*Has") // only these tests run calls in parallel; the others run without the detector

@@ -71,7 +71,7 @@ var triggers = map[string]func(p *place) answer{
 
 // resumed returns the answer about the most recently changed session.
 func (s *server) resumed() answer {
-	s.t.Helper()
+	s.T.Helper()
 	id, _ := s.call("resume_session", args{}).fine().m.Result().Path("structuredContent", "sessions", 0, "sessionId").Str()
 	return s.call("resume_session", args{"sessionId": id}).fine()
 }
@@ -173,11 +173,11 @@ var demands = []struct {
 
 // reach advances the demanding workflow to a step and tries to complete it with the given content.
 func (s *server) reach(path string, give args) answer {
-	s.t.Helper()
+	s.T.Helper()
 	a := s.begin("demanding", nil)
 	for _, d := range demands {
 		if got := a.data("step", "path"); got != d.path {
-			s.t.Fatalf("the step is %q, want %q", got, d.path)
+			s.T.Fatalf("the step is %q, want %q", got, d.path)
 		}
 		if d.path == path {
 			break

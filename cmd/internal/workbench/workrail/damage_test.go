@@ -2,8 +2,10 @@ package workrail_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -33,7 +35,7 @@ func newDamaged(t testing.TB, restart bool) *damaged {
 func (d *damaged) health(what, kind, reason string, sound int) {
 	d.t.Helper()
 	if d.restart {
-		d.s.kill()
+		d.s.Kill()
 		d.s = d.start()
 	}
 	h := d.s.call("session_health", args{"sessionId": d.id}).fine()
@@ -66,8 +68,8 @@ func (d *damaged) health(what, kind, reason string, sound int) {
 	}
 }
 
-// TestW11DamageHasItsKindAndReason damages a session in each defined way, while a server has it in memory and before a
-// start.
+// TestW11DamageHasItsKindAndReason damages a session in each defined way, while a server has it in memory or before a
+// start; with -long both.
 func TestW11DamageHasItsKindAndReason(t *testing.T) {
 	t.Parallel()
 	dropLine := func(n int) func(*damaged) {
@@ -86,7 +88,7 @@ func TestW11DamageHasItsKindAndReason(t *testing.T) {
 	bump := func(n int) func(*damaged) {
 		return func(d *damaged) { d.replaceIn(d.segments(d.id)[n], `{"v":1,`, `{"v":2,`) }
 	}
-	for name, c := range map[string]struct {
+	cases := map[string]struct {
 		do           func(*damaged)
 		kind, reason string
 		sound        int
@@ -133,8 +135,13 @@ func TestW11DamageHasItsKindAndReason(t *testing.T) {
 				d.t.Fatal(err)
 			}
 		}, "corrupt_tail", "digest_mismatch", 2},
-	} {
+	}
+	for i, name := range slices.Sorted(maps.Keys(cases)) {
+		c := cases[name]
 		for _, restart := range []bool{false, true} {
+			if restart != (i%2 == 0) && !*long {
+				continue
+			}
 			t.Run(fmt.Sprintf("%s, restart %t", name, restart), func(t *testing.T) {
 				t.Parallel()
 				d := newDamaged(t, restart)
@@ -210,7 +217,7 @@ func TestW18ACrashBeforeTheManifestLineIsHealthy(t *testing.T) {
 				t.Errorf("the steps are %q", got)
 			}
 			d.s.healthy(d.id)
-			d.s.end()
+			d.s.End()
 		}
 	}
 }

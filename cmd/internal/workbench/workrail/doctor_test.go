@@ -45,7 +45,7 @@ func TestDoctorChecksThePosition(t *testing.T) {
 			p := newPlace(t)
 			s := p.start()
 			id := s.begin("plain", nil).data("sessionId")
-			s.end()
+			s.End()
 			p.rewrite(id, c.before, c.after)
 			out, code := p.candor("doctor")
 			if c.says == "" {

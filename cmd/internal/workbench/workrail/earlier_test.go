@@ -14,7 +14,7 @@ func TestResumingShowsGuidanceAndEarlierNotes(t *testing.T) {
 	s := p.start()
 	a := s.begin("work", nil)
 	a = s.call("continue_workflow", args{"continueToken": a.token(), "notes": "Seen it all.", "output": args{"o": 7}, "context": args{"place": "attic"}}).kind("step")
-	s.kill()
+	s.Kill()
 	r := p.start().call("resume_session", args{"resumeToken": a.data("resumeToken")}).kind("step")
 	r.says("For every step of Work:", "Change nothing else.", "look", "Seen it all.", `{"o":7}`, "place", "attic", "Step do", r.token())
 	if r.data("guidance", 0) != "Change nothing else." || r.data("earlier", "steps", 0, "path") != "look" || r.data("earlier", "steps", 0, "notes") != "Seen it all." ||

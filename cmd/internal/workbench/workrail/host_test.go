@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 )
 
 // host is the program around an agent: it runs the server, restarts it after a crash, and causes a fault in every fifth
@@ -103,13 +105,13 @@ var lucks = []luck{
 		h.repair = func() { h.write(name, text) }
 		return nil
 	}, false},
-	{"killed before", always, func(h *host, _ *call) func() { h.s.kill(); return nil }, false},
+	{"killed before", always, func(h *host, _ *call) func() { h.s.Kill(); return nil }, false},
 	{"killed meanwhile", always, func(h *host, _ *call) func() {
 		s := h.s
-		time.AfterFunc(time.Duration(h.r.IntN(5000))*time.Microsecond, func() { _ = s.cmd.Process.Kill() })
+		time.AfterFunc(time.Duration(h.r.IntN(5000))*time.Microsecond, func() { _ = s.Cmd.Process.Kill() })
 		return nil
 	}, false},
-	{"killed after", always, func(h *host, _ *call) func() { return h.s.kill }, false},
+	{"killed after", always, func(h *host, _ *call) func() { return h.s.Kill }, false},
 }
 
 // do sends a call. lost is true if the connection broke before the agent received the answer; the server is then
@@ -132,13 +134,13 @@ func (h *host) do(c *call) (a answer, lost bool) {
 			*c = sent // the agent believes that it sent the changed call; a drill, which calls another tool, is hidden from it
 		}
 	}
-	m, err := h.s.try("tools/call", callParams(h.t, sent.tool, sent.in))
+	m, err := h.s.Try("tools/call", servertest.CallParams(h.t, sent.tool, sent.in))
 	if after != nil {
 		after()
-		err = errEnded
+		err = servertest.ErrEnded
 	}
 	if err != nil {
-		h.s.kill()
+		h.s.Kill()
 		h.s = h.start("--drill")
 		return answer{}, true
 	}

@@ -1,49 +1,31 @@
 package workrail_test
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"os/exec"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 	"github.com/candor-mcp/candor/wire"
 )
 
 // listen starts a server over HTTP and returns its address.
-func (p *place) listen(flags ...string) (url string) {
+func (p *place) listen(flags ...string) string {
 	p.t.Helper()
 	cmd := exec.Command(binary, append([]string{"workbench", "workrail", "--state", p.state, "--ledger", "none", "--listen", "127.0.0.1:0"}, append(flags, p.flags...)...)...)
-	cmd.Env = append(os.Environ(), p.env...)
-	said, err := cmd.StderrPipe()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		p.t.Fatal(err)
-	}
-	p.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	for lines := bufio.NewScanner(said); url == "" && lines.Scan(); {
-		if _, at, ok := strings.Cut(lines.Text(), "listening on "); ok {
-			url = strings.TrimSpace(at)
-		}
-	}
-	if url == "" {
-		p.t.Fatal("it does not listen")
-	}
-	go func() { _, _ = io.Copy(io.Discard, said) }()
-	return url
+	cmd.Env = append(servertest.Env(), p.env...)
+	return servertest.Listen(p.t, cmd)
 }
 
 // post calls a tool in the era without protocol sessions.
 func post(t testing.TB, url, tool string, in args) (answer, error) {
 	t.Helper()
 	meta := `{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
-	params := strings.TrimSuffix(callParams(t, tool, in), "}") + `,"_meta":` + meta + `}`
+	params := strings.TrimSuffix(servertest.CallParams(t, tool, in), "}") + `,"_meta":` + meta + `}`
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":%s}`, params)))
 	if err != nil {
 		return answer{}, err

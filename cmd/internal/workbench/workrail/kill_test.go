@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 )
 
 // TestW18AKillLosesNoStep kills servers at random moments while they record steps. Afterwards the session is healthy,
@@ -25,9 +27,9 @@ func TestW18AKillLosesNoStep(t *testing.T) {
 		limit := 1 + rand.IntN(4)
 		for n := 0; ; n++ {
 			if n == limit {
-				time.AfterFunc(time.Duration(rand.IntN(4000))*time.Microsecond, func() { _ = s.cmd.Process.Kill() })
+				time.AfterFunc(time.Duration(rand.IntN(4000))*time.Microsecond, func() { _ = s.Cmd.Process.Kill() })
 			}
-			m, err := s.try("tools/call", callParams(t, "continue_workflow", args{"continueToken": token, "notes": fmt.Sprintf("step %d", acknowledged)}))
+			m, err := s.Try("tools/call", servertest.CallParams(t, "continue_workflow", args{"continueToken": token, "notes": fmt.Sprintf("step %d", acknowledged)}))
 			if err != nil {
 				cutOff++
 				break
@@ -36,7 +38,7 @@ func TestW18AKillLosesNoStep(t *testing.T) {
 			token = b.fine().token()
 			acknowledged++
 		}
-		s.kill()
+		s.Kill()
 		s = p.start()
 		s.healthy(id)
 		now := s.call("resume_session", args{"sessionId": id}).kind("step")
@@ -86,9 +88,9 @@ func TestW18AKillWhileStartingLeavesWholeSessions(t *testing.T) {
 	acknowledged := 0
 	for range rounds(10, 100) {
 		s := p.start()
-		time.AfterFunc(time.Duration(rand.IntN(60_000))*time.Microsecond, func() { _ = s.cmd.Process.Kill() })
+		time.AfterFunc(time.Duration(rand.IntN(60_000))*time.Microsecond, func() { _ = s.Cmd.Process.Kill() })
 		for {
-			m, err := s.try("tools/call", callParams(t, "start_workflow", args{"workflowId": "plain"}))
+			m, err := s.Try("tools/call", servertest.CallParams(t, "start_workflow", args{"workflowId": "plain"}))
 			if err != nil {
 				break
 			}
@@ -96,7 +98,7 @@ func TestW18AKillWhileStartingLeavesWholeSessions(t *testing.T) {
 			b.kind("step")
 			acknowledged++
 		}
-		s.kill()
+		s.Kill()
 	}
 	s := p.start()
 	entries, err := os.ReadDir(filepath.Join(p.state, "sessions"))

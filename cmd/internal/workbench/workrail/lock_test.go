@@ -1,6 +1,7 @@
 package workrail_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,30 +10,29 @@ import (
 	"testing"
 	"time"
 
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 	"github.com/candor-mcp/candor/internal/filelock"
 )
 
 // holdEnv names the session directory whose lock the test binary holds as another process.
 const holdEnv = "WORKRAIL_TEST_HOLD"
 
-// TestHelperHoldsALock is not a test: it is the other process.
-func TestHelperHoldsALock(t *testing.T) {
-	dir := os.Getenv(holdEnv)
-	if dir == "" {
-		return
-	}
+// holdLock takes the lock in a directory and holds it until the process is killed.
+func holdLock(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	file, err := filelock.Open(root, "lock")
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	_, _ = fmt.Fprintf(file, `{"pid":%d,"since":"2026-01-02T03:04:05Z"}`, os.Getpid())
-	_ = os.WriteFile(filepath.Join(dir, "held"), nil, 0o600)
-	time.Sleep(patience)
-	_ = file.Close()
+	_, err = fmt.Fprintf(file, `{"pid":%d,"since":"2026-01-02T03:04:05Z"}`, os.Getpid())
+	if err := errors.Join(err, os.WriteFile(filepath.Join(dir, "held"), nil, 0o600)); err != nil {
+		return err
+	}
+	time.Sleep(servertest.Timeout)
+	return file.Close()
 }
 
 // holdElsewhere starts a process that holds the lock of a session, and returns when it does.
@@ -42,13 +42,13 @@ func (p *place) holdElsewhere(id string) *exec.Cmd {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	cmd := exec.Command(self, "-test.run", "^TestHelperHoldsALock$")
+	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), holdEnv+"="+p.session(id))
 	if err := cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(servertest.Timeout); ; time.Sleep(time.Millisecond) {
 		if _, err := os.Stat(filepath.Join(p.session(id), "held")); err == nil {
 			return cmd
 		}
@@ -132,11 +132,11 @@ func repeating(times int) string {
 // contend sends one token until it is answered, and waits for the advised delays.
 func contend(s *server, token, notes string) (a answer, locked int, err error) {
 	for {
-		m, err := s.try("tools/call", callParams(s.t, "continue_workflow", args{"continueToken": token, "notes": notes}))
+		m, err := s.Try("tools/call", servertest.CallParams(s.T, "continue_workflow", args{"continueToken": token, "notes": notes}))
 		if err != nil {
 			return answer{}, locked, err
 		}
-		a := answer{s.t, &m}
+		a := answer{s.T, &m}
 		if a.code() != "TOKEN_SESSION_LOCKED" {
 			return a, locked, nil
 		}
@@ -170,7 +170,7 @@ func TestW10TwoProcessesFightOverOneSession(t *testing.T) {
 			default:
 			}
 			for _, tool := range []string{"session_health", "resume_session", "export_session"} {
-				m, err := reader.try("tools/call", callParams(t, tool, args{"sessionId": id}))
+				m, err := reader.Try("tools/call", servertest.CallParams(t, tool, args{"sessionId": id}))
 				b := answer{t, &m}
 				if err != nil || b.failed() || tool == "session_health" && b.data("health", "kind") != "healthy" {
 					t.Errorf("%s while others write: %v %.700s", tool, err, m.Bytes())

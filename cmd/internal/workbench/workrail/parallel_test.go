@@ -1,41 +1,31 @@
 package workrail_test
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
 	"github.com/candor-mcp/candor/wire"
 )
 
 // pipeline sends calls without waiting and returns their answers, in the order of the calls.
 func (s *server) pipeline(calls []call) []answer {
-	s.t.Helper()
-	first := s.next + 1
-	for _, c := range calls {
-		s.next++
-		if _, err := fmt.Fprintf(s.in, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":%s}`+"\n", s.next, callParams(s.t, c.tool, c.in)); err != nil {
-			s.t.Fatal(err)
+	s.T.Helper()
+	arriving := make([]<-chan wire.Message, len(calls))
+	for i, c := range calls {
+		var err error
+		if arriving[i], err = s.Send("tools/call", servertest.CallParams(s.T, c.tool, c.in)); err != nil {
+			s.T.Fatal(err)
 		}
 	}
 	answers := make([]answer, len(calls))
-	for range calls {
-		select {
-		case line, ok := <-s.lines:
-			if !ok {
-				s.t.Fatal(errEnded)
-			}
-			m := wire.Parse(bytes.TrimRight(line, "\n"), wire.Limits{})
-			var id int
-			if _, err := fmt.Sscan(string(m.ID()), &id); err != nil || id < first || id > s.next {
-				s.t.Fatalf("an answer to %s", m.ID())
-			}
-			answers[id-first] = answer{s.t, &m}
-		case <-time.After(patience):
-			s.t.Fatal("no answer")
+	for i := range calls {
+		m, err := s.Await(arriving[i])
+		if err != nil {
+			s.T.Fatal(err)
 		}
+		answers[i] = answer{s.T, &m}
 	}
 	return answers
 }

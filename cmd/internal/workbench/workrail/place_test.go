@@ -147,7 +147,7 @@ func (p *place) hold(id string) (release func()) {
 
 // walk completes steps of the plain workflow and returns the last answer.
 func (s *server) walk(a answer, steps int) answer {
-	s.t.Helper()
+	s.T.Helper()
 	for range steps {
 		a = s.call("continue_workflow", args{"continueToken": a.token()}).fine()
 	}
@@ -156,7 +156,7 @@ func (s *server) walk(a answer, steps int) answer {
 
 // steps returns the paths of the completed steps, in order.
 func (s *server) steps(id string) []string {
-	s.t.Helper()
+	s.T.Helper()
 	a := s.call("export_session", args{"sessionId": id}).fine()
 	var done []string
 	for e := range a.m.Result().Path("structuredContent", "sound").Elements() {
@@ -170,10 +170,10 @@ func (s *server) steps(id string) []string {
 
 // healthy requires that a session is undamaged.
 func (s *server) healthy(id string) {
-	s.t.Helper()
+	s.T.Helper()
 	a := s.call("session_health", args{"sessionId": id}).fine()
 	if a.data("health", "kind") != "healthy" {
-		s.t.Errorf("session %s: %s", id, a.m.Result().Path("structuredContent").Raw())
+		s.T.Errorf("session %s: %s", id, a.m.Result().Path("structuredContent").Raw())
 	}
 }
 

@@ -75,7 +75,7 @@ func TestW13ATokenUsedTwiceReturnsTheRecord(t *testing.T) {
 		if after := len(s.steps(id)); after != before || after != len(demands) {
 			t.Errorf("%d steps became %d", before, after)
 		}
-		s.kill()
+		s.Kill()
 		s = p.start()
 	}
 }
@@ -95,7 +95,7 @@ func TestASessionKeepsItsWorkflow(t *testing.T) {
 	if err := os.Remove(filepath.Join(p.workflows, "plain.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	s.kill()
+	s.Kill()
 	s = p.start()
 	s.walk(a, 5).kind("completed")
 }

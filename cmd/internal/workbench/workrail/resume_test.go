@@ -53,7 +53,7 @@ func TestResumingABlockedSessionShowsTheWholeStep(t *testing.T) {
 	if !strings.Contains(b.data("note"), "Nothing of this call was kept") {
 		t.Errorf("the data does not say it: %s", b.m.Result().Path("structuredContent").Raw())
 	}
-	s.kill()
+	s.Kill()
 	s = p.start()
 	s.call("resume_session", args{}).fine().says("at step do, blocked by ", "MISSING_REQUIRED_NOTES")
 	r := s.call("resume_session", args{"sessionId": a.data("sessionId")}).kind("blocked")

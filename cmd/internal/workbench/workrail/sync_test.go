@@ -32,9 +32,9 @@ func TestAStepSyncsItsSessionTwice(t *testing.T) {
 			}
 			s := p.start(flags...)
 			s.walk(s.begin("plain", nil), steps)
-			s.end()
-			if strings.Contains(s.said.String(), "ptrace") {
-				t.Skipf("strace may not trace here: %s", &s.said)
+			s.End()
+			if strings.Contains(s.Stderr.String(), "ptrace") {
+				t.Skipf("strace may not trace here: %s", &s.Stderr)
 			}
 			got := countSyncs(t, home, trace, steps)
 			if got.segment != steps || got.manifest != steps || got.folder != steps || got.other != 0 {

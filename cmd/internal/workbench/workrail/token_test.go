@@ -42,9 +42,12 @@ func TestW12EveryAlteredTokenIsRefused(t *testing.T) {
 		}
 		seen[code+"/"+b.detail("reason")]++
 	}
-	step := 1
-	if testing.Short() {
-		step = 7
+	step := 5
+	switch {
+	case *long:
+		step = 1
+	case testing.Short():
+		step = 11
 	}
 	for tool, use := range map[string][2]string{"continue_workflow": {"continueToken", a.token()}, "resume_session": {"resumeToken", a.data("resumeToken")}} {
 		field, token := use[0], use[1]
@@ -178,7 +181,7 @@ func TestW12SignaturesAreComparedInConstantTime(t *testing.T) {
 func (p *place) replaceKeys() {
 	p.t.Helper()
 	other := newPlace(p.t)
-	other.start().end()
+	other.start().End()
 	p.write(filepath.Join(p.state, "keys.json"), p.read(filepath.Join(other.state, "keys.json")))
 }
 
@@ -186,7 +189,7 @@ func (p *place) replaceKeys() {
 // key.
 func TestW12ServersThatStartTogetherShareTheirKeys(t *testing.T) {
 	t.Parallel()
-	for range rounds(6, 50) {
+	for range rounds(3, 50) {
 		p := newPlace(t)
 		servers := make([]*server, 4)
 		var all sync.WaitGroup
@@ -201,7 +204,7 @@ func TestW12ServersThatStartTogetherShareTheirKeys(t *testing.T) {
 			}
 		}
 		for _, s := range servers {
-			s.end()
+			s.End()
 		}
 		if t.Failed() {
 			return

@@ -30,7 +30,7 @@ func TestEveryCallIsInTheTrail(t *testing.T) {
 	do("drill", args{"kind": "panic"}).is("INTERNAL_ERROR")
 	do("drill", args{"kind": "timeout"}).is("TIMEOUT")
 	do("resume_session", args{}).fine()
-	s.end()
+	s.End()
 	recorded := map[ledger.Kind]int{}
 	r, err := ledger.OpenReader(dir)
 	if err != nil {

@@ -84,14 +84,14 @@ func (p *place) trailFaults(scan func(string, answer)) {
 	ask := func(name, code, dir string) {
 		s := p.start("--ledger", dir)
 		scan(name, s.call("resume_session", args{}).is(code))
-		s.end()
+		s.End()
 	}
 	home := filepath.Dir(p.state)
 	file, removed, changed := filepath.Join(home, "a file"), filepath.Join(home, "removed"), filepath.Join(home, "changed")
 	p.write(file, "")
 	ask("a file in place of the trail", "AUDIT_LOG_FAILED", file)
 	for _, dir := range []string{removed, changed} {
-		p.start("--ledger", dir).end()
+		p.start("--ledger", dir).End()
 	}
 	chains, err := filepath.Glob(filepath.Join(removed, "workrail-*"))
 	if err != nil || len(chains) != 1 {
