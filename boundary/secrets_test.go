@@ -138,7 +138,7 @@ func plants(r *rand.Rand) (all []plant) {
 		}
 		for j, w := range toolWays {
 			secret := maker.Make(r)
-			all = append(all, plant{w, maker.Kind, secret, planted.Places[(i+j)%len(planted.Places)].Text(secret)})
+			all = append(all, plant{w, maker.Kind, secret, planted.Templates[(i+j)%len(planted.Templates)].Text(secret)})
 			if w.name == "error" || w.name == "text of a failed result" || w.name == "message of a JSON-RPC error" {
 				secret := maker.Make(r)
 				all = append(all, plant{w, maker.Kind, secret, planted.Across(edge, i+j, secret)})
@@ -339,7 +339,7 @@ func TestR12RefusalOfALedgerIsLoggedWithoutSecrets(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for i, maker := range planted.Makers {
 		secret := maker.Make(r)
-		text := planted.Places[i%len(planted.Places)].Text(secret)
+		text := planted.Templates[i%len(planted.Templates)].Text(secret)
 		fine := way{fail: func(string, string) (*mcp.CallToolResult, error) {
 			return &mcp.CallToolResult{Content: []mcp.Content{}}, nil
 		}}

@@ -228,7 +228,7 @@ func TestK21SecretsNeverReachTheDisk(t *testing.T) {
 		password = "hunter2-hunter2"
 	)
 	dir, second := t.TempDir(), t.TempDir()
-	l := openTest(t, dir, Options{SecondPlace: filepath.Join(second, "checkpoints"), MaxSegmentBytes: 8 << 10})
+	l := openTest(t, dir, Options{WitnessCopy: filepath.Join(second, "checkpoints"), MaxSegmentBytes: 8 << 10})
 	args := []byte(`{"token":"` + token + `"}`)
 	kept := slices.Clone(args)
 	said := []byte(`{"error":"login with password=` + password + ` and Bearer ` + token + ` failed in /home/ann/private/app.go"}`)
@@ -295,7 +295,7 @@ func TestLongTextIsCutOnARuneBorderAndItsDigestFits(t *testing.T) {
 
 func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "ledger")
-	l := openTest(t, dir, Options{SecondPlace: filepath.Join(t.TempDir(), "second")})
+	l := openTest(t, dir, Options{WitnessCopy: filepath.Join(t.TempDir(), "second")})
 	appendN(t, l, 3)
 	closeTest(t, l)
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {

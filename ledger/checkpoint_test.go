@@ -58,7 +58,7 @@ func TestCheckpointsComeWithinASecondAndToBothPlaces(t *testing.T) {
 	t.Parallel()
 	dir, second := t.TempDir(), filepath.Join(t.TempDir(), "second", "checkpoints")
 	synctest.Test(t, func(t *testing.T) {
-		l := openTest(t, dir, Options{SecondPlace: second})
+		l := openTest(t, dir, Options{WitnessCopy: second})
 		chain := appendN(t, l, 3).Chain
 		began := time.Now()
 		waitFor(t, func() bool { return len(fileOf(t, dir, chain, format.CheckpointsFile)) > 0 })
@@ -76,7 +76,7 @@ func TestCheckpointsComeWithinASecondAndToBothPlaces(t *testing.T) {
 			t.Errorf("checkpoints over %v", got)
 		}
 		if !slices.Equal(fileOf(t, second), fileOf(t, dir, chain, format.CheckpointsFile)) {
-			t.Error("the second place holds something else")
+			t.Error("the witness copy holds something else")
 		}
 	})
 }
@@ -97,7 +97,7 @@ func TestACheckpointNeverRunsAheadOfTheDisk(t *testing.T) {
 		}
 		return nil
 	})
-	l := openTest(t, "", Options{storage: s, SecondPlace: "second", second: s, MaxSegmentBytes: minSegmentBytes})
+	l := openTest(t, "", Options{storage: s, WitnessCopy: "second", witnessStorage: s, MaxSegmentBytes: minSegmentBytes})
 	appendN(t, l, 700)
 	closeTest(t, l)
 }
@@ -107,18 +107,18 @@ func TestAFailingSecondPlaceIsReportedAndDoesNotStopTheLedger(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ledger")
 	second := newFaulty(t, t.TempDir())
 	warned := make(chan Warning, 64)
-	l := openTest(t, dir, Options{SecondPlace: "second", second: second, OnWarning: func(w Warning) { warned <- w }})
+	l := openTest(t, dir, Options{WitnessCopy: "second", witnessStorage: second, OnWarning: func(w Warning) { warned <- w }})
 	on := failing(second, "write", "second", shortWrite{syscall.EIO})
 	appendN(t, l, 300)
 	on.Store(false)
 	last := appendN(t, l, 300)
 	closeTest(t, l)
-	if w := <-warned; w.Kind != warningSecondPlace {
+	if w := <-warned; w.Kind != warningWitnessCopy {
 		t.Errorf("warned of %+v", w)
 	}
 	entries := ofKind(byHand(t, last.Chain, fileOf(t, dir, last.Chain, format.ActiveSegment)), KindCheckpoint)
 	if second := entries[0].Data.Second; second == nil || *second {
-		t.Error("the entry does not say that the second place failed")
+		t.Error("the entry does not say that the witness copy failed")
 	}
 	if second := entries[len(entries)-1].Data.Second; second != nil {
 		t.Errorf("the last entry says %v", *second)

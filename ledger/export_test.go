@@ -25,7 +25,7 @@ func (f *faulty) Set(hook func(act, name string) error) { f.set(hook) }
 // WithStorage returns the options for a ledger on disk instead of in a folder, and with its witness copy in second,
 // if that is not nil.
 func (o Options) WithStorage(disk, second storage.Storage) Options {
-	o.storage, o.second = disk, second
+	o.storage, o.witnessStorage = disk, second
 	return o
 }
 
@@ -37,11 +37,11 @@ func (l *Ledger) RunUpkeep() { l.upkeep.ring() }
 func (l *Ledger) SettleWithLimit(limit int64) {
 	l.writer.turn <- struct{}{}
 	defer l.writer.pass()
-	if w := l.writer; w.second.limit == 0 || w.second.limit > limit {
-		w.second.limit = limit
+	if w := l.writer; w.witness.limit == 0 || w.witness.limit > limit {
+		w.witness.limit = limit
 	}
-	l.writer.settle()
+	l.writer.syncIdle()
 }
 
 // RewriteLimit returns the size at which the witness copy is rewritten; 0 means never.
-func (l *Ledger) RewriteLimit() int64 { return l.writer.second.limit }
+func (l *Ledger) RewriteLimit() int64 { return l.writer.witness.limit }

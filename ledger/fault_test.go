@@ -250,7 +250,7 @@ func TestEveryFaultAtEveryActFailsClosed(t *testing.T) {
 			}
 			return nil
 		}
-		l, err := Open("", Options{storage: s, MaxSegmentBytes: minSegmentBytes, SecondPlace: "second", second: s})
+		l, err := Open("", Options{storage: s, MaxSegmentBytes: minSegmentBytes, WitnessCopy: "second", witnessStorage: s})
 		var receipts []Receipt
 		if err == nil {
 			receipts = work(l)

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -46,7 +47,7 @@ func fullRole(t *testing.T, dir string) {
 	}
 	folder, filling := filepath.Join(dir, "ledger"), filepath.Join(dir, "filling")
 	f := fullness{
-		t: t, look: func() (verify.Report, error) { return verify.Dir(folder, verify.Options{}) },
+		t: t, look: func() (verify.Report, error) { return verify.Dir(context.Background(), folder, verify.Options{}) },
 		read: func() (*inventory, error) { return readFolder(os.DirFS(folder)) },
 		fill: func() { fill(t, filling) }, empty: func() { must(t, os.Remove(filling)) },
 	}

@@ -71,7 +71,7 @@ func open(o Options) (*Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
-	second := newSecondFile(&o)
+	second := newWitnessCopy(&o)
 	l := &Ledger{
 		options: o, encoder: newEncoder(k.Digest), queue: newQueue(), warner: newWarner(o.OnWarning), public: k.Public,
 		ended: make(chan struct{}),
@@ -79,7 +79,7 @@ func open(o Options) (*Ledger, error) {
 	l.upkeep = newUpkeep(l)
 	timer := time.NewTimer(time.Hour)
 	timer.Stop()
-	w := &writer{turn: make(chan struct{}, 1), ledger: l, storage: o.storage, keys: k, second: second, timer: timer}
+	w := &writer{turn: make(chan struct{}, 1), ledger: l, storage: o.storage, keys: k, witness: second, timer: timer}
 	l.writer = w
 	if err := w.begin(); err != nil {
 		l.warner.close()
@@ -110,7 +110,7 @@ func (l *Ledger) append(ctx context.Context, e *Entry, reserve, settles *reserva
 	if r.body, err = l.encoder.appendBody(r.body, e); err != nil {
 		return Receipt{}, logFailed(fmt.Errorf("appending: %w", err))
 	}
-	r.reserve, r.settles = reserve, settles
+	r.reserve, r.completes = reserve, settles
 	if err := ctx.Err(); err != nil {
 		return Receipt{}, l.cancelled(ctx)
 	}

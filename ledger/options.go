@@ -13,15 +13,15 @@ type Options struct {
 	// Instance is the prefix of the names of the chains that this process writes: at most 64 letters, digits and
 	// hyphens. Empty means "candor".
 	Instance string
-	// SecondPlace is the path of the witness copy, a file that every signed checkpoint is also appended to. Choose a
+	// WitnessCopy is the path of the witness copy, a file that every signed checkpoint is also appended to. Choose a
 	// location that a person who can change the ledger cannot write to: another disk or another machine. A write that
 	// fails or takes more than two seconds is reported to OnWarning and in the checkpoint's entry, and the next
 	// checkpoint tries again. The path is recorded in the first entry of each chain, where package verify finds it.
 	// Empty means no copy.
-	SecondPlace string
-	// OwnSecondPlace declares that no other ledger uses SecondPlace. The file is then rewritten with the newest
+	WitnessCopy string
+	// OwnWitnessCopy declares that no other ledger uses WitnessCopy. The file is then rewritten with the newest
 	// checkpoint of each chain when it reaches 4 MiB. A shared file is only appended to.
-	OwnSecondPlace bool
+	OwnWitnessCopy bool
 	// FailOpen lets calls continue when an entry cannot be recorded: Append returns a receipt marked Unrecorded
 	// instead of an error. The first entry of every chain records this choice, and the first entry after a failure
 	// records how many are missing.
@@ -56,8 +56,8 @@ type Options struct {
 	// Clock returns the time for entries. nil means [time.Now].
 	Clock func() time.Time
 
-	storage storage.Storage // replaces the operating system's in tests
-	second  storage.Storage // storage in which SecondPlace is a name; replaces its folder in tests
+	storage        storage.Storage // replaces the operating system's in tests
+	witnessStorage storage.Storage // storage in which WitnessCopy is a name; replaces its folder in tests
 }
 
 const (

@@ -53,7 +53,7 @@ func process(t *testing.T, role, dir string, environment ...string) *exec.Cmd {
 
 // writerRole appends from several goroutines. Each prints a receipt in one write after Append has returned.
 func writerRole(t *testing.T, dir string) {
-	l, err := ledger.Open(dir, ledger.Options{Instance: "writer-" + strconv.Itoa(os.Getpid()), MaxSegmentBytes: 256 << 10, SecondPlace: dir + ".second"})
+	l, err := ledger.Open(dir, ledger.Options{Instance: "writer-" + strconv.Itoa(os.Getpid()), MaxSegmentBytes: 256 << 10, WitnessCopy: dir + ".second"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,9 +137,9 @@ func verifiesClean(t *testing.T, dir string) verify.Report {
 	t.Helper()
 	var options verify.Options
 	if _, err := os.Stat(dir + ".second"); err == nil {
-		options.Checkpoints = []string{dir + ".second"}
+		options.WitnessCopies = []string{dir + ".second"}
 	}
-	report, err := verify.Dir(dir, options)
+	report, err := verify.Dir(context.Background(), dir, options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,10 +9,10 @@ import (
 
 // request is one entry to append. The caller fills it and waits; between claim and answer the writer owns it.
 type request struct {
-	body    []byte        // encoded by the caller; the writer only reads it
-	reserve *reservation  // set if the entry opens a reservation
-	settles *reservation  // set if the entry completes a reservation
-	state   atomic.Uint32 // stateQueued, then either stateClaimed or stateDropped
+	body      []byte        // encoded by the caller; the writer only reads it
+	reserve   *reservation  // set if the entry opens a reservation
+	completes *reservation  // set if the entry completes a reservation
+	state     atomic.Uint32 // stateQueued, then either stateClaimed or stateDropped
 
 	done   chan struct{} // receives one value when the request is answered
 	result result        // owned by the writer until done receives
@@ -52,7 +52,7 @@ func (q *queue) request() *request {
 	if !ok {
 		r = &request{done: make(chan struct{}, 1)}
 	}
-	r.body, r.reserve, r.settles, r.result = r.body[:0], nil, nil, result{}
+	r.body, r.reserve, r.completes, r.result = r.body[:0], nil, nil, result{}
 	r.state.Store(stateQueued)
 	return r
 }

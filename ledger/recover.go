@@ -22,7 +22,7 @@ type recoveredChain struct {
 	Evidence string           `json:"evidence,omitempty"`
 	Digest   string           `json:"digest,omitempty"`
 	Open     []reservation    `json:"open,omitempty"`
-	Harm     *recoveredDamage `json:"harm,omitempty"`
+	Damage   *recoveredDamage `json:"harm,omitempty"`
 	Poisoned bool             `json:"poisoned,omitempty"`
 
 	closed bool // it was closed properly, so there is nothing to record
@@ -49,21 +49,21 @@ func recoverChain(s storage.Storage, chain string) (recoveredChain, error) {
 	}
 	covered := lastCheckpoint(s, chain).size
 	if bad != nil && (bad.proved || bad.seq <= covered) {
-		r.Harm = firstDamage(r.Harm, bad) // a damaged chain is not changed
+		r.Damage = firstDamage(r.Damage, bad) // a damaged chain is not changed
 	} else if found.active {
 		if err := r.cutTail(s, bad); err != nil {
 			return recoveredChain{}, err
 		}
 	}
-	if r.Harm == nil && w.at.seq() < covered {
-		r.Harm = &recoveredDamage{Seq: w.at.seq() + 1, Kind: damageTruncated}
+	if r.Damage == nil && w.at.seq() < covered {
+		r.Damage = &recoveredDamage{Seq: w.at.seq() + 1, Kind: damageTruncated}
 	}
 	if err := errors.Join(s.SyncDir(chain), storage.Remove(s, chain+"/"+format.ReserveFile)); err != nil {
 		return recoveredChain{}, fmt.Errorf("syncing %s: %w", chain, err)
 	}
 	root := w.at.tree.Root()
 	r.Size, r.Last, r.Root, r.Open = w.at.seq(), w.at.last.String(), root.String(), listOpen(w.open)
-	r.closed = w.closed && r.Cut == 0 && r.Harm == nil
+	r.closed = w.closed && r.Cut == 0 && r.Damage == nil
 	return r, nil
 }
 
@@ -79,7 +79,7 @@ func (w *walk) lastSegment(s storage.Storage, r *recoveredChain, found segments)
 	n := found.last()
 	inside, err := w.segment(s, w.chain+"/"+found.name(n))
 	if inside != nil { // it was durable before it was closed, so a crash cannot have caused this
-		r.Harm = firstDamage(nil, inside)
+		r.Damage = firstDamage(nil, inside)
 	}
 	if bad != nil {
 		bad.seq = w.at.seq() + 1

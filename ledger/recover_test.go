@@ -69,7 +69,7 @@ func TestK17TornTailIsCutKeptAndRecorded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Size != last.Seq-1 || r.Cut != int64(cut-kept) || r.Harm != nil || r.closed {
+		if r.Size != last.Seq-1 || r.Cut != int64(cut-kept) || r.Damage != nil || r.closed {
 			t.Fatalf("of %d bytes: %+v", cut, r)
 		}
 		if got := fileOf(t, path); !bytes.Equal(got, whole[:kept]) {
@@ -106,7 +106,7 @@ func TestABatchWithAHoleIsATornTail(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := recoveredIn(t, dir, chain)
-	if data.Size != 10 || data.Cut != int64(len(whole)-from) || data.Harm != nil {
+	if data.Size != 10 || data.Cut != int64(len(whole)-from) || data.Damage != nil {
 		t.Errorf("recorded as %+v", data)
 	}
 }
@@ -130,7 +130,7 @@ func TestR7DamageUnderACheckpointIsNotCut(t *testing.T) {
 				}
 			}
 			data := recoveredIn(t, dir, chain)
-			if data.Harm == nil || data.Harm.Seq != 11 || data.Size != 10 || data.Cut != 0 {
+			if data.Damage == nil || data.Damage.Seq != 11 || data.Size != 10 || data.Cut != 0 {
 				t.Errorf("recorded as %+v", data)
 			}
 			if !bytes.Equal(fileOf(t, path), whole) {
@@ -199,7 +199,7 @@ func TestW18ACrashWhileASegmentBeginsIsRecovered(t *testing.T) {
 				t.Fatal(err)
 			}
 			data := recoveredIn(t, dir, chain)
-			if data.Size != uint64(len(end)) || data.Last != end[len(end)-1].Hash || data.Harm != nil {
+			if data.Size != uint64(len(end)) || data.Last != end[len(end)-1].Hash || data.Damage != nil {
 				t.Errorf("recorded as %+v, want %d entries", data, len(end))
 			}
 		})

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,7 +15,7 @@ func closedLedger(t *testing.T) (dir, second, chain string) {
 	t.Helper()
 	base := t.TempDir()
 	dir, second = filepath.Join(base, "ledger"), filepath.Join(base, "second")
-	l := ledger.OpenTest(t, dir, ledger.Options{SecondPlace: second})
+	l := ledger.OpenTest(t, dir, ledger.Options{WitnessCopy: second})
 	ledger.AppendN(t, l, 5)
 	ledger.CloseTest(t, l)
 	return dir, second, ledger.ChainsOf(t, dir)[0]
@@ -34,7 +35,7 @@ func TestAFileOrLinkInPlaceOfAChain(t *testing.T) {
 			if err := put(path); err != nil {
 				t.Skip(err)
 			}
-			r, err := verify.Dir(dir, verify.Options{Checkpoints: []string{second}})
+			r, err := verify.Dir(context.Background(), dir, verify.Options{WitnessCopies: []string{second}})
 			if err != nil || r.OK || r.Damage[0].Kind != verify.KindMissingChain {
 				t.Fatalf("%v, %+v", err, r)
 			}
@@ -43,7 +44,7 @@ func TestAFileOrLinkInPlaceOfAChain(t *testing.T) {
 }
 
 func TestVerifyWithoutALedger(t *testing.T) {
-	if r, err := verify.Dir(t.TempDir(), verify.Options{}); err == nil {
+	if r, err := verify.Dir(context.Background(), t.TempDir(), verify.Options{}); err == nil {
 		t.Errorf("an empty folder: %+v", r)
 	}
 	dir, second, _ := closedLedger(t)
@@ -53,14 +54,14 @@ func TestVerifyWithoutALedger(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r, err := verify.Dir(dir, verify.Options{Checkpoints: []string{second}})
+	r, err := verify.Dir(context.Background(), dir, verify.Options{WitnessCopies: []string{second}})
 	if err != nil || r.OK || r.Damage[0].Kind != verify.KindMissingChain {
 		t.Errorf("a wiped folder: %v, %+v", err, r)
 	}
-	l := ledger.OpenTest(t, dir, ledger.Options{SecondPlace: second})
+	l := ledger.OpenTest(t, dir, ledger.Options{WitnessCopy: second})
 	ledger.AppendN(t, l, 1)
 	ledger.CloseTest(t, l)
-	r, err = verify.Dir(dir, verify.Options{Checkpoints: []string{second}})
+	r, err = verify.Dir(context.Background(), dir, verify.Options{WitnessCopies: []string{second}})
 	if err != nil || len(r.Foreign) != 1 || r.Foreign[0].Chains != 1 {
 		t.Errorf("a wiped folder with new keys: %v, %+v", err, r)
 	}
@@ -69,15 +70,15 @@ func TestVerifyWithoutALedger(t *testing.T) {
 func TestASpoiledSecondPlace(t *testing.T) {
 	for name, data := range map[string]string{"emptied": "", "garbage": "garbage\n"} {
 		dir, second, _ := closedLedger(t)
-		r, err := verify.Dir(dir, verify.Options{})
-		if err != nil || !r.OK || r.Chains[0].Unkept != 0 {
+		r, err := verify.Dir(context.Background(), dir, verify.Options{})
+		if err != nil || !r.OK || r.Chains[0].Unwitnessed != 0 {
 			t.Fatalf("untouched: %v, %+v", err, r)
 		}
 		if err := os.WriteFile(second, []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err = verify.Dir(dir, verify.Options{})
-		if err != nil || r.OK && r.Chains[0].Unkept == 0 {
+		r, err = verify.Dir(context.Background(), dir, verify.Options{})
+		if err != nil || r.OK && r.Chains[0].Unwitnessed == 0 {
 			t.Errorf("%s: %v, %+v", name, err, r)
 		}
 	}

@@ -19,7 +19,7 @@ func (w *writer) lead() {
 		return
 	}
 	w.serve()
-	more := w.unsettled()
+	more := w.needsSync()
 	w.pass()
 	if more || w.ledger.queue.len() > 0 {
 		w.ledger.queue.ring()
@@ -49,7 +49,7 @@ func (w *writer) run() error {
 				w.gather()
 			}
 		}
-		w.settle()
+		w.syncIdle()
 		if closing {
 			defer w.pass()
 			return w.finish()

@@ -39,7 +39,7 @@ func TestSoakLeaksNothing(t *testing.T) {
 	}
 	dir := t.TempDir() + "/ledger"
 	options := ledger.Options{
-		MaxSegmentBytes: 256 << 10, Compress: true, RetainBytes: 4 << 20, SecondPlace: dir + ".second", LowSpaceBytes: -1,
+		MaxSegmentBytes: 256 << 10, Compress: true, RetainBytes: 4 << 20, WitnessCopy: dir + ".second", LowSpaceBytes: -1,
 	}
 	lifetime := func(entries int) {
 		l, err := ledger.Open(dir, options)

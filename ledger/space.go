@@ -29,8 +29,8 @@ func (s *space) body(disk string) []byte {
 	}{disk, s.refused})
 }
 
-// told records that the entry about available space is durable.
-func (s *space) told() {
+// reported records that the entry about available space is durable.
+func (s *space) reported() {
 	if s.back {
 		s.back, s.refused = false, 0
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/testing/crashfs"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
 	"github.com/candor-mcp/candor/ledger/verify"
 )
 
@@ -164,7 +163,7 @@ func withDisk(o ledger.Options, disk, second *crashfs.FS) ledger.Options {
 		o.ReserveBytes = 1 << 10 // less to copy for every power cut
 	}
 	if second != nil {
-		o.SecondPlace = "second"
+		o.WitnessCopy = "second"
 		return o.WithStorage(crashStorage{disk}, crashStorage{second})
 	}
 	return o.WithStorage(crashStorage{disk}, nil)
@@ -335,13 +334,13 @@ func (s survivor) verify(when string) error {
 
 // verifyDisks verifies a ledger on disks in memory.
 func verifyDisks(disk, second *crashfs.FS) (verify.Report, error) {
-	var places []*checkpoint.File
+	var options verify.Options
 	if second != nil {
 		if _, err := fs.Stat(second.View(), "second"); err == nil {
-			places = []*checkpoint.File{{Fsys: second.View(), Base: "second", Name: "second"}}
+			options = verify.Options{WitnessFS: second.View(), WitnessCopies: []string{"second"}}
 		}
 	}
-	report, err := verify.FS(disk.View(), places, verify.Options{})
+	report, err := verify.FS(context.Background(), disk.View(), options)
 	if errors.Is(err, verify.ErrNoLedger) { // the crash happened before the key was created
 		return verify.Report{OK: true}, nil
 	}

@@ -25,7 +25,7 @@ func TestASecondPlaceThatBlocks(t *testing.T) {
 	t.Run("stalled file", func(t *testing.T) {
 		stall := make(chan struct{})
 		defer close(stall)
-		p := &secondFile{path: "second", wait: 10 * time.Millisecond}
+		p := &witnessCopy{path: "second", wait: 10 * time.Millisecond}
 		for range 2 {
 			if err := p.within(func() error { <-stall; return nil }); err == nil {
 				t.Error("a write that did not end is said to be done")
@@ -35,7 +35,7 @@ func TestASecondPlaceThatBlocks(t *testing.T) {
 }
 
 func openAppendClose(dir, second string, warned chan Warning) error {
-	l, err := Open(dir, Options{SecondPlace: second, OnWarning: func(w Warning) { warned <- w }})
+	l, err := Open(dir, Options{WitnessCopy: second, OnWarning: func(w Warning) { warned <- w }})
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func endsWith(t *testing.T, warned chan Warning, f func() error) {
 	}
 	select {
 	case w := <-warned:
-		if w.Kind != warningSecondPlace {
+		if w.Kind != warningWitnessCopy {
 			t.Errorf("warning %v", w)
 		}
 	default:

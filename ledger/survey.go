@@ -234,7 +234,7 @@ func (w *writer) introduce(all []*found) error {
 		Within  int64        `json:"checkpoint_ms"`
 		Second  string       `json:"second_place,omitempty"`
 		Before  []namedChain `json:"before"`
-	}{1, w.keys.Public, policyName(w.ledger.options.FailOpen), checkpointWithin.Milliseconds(), w.second.path, named[:part]})}
+	}{1, w.keys.Public, policyName(w.ledger.options.FailOpen), checkpointWithin.Milliseconds(), w.witness.path, named[:part]})}
 	for named = named[part:]; len(named) > 0; named = named[part:] {
 		part = min(len(named), most)
 		first = append(first, ownBody(KindSetting, struct {
@@ -275,7 +275,7 @@ func (w *writer) conclude(all []*found) {
 		if err := writeEnd(w.storage, f.name, f.end); err != nil {
 			w.ledger.warner.warn(warningUpkeep, "how chain "+f.name+" ended could not be noted", err)
 		}
-		if r := f.recovery; r != nil && (r.Cut > 0 || r.Harm != nil) {
+		if r := f.recovery; r != nil && (r.Cut > 0 || r.Damage != nil) {
 			w.ledger.warner.warn(warningRecovered, "chain "+f.name+" was recovered with a loss, see its entry", nil)
 		}
 	}

@@ -80,7 +80,7 @@ func snapshot(t testing.TB, dir string) string {
 
 func verifyDir(t testing.TB, dir string, second ...string) verify.Report {
 	t.Helper()
-	r, err := verify.Dir(dir, verify.Options{Checkpoints: second})
+	r, err := verify.Dir(context.Background(), dir, verify.Options{WitnessCopies: second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func verifyDir(t testing.TB, dir string, second ...string) verify.Report {
 // TestK16WhatTheWriterWritesVerifies verifies a ledger after rotation, compression, kills, recovery and retention.
 func TestK16WhatTheWriterWritesVerifies(t *testing.T) {
 	dir, second := t.TempDir(), filepath.Join(t.TempDir(), "second")
-	o := ledger.Options{Instance: "real", SecondPlace: second, MaxSegmentBytes: 8 << 10}
+	o := ledger.Options{Instance: "real", WitnessCopy: second, MaxSegmentBytes: 8 << 10}
 	l := mustOpen(t, dir, o)
 	appendSome(t, l, 0, 300)
 	reportOK(t, verifyDir(t, dir, second)) // while it is being written
@@ -99,7 +99,7 @@ func TestK16WhatTheWriterWritesVerifies(t *testing.T) {
 	mustClose(t, l)
 	r := verifyDir(t, dir, second)
 	reportOK(t, r)
-	if len(r.Chains) != 1 || !r.Chains[0].Closed || r.Chains[0].Entries < 350 || r.Chains[0].Second+1 != r.Chains[0].Size {
+	if len(r.Chains) != 1 || !r.Chains[0].Closed || r.Chains[0].Entries < 350 || r.Chains[0].Witnessed+1 != r.Chains[0].Size {
 		t.Errorf("%+v", r.Chains)
 	}
 
@@ -111,7 +111,7 @@ func TestK16WhatTheWriterWritesVerifies(t *testing.T) {
 	reportOK(t, verifyDir(t, killed)) // not recovered yet
 	tear(t, killed)
 	reportOK(t, verifyDir(t, killed))
-	o.SecondPlace, o.Compress = "", true
+	o.WitnessCopy, o.Compress = "", true
 	l = mustOpen(t, killed, o)
 	appendSome(t, l, 0, 10)
 	mustClose(t, l)
@@ -199,7 +199,7 @@ func TestAWriterAtWorkCausesNoFalseAlarm(t *testing.T) {
 	for w := range 2 {
 		wait.Go(func() {
 			for first := true; ctx.Err() == nil; first = false {
-				l, err := ledger.Open(dir, ledger.Options{Instance: fmt.Sprintf("w%d", w), SecondPlace: second, MaxSegmentBytes: 32 << 10, Compress: true})
+				l, err := ledger.Open(dir, ledger.Options{Instance: fmt.Sprintf("w%d", w), WitnessCopy: second, MaxSegmentBytes: 32 << 10, Compress: true})
 				if err != nil {
 					t.Error(err)
 					return
@@ -232,7 +232,7 @@ func TestAWriterAtWorkCausesNoFalseAlarm(t *testing.T) {
 		rounds = 5
 	}
 	for range rounds {
-		r, err := verify.Dir(dir, verify.Options{Checkpoints: []string{second}})
+		r, err := verify.Dir(context.Background(), dir, verify.Options{WitnessCopies: []string{second}})
 		if err != nil || !r.OK {
 			t.Errorf("%v %v", err, r.Damage)
 			break
@@ -264,7 +264,7 @@ func randomLedger(t *testing.T, r *rand.Rand) {
 	dir := sweep.MemoryDir(t)
 	second := filepath.Join(sweep.MemoryDir(t), "second")
 	for range 1 + r.IntN(3) {
-		l := mustOpen(t, dir, ledger.Options{SecondPlace: second, MaxSegmentBytes: int64(4<<10 + r.IntN(20<<10)), Compress: r.IntN(2) == 0})
+		l := mustOpen(t, dir, ledger.Options{WitnessCopy: second, MaxSegmentBytes: int64(4<<10 + r.IntN(20<<10)), Compress: r.IntN(2) == 0})
 		appendSome(t, l, 0, r.IntN(60))
 		if r.IntN(2) == 0 {
 			killed := snapshot(t, dir)

@@ -6,7 +6,7 @@ import (
 
 // Warning is a problem that an operator should know about.
 type Warning struct {
-	Kind string // one of low-space, full, space-back, poisoned, recovered, second-place, upkeep, permissions
+	Kind string // one of low-space, full, space-back, poisoned, recovered, witness-copy, upkeep, permissions
 	Text string
 	Err  error // may be nil
 }
@@ -18,7 +18,7 @@ const (
 	warningSpaceBack   = "space-back"   // disk space is available again
 	warningPoisoned    = "poisoned"     // a chain was given up because the disk failed or its files were removed or changed
 	warningRecovered   = "recovered"    // a recovered chain had to be cut or is damaged
-	warningSecondPlace = "second-place" // a checkpoint could not be written to the witness copy
+	warningWitnessCopy = "witness-copy" // a checkpoint could not be written to the witness copy
 	warningUpkeep      = "upkeep"       // compressing or removing old segments failed; the next round tries again
 	warningPermissions = "permissions"  // other users can read the folder
 )

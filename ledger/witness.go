@@ -13,10 +13,10 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// secondFile is the witness copy. Several writers append their checkpoints to it, so it is never truncated; compact
+// witnessCopy is the witness copy. Several writers append their checkpoints to it, so it is never truncated; compact
 // limits the size of a file that only one ledger uses. Failures are reported and never stop the ledger; the next
 // checkpoint, which covers all earlier ones, opens the file again. It is guarded by the writer's lock.
-type secondFile struct {
+type witnessCopy struct {
 	path    string          // "" if there is no witness copy
 	storage storage.Storage // nil until its folder could be opened
 	name    string
@@ -30,15 +30,15 @@ type secondFile struct {
 	busy atomic.Bool   // an operation is running, on a goroutine that owns the fields above except path and failing
 }
 
-// secondWait limits how long the ledger waits for the witness copy, which may be on a mount that stalls.
-const secondWait = 2 * time.Second
+// witnessWait limits how long the ledger waits for the witness copy, which may be on a mount that stalls.
+const witnessWait = 2 * time.Second
 
 // errStalled means that the witness copy does not respond.
 var errStalled = errors.New("the witness copy does not respond")
 
 // within runs an operation on the file and waits for it for at most p.wait. While an operation is still running,
 // others fail with errStalled.
-func (p *secondFile) within(f func() error) error {
+func (p *witnessCopy) within(f func() error) error {
 	if p.path == "" || p.wait == 0 {
 		return f()
 	}
@@ -62,34 +62,34 @@ func (p *secondFile) within(f func() error) error {
 }
 
 // unsynced reports whether blocks were written that are not durable yet.
-func (p *secondFile) unsynced() bool { return !p.busy.Load() && p.dirty }
+func (p *witnessCopy) unsynced() bool { return !p.busy.Load() && p.dirty }
 
 // end closes the file. A file that does not respond is left open until the process exits; the operator has already
 // been warned.
-func (p *secondFile) end() error {
+func (p *witnessCopy) end() error {
 	if err := p.within(p.close); !errors.Is(err, errStalled) {
 		return err
 	}
 	return nil
 }
 
-func newSecondFile(o *Options) *secondFile {
-	p := &secondFile{path: o.SecondPlace, storage: o.second, name: o.SecondPlace}
+func newWitnessCopy(o *Options) *witnessCopy {
+	p := &witnessCopy{path: o.WitnessCopy, storage: o.witnessStorage, name: o.WitnessCopy}
 	if p.path == "" || p.storage != nil {
 		return p
 	}
 	if full, err := filepath.Abs(p.path); err == nil { // fails only if there is no working directory
 		p.path = full
 	}
-	p.name, p.wait = filepath.Base(p.path), secondWait
-	if o.OwnSecondPlace {
-		p.limit = maxOwnSecond
+	p.name, p.wait = filepath.Base(p.path), witnessWait
+	if o.OwnWitnessCopy {
+		p.limit = maxOwnWitnessCopy
 	}
 	return p
 }
 
 // append adds a block in one write, so that the blocks of several writers do not interleave.
-func (p *secondFile) append(signed []byte) error {
+func (p *witnessCopy) append(signed []byte) error {
 	if p.path == "" {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (p *secondFile) append(signed []byte) error {
 }
 
 // ready opens the file, or opens it again if it is no longer at its path.
-func (p *secondFile) ready() error {
+func (p *witnessCopy) ready() error {
 	if p.file != nil {
 		if _, err := p.watch(); err == nil {
 			return nil
@@ -127,7 +127,7 @@ func (p *secondFile) ready() error {
 
 // open opens or creates the file. It completes a block that a crash left unfinished, so that the next block is
 // intact.
-func (p *secondFile) open() error {
+func (p *witnessCopy) open() error {
 	f, err := p.storage.OpenAppend(p.name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if f, err = p.storage.Create(p.name, 0o600); err == nil {
@@ -150,7 +150,7 @@ func (p *secondFile) open() error {
 	return nil
 }
 
-func (p *secondFile) endBlock() error {
+func (p *witnessCopy) endBlock() error {
 	size, _, err := p.storage.Stat(p.name)
 	if err != nil || size == 0 {
 		return err
@@ -178,7 +178,7 @@ func missingEnd(tail string) string {
 	return "\n" + format.BlockEnd
 }
 
-func (p *secondFile) sync() error {
+func (p *witnessCopy) sync() error {
 	if p.file == nil || !p.dirty {
 		return nil
 	}
@@ -190,13 +190,13 @@ func (p *secondFile) sync() error {
 }
 
 // lose closes the file after an error; the next checkpoint opens it again.
-func (p *secondFile) lose(err error) error {
+func (p *witnessCopy) lose(err error) error {
 	err = errors.Join(fmt.Errorf("writing to the witness copy: %w", err), p.file.Close())
 	p.file = nil
 	return err
 }
 
-func (p *secondFile) close() error {
+func (p *witnessCopy) close() error {
 	if p.storage == nil {
 		return nil
 	}
@@ -207,15 +207,15 @@ func (p *secondFile) close() error {
 	return errors.Join(err, p.storage.Close())
 }
 
-// reportSecond warns when writing to the witness copy begins to fail and when it works again, not for every
+// reportWitness warns when writing to the witness copy begins to fail and when it works again, not for every
 // checkpoint.
-func (w *writer) reportSecond(err error) {
-	p := w.second
+func (w *writer) reportWitness(err error) {
+	p := w.witness
 	switch {
 	case err != nil && !p.failing:
-		w.ledger.warner.warn(warningSecondPlace, "checkpoints are not written to the witness copy "+p.path+"; each new checkpoint tries again", err)
+		w.ledger.warner.warn(warningWitnessCopy, "checkpoints are not written to the witness copy "+p.path+"; each new checkpoint tries again", err)
 	case err == nil && p.failing:
-		w.ledger.warner.warn(warningSecondPlace, "checkpoints are written to the witness copy "+p.path+" again", nil)
+		w.ledger.warner.warn(warningWitnessCopy, "checkpoints are written to the witness copy "+p.path+" again", nil)
 	}
 	p.failing = err != nil
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// maxOwnSecond is the size at which a witness copy that one ledger uses is rewritten with the newest checkpoint of
+// maxOwnWitnessCopy is the size at which a witness copy that one ledger uses is rewritten with the newest checkpoint of
 // each chain, which covers all earlier ones. At one checkpoint a second it is reached after about four hours.
-const maxOwnSecond = 4 << 20
+const maxOwnWitnessCopy = 4 << 20
 
 // Forget removes chains from a witness copy. It keeps the original file beside it, under the returned name. For each
 // other chain the newest checkpoint is kept, which covers all earlier ones. Writers that have the file open notice
@@ -60,7 +60,7 @@ func copyDurably(from, to string) (err error) {
 
 // compact rewrites the file once it is too large. It also copies blocks that other writers append meanwhile. A block
 // that is written to the old file even later is lost, but the next checkpoint of its chain covers the same entries.
-func (p *secondFile) compact() error {
+func (p *witnessCopy) compact() error {
 	if p.limit == 0 || p.file == nil {
 		return nil
 	}
@@ -81,11 +81,11 @@ func (p *secondFile) compact() error {
 	if err := p.storage.WriteFile(p.name, blocks, 0o600); err != nil {
 		return err
 	}
-	p.limit = max(maxOwnSecond, 2*int64(len(blocks)))
+	p.limit = max(maxOwnWitnessCopy, 2*int64(len(blocks)))
 	if _, err := old.Seek(size, io.SeekStart); err != nil {
 		return err
 	}
-	late, err := io.ReadAll(io.LimitReader(old, maxOwnSecond))
+	late, err := io.ReadAll(io.LimitReader(old, maxOwnWitnessCopy))
 	if err != nil || len(late) == 0 {
 		return err
 	}

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +17,7 @@ import (
 // openSmall opens a ledger whose witness copy is rewritten at a few kilobytes.
 func openSmall(t *testing.T, dir, place string, clock *testClock) *ledger.Ledger {
 	t.Helper()
-	l := mustOpen(t, dir, ledger.Options{Clock: clock.now, SecondPlace: place, OwnSecondPlace: true})
+	l := mustOpen(t, dir, ledger.Options{Clock: clock.now, WitnessCopy: place, OwnWitnessCopy: true})
 	l.SettleWithLimit(2 << 10)
 	return l
 }
@@ -40,7 +41,7 @@ func TestOwnSecondPlaceStaysSmall(t *testing.T) {
 		})
 	}
 	for range 20 {
-		report, err := verify.Dir(dir, verify.Options{SecondPlaces: []string{place}})
+		report, err := verify.Dir(context.Background(), dir, verify.Options{OwnWitnessCopies: []string{place}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,8 +55,8 @@ func TestOwnSecondPlaceStaysSmall(t *testing.T) {
 	report := verifyDir(t, dir, place)
 	reportOK(t, report)
 	for _, c := range report.Chains {
-		if c.Second < 2*each {
-			t.Errorf("the second place covers %d of %d entries of %s", c.Second, c.Size, c.Chain)
+		if c.Witnessed < 2*each {
+			t.Errorf("the witness copy covers %d of %d entries of %s", c.Witnessed, c.Size, c.Chain)
 		}
 	}
 	chain := ledger.ChainsOf(t, dir)[0]
@@ -73,7 +74,7 @@ func TestOwnSecondPlaceStaysSmall(t *testing.T) {
 func TestSharedSecondPlaceIsOnlyAppendedTo(t *testing.T) {
 	t.Parallel()
 	dir, place, clock := t.TempDir(), filepath.Join(t.TempDir(), "checkpoints"), newTestClock()
-	l := mustOpen(t, dir, ledger.Options{Clock: clock.now, SecondPlace: place})
+	l := mustOpen(t, dir, ledger.Options{Clock: clock.now, WitnessCopy: place})
 	if limit := l.RewriteLimit(); limit != 0 {
 		t.Errorf("it is rewritten at %d bytes", limit)
 	}

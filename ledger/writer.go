@@ -25,7 +25,7 @@ type writer struct {
 	ledger  *Ledger
 	storage storage.Storage
 	keys    keys.Keys
-	second  *secondFile
+	witness *witnessCopy
 
 	chain     *chain       // nil after it was given up, until the next one is begun
 	poisoned  []*chain     // given up, still locked, not yet named by another chain
@@ -50,13 +50,13 @@ type writer struct {
 
 // pendingNote is a checkpoint that was written to its files but not yet recorded as an entry.
 type pendingNote struct {
-	Note    string        `json:"note"`
-	Second  *bool         `json:"second,omitempty"` // false if writing to the witness copy failed
-	Closed  bool          `json:"closed,omitempty"`
-	Segment int           `json:"segment,omitempty"`
-	Within  int64         `json:"checkpoint_ms,omitempty"` // in the first entry of a segment, as in the first entry of a chain
-	Tree    []string      `json:"tree,omitempty"`
-	Open    []reservation `json:"open,omitempty"`
+	Note      string        `json:"note"`
+	Witnessed *bool         `json:"second,omitempty"` // false if writing to the witness copy failed
+	Closed    bool          `json:"closed,omitempty"`
+	Segment   int           `json:"segment,omitempty"`
+	Within    int64         `json:"checkpoint_ms,omitempty"` // in the first entry of a segment, as in the first entry of a chain
+	Tree      []string      `json:"tree,omitempty"`
+	Open      []reservation `json:"open,omitempty"`
 }
 
 // handle makes a batch durable and answers its callers, or refuses it. If the batch is empty it writes only the
@@ -192,7 +192,7 @@ func (w *writer) recorded(own, n int) {
 		own--
 	}
 	w.lost, w.since = 0, ""
-	w.space.told()
+	w.space.reported()
 	if own+n > 0 && !w.dirty {
 		w.dirty, w.oldest = true, w.chain.at.micros()
 		w.timer.Reset(checkpointAfter)
@@ -206,8 +206,8 @@ func (w *writer) track(r *request, seq uint64) {
 		opened.Seq = seq
 		w.chain.open[seq] = opened
 	}
-	if r.settles != nil && r.settles.Chain == w.chain.name {
-		delete(w.chain.open, r.settles.Seq)
+	if r.completes != nil && r.completes.Chain == w.chain.name {
+		delete(w.chain.open, r.completes.Seq)
 	}
 }
 
@@ -253,17 +253,17 @@ func (w *writer) sign() error {
 		return logFailed(err)
 	}
 	w.pending = &pendingNote{Note: string(signed)}
-	if w.beginning && w.second.path != "" {
+	if w.beginning && w.witness.path != "" {
 		kept := false
-		w.pending.Second = &kept
+		w.pending.Witnessed = &kept
 	}
 	if !w.beginning { // otherwise the witness copy could name a chain whose creation fails
-		err := w.second.within(func() error { return w.second.append(signed) })
+		err := w.witness.within(func() error { return w.witness.append(signed) })
 		if err != nil {
 			failed := false
-			w.pending.Second = &failed
+			w.pending.Witnessed = &failed
 		}
-		w.reportSecond(err)
+		w.reportWitness(err)
 	}
 	c.covered = c.at.seq()
 	w.dirty, w.due = false, false
@@ -272,9 +272,9 @@ func (w *writer) sign() error {
 	return nil
 }
 
-// unsettled reports whether settle has work to do.
-func (w *writer) unsettled() bool {
-	return w.chain != nil && w.chain.notes.dirty || w.second.unsynced()
+// needsSync reports whether settle has work to do.
+func (w *writer) needsSync() bool {
+	return w.chain != nil && w.chain.notes.dirty || w.witness.unsynced()
 }
 
 // noteAt is a checkpoint of a chain over its first size entries.
@@ -292,8 +292,8 @@ func (w *writer) syncNotes() error {
 	return nil
 }
 
-// settle syncs the checkpoints when no caller waits, or once a second if the queue is never empty.
-func (w *writer) settle() {
+// syncIdle syncs the checkpoints when no caller waits, or once a second if the queue is never empty.
+func (w *writer) syncIdle() {
 	idle := w.ledger.queue.len() == 0
 	if w.chain == nil || !idle && time.Since(w.synced) < time.Second {
 		return
@@ -302,9 +302,9 @@ func (w *writer) settle() {
 	if err := w.syncNotes(); err != nil {
 		w.poison(err)
 	}
-	if err := w.second.within(w.second.sync); err != nil {
-		w.reportSecond(err)
-	} else if err := w.second.within(w.second.compact); err != nil {
+	if err := w.witness.within(w.witness.sync); err != nil {
+		w.reportWitness(err)
+	} else if err := w.witness.within(w.witness.compact); err != nil {
 		w.ledger.warner.warn(warningUpkeep, "the witness copy could not be rewritten and keeps growing", err)
 	}
 	w.checkSpace()
@@ -340,7 +340,7 @@ func (w *writer) finish() error {
 	for _, c := range w.poisoned { // no chain names them yet; the next process that opens the folder records them
 		err = errors.Join(err, c.unlock())
 	}
-	return errors.Join(err, w.second.end())
+	return errors.Join(err, w.witness.end())
 }
 
 func (w *writer) closeChain() error {

@@ -18,7 +18,7 @@ import (
 // Environment variables that are read besides those of package meter.
 const (
 	EnvLedger      = plug.EnvLedger       // the ledger's directory, or "none"
-	EnvSecondPlace = plug.EnvSecondPlace  // a second file for the ledger's checkpoints, or "none"
+	EnvWitnessCopy = plug.EnvWitnessCopy  // the witness copy of the ledger's checkpoints, or "none"
 	EnvDialect     = "CANDOR_DIALECT"     // the name of a dialect
 	EnvDebug       = "DEBUG_STACK"        // "true" shows stacks in the system-error dialect
 	EnvVerbose     = "MCP_ERRORS_VERBOSE" // how many frames the rpc dialect shows

@@ -34,7 +34,7 @@ func ExampleOpen() {
 		return
 	}
 	defer os.RemoveAll(dir)                                //nolint:errcheck // a temporary directory
-	env := map[string]string{serve.EnvSecondPlace: "none"} // a real server leaves Getenv nil
+	env := map[string]string{serve.EnvWitnessCopy: "none"} // a real server leaves Getenv nil
 	parts, err := serve.Open(ctx, serve.Config{Ledger: filepath.Join(dir, "ledger"), Getenv: func(name string) string { return env[name] }})
 	if err != nil {
 		fmt.Println(err)

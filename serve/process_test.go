@@ -425,7 +425,7 @@ func recorded(t *testing.T, dir string) map[string]int {
 // verified checks that the ledger passes verification.
 func verified(t *testing.T, dir string) verify.Report {
 	t.Helper()
-	report, err := verify.Dir(dir, verify.Options{})
+	report, err := verify.Dir(context.Background(), dir, verify.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

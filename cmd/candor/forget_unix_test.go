@@ -44,19 +44,19 @@ func TestALedgerRemovedOnPurposeCanBeForgotten(t *testing.T) {
 	}
 	code, out, complaints = forgetIn(home, "", "--yes", "--json")
 	var report struct {
-		Places []struct {
-			Place, Archive string
-			Chains         []string
-		}
+		Copies []struct {
+			Archive string
+			Chains  []string
+		} `json:"witness_copies"`
 		Done bool
 	}
-	if err := json.Unmarshal([]byte(out), &report); err != nil || code != term.ExitOK || !report.Done || len(report.Places) != 1 || len(report.Places[0].Chains) != 1 {
+	if err := json.Unmarshal([]byte(out), &report); err != nil || code != term.ExitOK || !report.Done || len(report.Copies) != 1 || len(report.Copies[0].Chains) != 1 {
 		t.Fatalf("exit code %d: %s%s", code, out, complaints)
 	}
-	if old, err := os.ReadFile(report.Places[0].Archive); err != nil || !strings.Contains(string(old), report.Places[0].Chains[0]) {
+	if old, err := os.ReadFile(report.Copies[0].Archive); err != nil || !strings.Contains(string(old), report.Copies[0].Chains[0]) {
 		t.Errorf("the file as it was: %v", err)
 	}
-	if code, out, complaints := verify(home); code != term.ExitOK || !strings.Contains(out, "by a second place") {
+	if code, out, complaints := verify(home); code != term.ExitOK || !strings.Contains(out, "by a witness copy") {
 		t.Errorf("afterwards: exit code %d: %s%s", code, out, complaints)
 	}
 	if err := os.RemoveAll(kept); err != nil {

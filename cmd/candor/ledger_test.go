@@ -34,12 +34,12 @@ func makeLedger(ts *testscript.TestScript, neg bool, args []string) {
 func writeLedger(dir string, killed bool) (chain string, err error) {
 	aside := dir + ".aside"
 	now := decodecmd.SampleTime
-	o := ledger.Options{Instance: "test", SecondPlace: dir + ".second", Clock: func() time.Time {
+	o := ledger.Options{Instance: "test", WitnessCopy: dir + ".second", Clock: func() time.Time {
 		now = now.Add(50 * time.Millisecond) // all within one second, after which a checkpoint would be written
 		return now
 	}}
 	if killed { // the second file would cover the end that the copy does not have
-		o.SecondPlace = ""
+		o.WitnessCopy = ""
 	}
 	l, err := ledger.Open(aside, o)
 	if err != nil {

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -95,7 +96,7 @@ func (p *process) ends() int {
 // checkClosed checks that a ledger is complete and was closed properly.
 func checkClosed(t *testing.T, trail string) {
 	t.Helper()
-	report, err := ledgerverify.Dir(trail, ledgerverify.Options{})
+	report, err := ledgerverify.Dir(context.Background(), trail, ledgerverify.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

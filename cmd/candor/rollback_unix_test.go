@@ -32,17 +32,17 @@ func session(t *testing.T, home string, end syscall.Signal, flags ...string) (ch
 	}
 	if end == syscall.SIGKILL {
 		awaitCheckpoint(t, chain)
-		awaitSecondPlace(t, home, chain)
+		awaitWitnessCopy(t, home, chain)
 	}
 	p.signal(end)
 	_ = p.cmd.Wait()
 	return chain
 }
 
-// awaitSecondPlace waits until the second checkpoint file covers all entries of a chain except the checkpoint itself.
-func awaitSecondPlace(t *testing.T, home, chain string) {
+// awaitWitnessCopy waits until the second checkpoint file covers all entries of a chain except the checkpoint itself.
+func awaitWitnessCopy(t *testing.T, home, chain string) {
 	t.Helper()
-	line := regexp.MustCompile(regexp.QuoteMeta(filepath.Base(chain)) + `: (\d+) entries, \d+ covered by checkpoints, (\d+) by a second place`)
+	line := regexp.MustCompile(regexp.QuoteMeta(filepath.Base(chain)) + `: (\d+) entries, \d+ covered by checkpoints, (\d+) by a witness copy`)
 	for ; ; time.Sleep(50 * time.Millisecond) {
 		_, out, _ := verify(home)
 		if found := line.FindStringSubmatch(out); found != nil {
@@ -53,7 +53,7 @@ func awaitSecondPlace(t *testing.T, home, chain string) {
 			}
 		}
 		if t.Context().Err() != nil {
-			t.Fatal("the second place has seen too little: " + out)
+			t.Fatal("the witness copy has seen too little: " + out)
 		}
 	}
 }
@@ -155,13 +155,13 @@ func TestR20RollBackIsFound(t *testing.T) {
 				home := t.TempDir()
 				var flags []string
 				if place == "flag" {
-					flags = []string{"--second-place", filepath.Join(home, "other", "checkpoints")}
+					flags = []string{"--witness-copy", filepath.Join(home, "other", "checkpoints")}
 				}
 				trail, key := filepath.Join(home, "trail"), filepath.Join(home, "signer.pub")
 				first := session(t, home, syscall.SIGTERM, flags...)
 				copyTree(t, trail, trail+".yesterday")
 				second := session(t, home, syscall.SIGKILL, flags...)
-				if code, out, complaints := verify(home); code != term.ExitOK || !strings.Contains(out, "by a second place") || strings.Contains(complaints, "second place") {
+				if code, out, complaints := verify(home); code != term.ExitOK || !strings.Contains(out, "by a witness copy") || strings.Contains(complaints, "witness copy") {
 					t.Fatalf("before: exit code %d: %s%s", code, out, complaints)
 				}
 				if code, _, complaints := watched("", nil, "ledger", "key", "export", trail, "--out", key); code != term.ExitOK {
@@ -185,7 +185,7 @@ func TestR20RollBackIsFound(t *testing.T) {
 func TestR20TimesShowThatCheckpointsWereRemoved(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	p := launchIn(t, home, "wrap", "--second-place", "none", "--", "badserver")
+	p := launchIn(t, home, "wrap", "--witness-copy", "none", "--", "badserver")
 	p.fails("1", "NOT_FOUND")
 	p.fails("2", "NOT_FOUND")
 	awaitCheckpoint(t, p.chain())
@@ -225,7 +225,7 @@ func TestASecondPlaceThatCannotBeWrittenLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	place := filepath.Join(blocked, "checkpoints")
-	p := launchIn(t, home, "wrap", "--second-place", place, "--", "badserver")
+	p := launchIn(t, home, "wrap", "--witness-copy", place, "--", "badserver")
 	p.fails("1", "NOT_FOUND")
 	p.said.await("checkpoints are not written to the witness copy", 1)
 	p.signal(syscall.SIGTERM)
@@ -233,7 +233,7 @@ func TestASecondPlaceThatCannotBeWrittenLosesNothing(t *testing.T) {
 		t.Errorf("it said %s", p.said)
 	}
 	code, out, complaints := verify(home)
-	if code != term.ExitOK || !strings.Contains(complaints, "the second place "+place+" cannot be read") || !strings.Contains(complaints, "no second place was found") {
+	if code != term.ExitOK || !strings.Contains(complaints, "the witness copy "+place+" cannot be read") || !strings.Contains(complaints, "no witness copy was found") {
 		t.Errorf("exit code %d: %s%s", code, out, complaints)
 	}
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -94,7 +95,7 @@ func TestWrapNoticesThatTheTrailIsGone(t *testing.T) {
 			if codes := p.recorded(); codes["NOT_FOUND"] == 0 {
 				t.Errorf("recorded %v", codes)
 			}
-			report, err := ledgerverify.Dir(p.trail, ledgerverify.Options{})
+			report, err := ledgerverify.Dir(context.Background(), p.trail, ledgerverify.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

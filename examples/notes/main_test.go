@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -79,7 +80,7 @@ func TestEveryFailureOfTheExampleIsHonest(t *testing.T) {
 	if text, _ := fine.Result().Path("content", 0, "text").Str(); text != "Buy milk." || fine.Result().Path("isError").Present() {
 		t.Errorf("a note that is there: %s", fine.Bytes())
 	}
-	report, err := verify.Dir(filepath.Join(dir, "ledger"), verify.Options{})
+	report, err := verify.Dir(context.Background(), filepath.Join(dir, "ledger"), verify.Options{})
 	if err != nil || len(report.Damage) > 0 {
 		t.Errorf("the ledger: %v, %v", report.Damage, err)
 	}

@@ -14,15 +14,17 @@ import (
 )
 
 const (
-	// EnvSecondPlace is the variable with the second file for checkpoints, or [NoSecondPlace].
-	EnvSecondPlace = "CANDOR_SECOND_PLACE"
-	// NoSecondPlace turns the second file off. That is logged.
-	NoSecondPlace = "none"
+	// EnvWitnessCopy is the variable with the path of the witness copy, or [NoWitnessCopy].
+	EnvWitnessCopy = "CANDOR_WITNESS_COPY"
+	// envSecondPlace is the former name of EnvWitnessCopy.
+	envSecondPlace = "CANDOR_SECOND_PLACE"
+	// NoWitnessCopy turns the witness copy off. That is logged.
+	NoWitnessCopy = "none"
 )
 
 // Keep has the settings for checkpoints and retention of a ledger. The zero Keep follows the environment and removes nothing.
 type Keep struct {
-	SecondPlace string        // a file, or [NoSecondPlace]; empty is [EnvSecondPlace], else a file in the state folder
+	WitnessCopy string        // a file, or [NoSecondPlace]; empty is [EnvSecondPlace], else a file in the state folder
 	Age         time.Duration // closed segments that are older may be removed; 0 keeps all
 	Bytes       int64         // the oldest closed segments are removed above this total; 0 keeps all
 	Compress    bool          // compress closed segments
@@ -30,36 +32,36 @@ type Keep struct {
 
 // Options returns the options for the ledger in dir. Its warnings go to log.
 func (k Keep) Options(dir, instance string, getenv func(string) string, log *slog.Logger) ledger.Options {
-	second, err := k.secondPlace(dir, getenv)
+	second, err := k.witnessCopy(dir, getenv)
 	switch {
 	case err != nil:
-		log.Warn("checkpoints are kept only in the folder of the ledger; name a second file with "+EnvSecondPlace, slog.Any("error", err))
+		log.Warn("checkpoints are kept only in the folder of the ledger; name a witness copy with "+EnvWitnessCopy, slog.Any("error", err))
 	case second == "" && dir != NoLedger:
 		log.Warn("checkpoints are kept only in the folder of the ledger, as configured")
 	}
 	return ledger.Options{
-		Instance: instance, SecondPlace: second, OwnSecondPlace: slices.Contains(SecondPlaces(dir, getenv), second), RetainAge: k.Age, RetainBytes: k.Bytes, Compress: k.Compress,
+		Instance: instance, WitnessCopy: second, OwnWitnessCopy: slices.Contains(WitnessCopies(dir, getenv), second), RetainAge: k.Age, RetainBytes: k.Bytes, Compress: k.Compress,
 		OnWarning: func(w ledger.Warning) {
 			log.Warn("ledger warning", slog.String("kind", string(w.Kind)), slog.String("text", w.Text), slog.Any("error", w.Err))
 		},
 	}
 }
 
-func (k Keep) secondPlace(dir string, getenv func(string) string) (string, error) {
-	for _, named := range []string{k.SecondPlace, getenv(EnvSecondPlace)} {
-		if named == NoSecondPlace {
+func (k Keep) witnessCopy(dir string, getenv func(string) string) (string, error) {
+	for _, named := range []string{k.WitnessCopy, getenv(EnvWitnessCopy), getenv(envSecondPlace)} {
+		if named == NoWitnessCopy {
 			return "", nil
 		}
 		if named != "" {
 			return filepath.Abs(named)
 		}
 	}
-	return SecondPlace(dir, getenv)
+	return WitnessCopy(dir, getenv)
 }
 
-// SecondPlace returns the file in the user's state folder that holds the checkpoints of the ledger in dir. The name depends only on
+// WitnessCopy returns the file in the user's state folder that holds the checkpoints of the ledger in dir. The name depends only on
 // the path, so that the file is found even if the folder was changed or removed.
-func SecondPlace(dir string, getenv func(string) string) (string, error) {
+func WitnessCopy(dir string, getenv func(string) string) (string, error) {
 	state, err := StateFolder(getenv)
 	if err != nil {
 		return "", err
@@ -85,9 +87,9 @@ func resolved(path string) string {
 	return filepath.Join(resolved(above), filepath.Base(path))
 }
 
-// SecondPlaces returns the files where checkpoints of the ledger in dir may be although its chains do not name them.
-func SecondPlaces(dir string, getenv func(string) string) []string {
-	if place, err := SecondPlace(dir, getenv); err == nil {
+// WitnessCopies returns the files where checkpoints of the ledger in dir may be although its chains do not name them.
+func WitnessCopies(dir string, getenv func(string) string) []string {
+	if place, err := WitnessCopy(dir, getenv); err == nil {
 		return []string{place}
 	}
 	return nil

@@ -13,7 +13,7 @@ func TestNoPlantedSecretSurvives(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	count, kinds := 0, map[string]bool{}
 	for _, p := range planted.Makers {
-		for _, at := range planted.Places {
+		for _, at := range planted.Templates {
 			for range 2 {
 				secret := p.Make(r)
 				text := at.Text(secret)
@@ -29,7 +29,7 @@ func TestNoPlantedSecretSurvives(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d secrets of %d kinds planted in %d places", count, len(kinds), len(planted.Places))
+	t.Logf("%d secrets of %d kinds planted in %d places", count, len(kinds), len(planted.Templates))
 	if count < 1000 || len(kinds) < 40 {
 		t.Error("too few secrets to mean anything")
 	}

@@ -80,7 +80,7 @@ func agree(t *testing.T, s string) {
 func TestPrefilterHoldsNothingBack(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for _, p := range planted.Makers {
-		for _, at := range planted.Places {
+		for _, at := range planted.Templates {
 			agree(t, at.Text(p.Make(r)))
 		}
 		secret := p.Make(r)

@@ -3,6 +3,7 @@ package verify
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -105,7 +106,7 @@ func BenchmarkVerify(b *testing.B) {
 	b.Run("candor", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if r, err := Dir(dir, Options{}); err != nil || !r.OK {
+			if r, err := Dir(context.Background(), dir, Options{}); err != nil || !r.OK {
 				b.Fatal(err, r.Damage)
 			}
 		}
@@ -137,7 +138,7 @@ func BenchmarkP11(b *testing.B) {
 	var ratios []float64
 	for b.Loop() {
 		began := time.Now()
-		if r, err := Dir(dir, Options{}); err != nil || !r.OK {
+		if r, err := Dir(context.Background(), dir, Options{}); err != nil || !r.OK {
 			b.Fatal(err, r.Damage)
 		}
 		ours := time.Since(began)
@@ -172,7 +173,7 @@ func TestVerifyTakesTheSameMemoryWhateverTheSize(t *testing.T) {
 			runtime.ReadMemStats(&now)
 			peak = max(peak, now.HeapInuse-min(now.HeapInuse, before.HeapInuse))
 		}
-		if r, err := Dir(dir, Options{Progress: look}); err != nil || !r.OK {
+		if r, err := Dir(context.Background(), dir, Options{Progress: look}); err != nil || !r.OK {
 			t.Fatal(err, r.Damage)
 		}
 		look(Progress{})

@@ -38,26 +38,26 @@ type chainScan struct {
 	witnesses []*witness
 	claims    []claim // by size; claims that were compared are removed
 
-	line     ledger.Line // the current line
-	at       segment.Line
-	seq      uint64        // number of the last good line
-	last     format.Digest // its hash
-	time     int64         // its time in microseconds
-	closed   bool
-	recent   [recentHashes]format.Digest // by seq
-	begun    bool                        // a line was seen
-	resumed  bool                        // the segments before the line were pruned
-	covered  uint64                      // entries covered by the newest checkpoint, in the chain's file or in an entry
-	before   tlog.Hash                   // the root before the current line, if that is a checkpoint
-	unfiled  *Damage                     // the first entry whose checkpoint is not in the chain's file
-	lost     *checkpoint.Statement       // a checkpoint over entries that are not there
-	signed   uint64                      // entries covered by a checkpoint with a valid signature that was compared
-	remarks  []remark                    // statements of the entries about other chains
-	seconded bool                        // the chain names a witness copy
-	kept     uint64                      // entries that the witness copy should cover according to the checkpoint entries
-	loose    bool                        // only find out which entries are signed: require no record of pruning, and collect no remarks
-	limit    uint64                      // stop after this entry; 0 means no limit
-	cover    coverTime
+	line           ledger.Line // the current line
+	at             segment.Line
+	seq            uint64        // number of the last good line
+	last           format.Digest // its hash
+	time           int64         // its time in microseconds
+	closed         bool
+	recent         [recentHashes]format.Digest // by seq
+	begun          bool                        // a line was seen
+	resumed        bool                        // the segments before the line were pruned
+	covered        uint64                      // entries covered by the newest checkpoint, in the chain's file or in an entry
+	before         tlog.Hash                   // the root before the current line, if that is a checkpoint
+	unfiled        *Damage                     // the first entry whose checkpoint is not in the chain's file
+	lost           *checkpoint.Statement       // a checkpoint over entries that are not there
+	signed         uint64                      // entries covered by a checkpoint with a valid signature that was compared
+	remarks        []remark                    // statements of the entries about other chains
+	hasWitnessCopy bool                        // the chain names a witness copy
+	kept           uint64                      // entries that the witness copy should cover according to the checkpoint entries
+	loose          bool                        // only find out which entries are signed: require no record of pruning, and collect no remarks
+	limit          uint64                      // stop after this entry; 0 means no limit
+	cover          coverTime
 
 	report Chain
 }
@@ -66,6 +66,11 @@ type chainScan struct {
 func (s *chainScan) run() error {
 	defer s.close()
 	for {
+		if s.seq%64 == 0 {
+			if err := s.v.ctx.Err(); err != nil {
+				return fmt.Errorf("reading chain %s: %w", s.report.Chain, err)
+			}
+		}
 		line, err := s.lines.Next()
 		switch {
 		case err == nil:
@@ -73,7 +78,7 @@ func (s *chainScan) run() error {
 				return err
 			}
 		case errors.Is(err, io.EOF):
-			more, err := s.settle()
+			more, err := s.atEnd()
 			if err != nil || !more {
 				return err
 			}
@@ -197,7 +202,7 @@ func (s *chainScan) checkOrder() (Kind, string) {
 	}
 }
 
-// named returns the entry to report: the repeated one for a duplicate, otherwise the one that is expected here.
+// namedCopies returns the entry to report: the repeated one for a duplicate, otherwise the one that is expected here.
 func (s *chainScan) named(kind Kind) uint64 {
 	if kind == KindDuplicate {
 		return s.line.Seq

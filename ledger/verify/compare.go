@@ -46,7 +46,7 @@ func (s *chainScan) meet() (stop bool, err error) {
 			if i == 0 {
 				s.covered = max(s.covered, uint64(due.Size)) //nolint:gosec // it was read as a size
 			} else {
-				s.report.Second = max(s.report.Second, uint64(due.Size)) //nolint:gosec // as above
+				s.report.Witnessed = max(s.report.Witnessed, uint64(due.Size)) //nolint:gosec // as above
 			}
 			w.done()
 		}
@@ -80,9 +80,9 @@ func (s *chainScan) adopt(h *Damage) {
 	s.end()
 }
 
-// settle is called when there are no more lines. It reports whether to look for lines again, because a checkpoint
+// atEnd is called when there are no more lines. It reports whether to look for lines again, because a checkpoint
 // that was written meanwhile may cover more entries.
-func (s *chainScan) settle() (more bool, err error) {
+func (s *chainScan) atEnd() (more bool, err error) {
 	if stop, err := s.meet(); stop || err != nil {
 		return false, err
 	}

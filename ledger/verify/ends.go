@@ -63,8 +63,8 @@ func (s *chainScan) remarkBefore() {
 // endOf returns the recorded end of a chain. A signed record is preferred to others, then the one with the largest
 // size. An unsigned record that would excuse damage is ignored.
 func (v *verification) endOf(chain string) (end recovery, signed, found bool) {
-	for _, by := range sortedKeys(v.heard) {
-		t := v.heard[by]
+	for _, by := range sortedKeys(v.statements) {
+		t := v.statements[by]
 		for _, r := range t.remarks {
 			if r.about != chain || r.end == nil {
 				continue
@@ -126,8 +126,8 @@ func (v *verification) again(c *Chain, end recovery) error {
 // acknowledged entries, so such an end is false.
 func (v *verification) beyond(c *Chain, end recovery) (*Damage, error) {
 	h := &Damage{Kind: KindTruncated, Chain: c.Chain, Seq: end.size + 1, File: c.Chain + "/" + format.ActiveSegment, Offset: c.Bytes}
-	for _, by := range sortedKeys(v.heard) {
-		t := v.heard[by]
+	for _, by := range sortedKeys(v.statements) {
+		t := v.statements[by]
 		for _, r := range t.remarks {
 			if r.about == c.Chain && r.seq <= t.signed && r.size > end.size {
 				h.Text = fmt.Sprintf("entries %d to %d are missing: chain %s names them, and chain %s does not", end.size+1, r.size, by, end.by)

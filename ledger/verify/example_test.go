@@ -16,7 +16,7 @@ func ExampleDir() {
 	dir, _, _ := sample()
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
 
-	report, err := verify.Dir(dir, verify.Options{})
+	report, err := verify.Dir(context.Background(), dir, verify.Options{})
 	fmt.Println(report.OK, len(report.Chains), report.OwnKeys, err)
 	// Output: true 1 true <nil>
 }
@@ -37,7 +37,7 @@ func ExampleDir_damage() {
 		return
 	}
 
-	report, err := verify.Dir(dir, verify.Options{Keys: []string{key}})
+	report, err := verify.Dir(context.Background(), dir, verify.Options{Keys: []string{key}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -6,7 +6,6 @@ import (
 	"testing/fstest"
 
 	"github.com/candor-mcp/candor/internal/testing/forge"
-	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
@@ -27,7 +26,7 @@ func FuzzReader(f *testing.F) {
 		f.Add(seed, uint32(len(seed)), byte(1))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, at uint32, mask byte) {
-		report, err := FS(patched{files, name, &fstest.MapFile{Data: data}}, nil, Options{})
+		report, err := FS(t.Context(), patched{files, name, &fstest.MapFile{Data: data}}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,8 +62,8 @@ func FuzzCheckpoints(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, name := range []string{c.Name + "/checkpoints", "second"} {
-			if _, err := FS(patched{files, name, &fstest.MapFile{Data: data}}, []*checkpoint.File{{Fsys: patched{files, "second", &fstest.MapFile{Data: data}}, Base: "second", Name: "second"}},
-				Options{}); err != nil {
+			options := Options{WitnessFS: patched{files, "second", &fstest.MapFile{Data: data}}, WitnessCopies: []string{"second"}}
+			if _, err := FS(t.Context(), patched{files, name, &fstest.MapFile{Data: data}}, options); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -11,12 +11,12 @@ func (s *chainScan) promiseSecond() {
 	var data struct {
 		Second string `json:"second_place"`
 	}
-	s.seconded = format.DecodeData(s.line.Raw(), &data) == nil && filepath.IsAbs(data.Second)
+	s.hasWitnessCopy = format.DecodeData(s.line.Raw(), &data) == nil && filepath.IsAbs(data.Second)
 }
 
 // keptUpTo records that, according to a checkpoint entry, its checkpoint was also written to the witness copy.
 func (s *chainScan) keptUpTo(inside *checkpointData) {
-	if !s.seconded || inside.Second != nil && !*inside.Second {
+	if !s.hasWitnessCopy || inside.Witnessed != nil && !*inside.Witnessed {
 		return
 	}
 	if said, err := checkpoint.ReadUnsigned(inside.Note); err == nil {
@@ -31,11 +31,11 @@ func (v *verification) compareKept() error {
 	var again []*checkpoint.File
 	for i := range v.report.Chains {
 		c := &v.report.Chains[i]
-		kept := v.heard[c.Chain].kept
-		if kept <= c.Second || len(v.places) == 0 {
+		kept := v.statements[c.Chain].kept
+		if kept <= c.Witnessed || len(v.copies) == 0 {
 			continue
 		}
-		for _, p := range v.places[len(again):] {
+		for _, p := range v.copies[len(again):] {
 			fresh := &checkpoint.File{Fsys: p.Fsys, Base: p.Base, Name: p.Name}
 			again = append(again, fresh)
 			defer fresh.Close()
@@ -44,7 +44,7 @@ func (v *verification) compareKept() error {
 			}
 		}
 		if !v.holdKept(again, c.Chain, kept) {
-			c.Unkept = kept
+			c.Unwitnessed = kept
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ func (v *verification) preview(name string) error {
 	for _, c := range claimsIn(&line) {
 		v.claim(c.about, c.claim)
 	}
-	v.namePlace(&line)
+	v.addNamedCopy(&line)
 	return nil
 }
 
@@ -124,15 +124,15 @@ func (v *verification) missing(chains []string) {
 	for about, claims := range v.claims {
 		named[about] = "chain " + claims[0].by
 	}
-	for by, t := range v.heard {
+	for by, t := range v.statements {
 		for _, r := range t.remarks {
 			if r.end != nil {
 				named[r.about] = "chain " + by
 			}
 		}
 	}
-	for _, p := range v.places {
-		foreign := Foreign{Place: p.Name}
+	for _, p := range v.copies {
+		foreign := Foreign{WitnessCopy: p.Name}
 		for about, at := range p.Blocks {
 			if slices.Contains(chains, about) || v.exists(about) {
 				continue

@@ -13,11 +13,11 @@ import (
 
 // checkpointData is the part of a checkpoint entry's data that a verifier reads.
 type checkpointData struct {
-	Note   string      `json:"note"`
-	Closed bool        `json:"closed"`
-	Tree   []tlog.Hash `json:"tree"`
-	Second *bool       `json:"second"` // false if writing to the witness copy failed
-	Within int64       `json:"checkpoint_ms"`
+	Note      string      `json:"note"`
+	Closed    bool        `json:"closed"`
+	Tree      []tlog.Hash `json:"tree"`
+	Witnessed *bool       `json:"second"` // false if writing to the witness copy failed
+	Within    int64       `json:"checkpoint_ms"`
 }
 
 func checkpointIn(line *ledger.Line) (data checkpointData, err error) {

@@ -112,7 +112,7 @@ func flipOne(t *testing.T, states []state, files fstest.MapFS, name string, data
 	if (i*8+bit)%101 == 0 {
 		changed := bytes.Clone(data)
 		changed[i] ^= 1 << bit
-		r, err := FS(patched{files, name, &fstest.MapFile{Data: changed}}, nil, Options{})
+		r, err := FS(t.Context(), patched{files, name, &fstest.MapFile{Data: changed}}, Options{})
 		if err != nil || r.OK || r.Damage[0].Seq != want {
 			t.Errorf("bit %d of byte %d: %v %v, want entry %d", bit, i, err, r.Damage, want)
 		}

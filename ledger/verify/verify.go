@@ -16,6 +16,7 @@
 package verify
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -35,14 +36,16 @@ import (
 
 // Options configures a verification. The zero value uses the keys and witness copies that the ledger itself names.
 type Options struct {
-	// Checkpoints are witness copies: files that checkpoints were also written to. Each must be readable.
-	Checkpoints []string
-	// SecondPlaces are witness copies that only this ledger uses. Missing files are ignored; a missing chain that one
+	// WitnessCopies are witness copies: files that checkpoints were also written to. Each must be readable.
+	WitnessCopies []string
+	// WitnessCopies are witness copies that only this ledger uses. Missing files are ignored; a missing chain that one
 	// of them names is damage under any key. Witness copies that the chains name need not be listed here.
-	SecondPlaces []string
+	OwnWitnessCopies []string
 	// Keys are the public keys to trust, one verifier line each. If empty, the keys in the folder are used, which
 	// prove less: a person who can change the entries can change those keys too.
 	Keys []string
+	// WitnessFS is the file system in which WitnessCopies are names; nil means that of the operating system.
+	WitnessFS fs.FS
 	// Progress, if not nil, is called from time to time. It runs on the caller's goroutine.
 	Progress func(Progress)
 }
@@ -61,68 +64,81 @@ type Report struct {
 	Entries uint64  `json:"entries"`
 	Bytes   int64   `json:"bytes"`
 	Chains  []Chain `json:"chains"`
-	// SecondPlaces are the witness copies that the ledger was compared with.
-	SecondPlaces []string `json:"second_places"`
-	// Unread are witness copies that chains name and that cannot be read here.
-	Unread []string `json:"unread_places,omitempty"`
+	// WitnessCopies are the witness copies that the ledger was compared with.
+	WitnessCopies []string `json:"witness_copies"`
+	// UnreadWitnessCopies are witness copies that chains name and that cannot be read here.
+	UnreadWitnessCopies []string `json:"unread_witness_copies,omitempty"`
 	// Foreign are the witness copies with checkpoints of chains that do not exist here, signed with unknown keys.
 	// They belong to other ledgers, or to this one before it was removed together with its keys.
 	Foreign []Foreign `json:"foreign,omitempty"`
 	// Damage holds the first damage of every damaged chain, and damage outside the chains.
-	Damage []Damage `json:"harms"`
+	Damage []Damage `json:"damage"`
 }
 
 // Foreign describes chains that only a witness copy names, under unknown keys.
 type Foreign struct {
-	Place  string `json:"place"`
-	Chains int    `json:"chains"`
-	Last   string `json:"last"` // name of one of them
+	WitnessCopy string `json:"witness_copy"`
+	Chains      int    `json:"chains"`
+	Last        string `json:"last"` // name of one of them
 }
 
 // Chain is the result for one chain.
 type Chain struct {
 	Chain       string    `json:"chain"`
-	Entries     uint64    `json:"entries"`             // entries that were read
-	First       uint64    `json:"first"`               // number of the first remaining entry
-	Size        uint64    `json:"size"`                // number of the last good entry
-	Bytes       int64     `json:"bytes"`               // size of the good entries
-	Pruned      uint64    `json:"pruned,omitempty"`    // number of entries removed by retention
-	Begin       time.Time `json:"begin,omitzero"`      // time of the first entry
-	End         time.Time `json:"end,omitzero"`        // time of the last entry
-	Last        string    `json:"last"`                // hash of the last entry
-	Root        string    `json:"root,omitempty"`      // root of the tree over all entries
-	Checkpoints int       `json:"checkpoints"`         // checkpoints in files that were compared
-	Inside      int       `json:"inside,omitempty"`    // checkpoints that are only in entries, because a crash lost them from the file
-	Covered     uint64    `json:"covered"`             // entries that a checkpoint in the folder covers
-	Second      uint64    `json:"second,omitempty"`    // entries that a checkpoint in a witness copy covers
-	Unkept      uint64    `json:"unkept,omitempty"`    // entries that a witness copy should cover according to the chain, if it covers fewer
-	Closed      bool      `json:"closed"`              // its writer closed it
-	Recovered   string    `json:"recovered,omitempty"` // the chain that recorded its end, after its writer had exited
-	Torn        int64     `json:"torn,omitempty"`      // bytes of an incomplete last line; not damage
-	Damage      *Damage   `json:"harm,omitempty"`
+	Entries     uint64    `json:"entries"`               // entries that were read
+	First       uint64    `json:"first"`                 // number of the first remaining entry
+	Size        uint64    `json:"size"`                  // number of the last good entry
+	Bytes       int64     `json:"bytes"`                 // size of the good entries
+	Pruned      uint64    `json:"pruned,omitempty"`      // number of entries removed by retention
+	Begin       time.Time `json:"begin,omitzero"`        // time of the first entry
+	End         time.Time `json:"end,omitzero"`          // time of the last entry
+	Last        string    `json:"last"`                  // hash of the last entry
+	Root        string    `json:"root,omitempty"`        // root of the tree over all entries
+	Checkpoints int       `json:"checkpoints"`           // checkpoints in files that were compared
+	Inside      int       `json:"inside,omitempty"`      // checkpoints that are only in entries, because a crash lost them from the file
+	Covered     uint64    `json:"covered"`               // entries that a checkpoint in the folder covers
+	Witnessed   uint64    `json:"witnessed,omitempty"`   // entries that a checkpoint in a witness copy covers
+	Unwitnessed uint64    `json:"unwitnessed,omitempty"` // entries that a witness copy should cover according to the chain, if it covers fewer
+	Closed      bool      `json:"closed"`                // its writer closed it
+	Recovered   string    `json:"recovered,omitempty"`   // the chain that recorded its end, after its writer had exited
+	Torn        int64     `json:"torn,omitempty"`        // bytes of an incomplete last line; not damage
+	Damage      *Damage   `json:"damage,omitempty"`
 }
 
 // Dir reads a whole ledger folder and compares it with its checkpoints. Damage is in the report; the error is not nil
-// only if the folder cannot be read.
-func Dir(dir string, options Options) (Report, error) {
+// only if the folder cannot be read or ctx is cancelled.
+func Dir(ctx context.Context, dir string, options Options) (Report, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return Report{}, fmt.Errorf("opening the ledger: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // it was only read
-	places := make([]*checkpoint.File, 0, len(options.Checkpoints)+len(options.SecondPlaces))
-	for _, name := range options.Checkpoints {
-		places = append(places, checkpoint.NewFile(name))
+	return FS(ctx, root.FS(), options)
+}
+
+// witnessCopies returns the witness copies that the caller names.
+func (o *Options) witnessCopies() []*checkpoint.File {
+	copies := make([]*checkpoint.File, 0, len(o.WitnessCopies)+len(o.OwnWitnessCopies))
+	for _, name := range o.WitnessCopies {
+		if o.WitnessFS != nil {
+			copies = append(copies, &checkpoint.File{Fsys: o.WitnessFS, Base: name, Name: name})
+		} else {
+			copies = append(copies, checkpoint.NewFile(name))
+		}
 	}
-	for _, name := range options.SecondPlaces {
-		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) || slices.ContainsFunc(places, func(p *checkpoint.File) bool { return checkpoint.SameFile(p.Name, name) }) {
+	for _, name := range o.OwnWitnessCopies {
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) || hasFile(copies, name) {
 			continue
 		}
 		p := checkpoint.NewFile(name)
 		p.Own = true
-		places = append(places, p)
+		copies = append(copies, p)
 	}
-	return FS(root.FS(), places, options)
+	return copies
+}
+
+func hasFile(copies []*checkpoint.File, name string) bool {
+	return slices.ContainsFunc(copies, func(p *checkpoint.File) bool { return checkpoint.SameFile(p.Name, name) })
 }
 
 // ErrNoLedger means that a folder does not contain a ledger. A writer creates the key first, so that even a new
@@ -131,26 +147,27 @@ var ErrNoLedger = errors.New("not a ledger: the folder has no chain and no key")
 
 // verification is one run. It belongs to one goroutine.
 type verification struct {
-	fsys   fs.FS
-	keys   note.Verifiers
-	places []*checkpoint.File
-	named  []string             // witness copies that chains name
-	claims map[string][]claim   // by the chain they are about
-	heard  map[string]testimony // by the chain that makes the statements
-	pruned map[string][]pruning // nil until it is needed
-	late   []lateClaim
-	keyed  bool // the folder holds a key
-	tell   func(Progress)
-	at     Progress
-	told   int64
-	report Report
+	ctx         context.Context //nolint:containedctx // of one call of FS
+	fsys        fs.FS
+	keys        note.Verifiers
+	copies      []*checkpoint.File
+	namedCopies []string             // witness copies that chains name
+	claims      map[string][]claim   // by the chain they are about
+	statements  map[string]testimony // by the chain that makes the statements
+	pruned      map[string][]pruning // nil until it is needed
+	late        []lateClaim
+	keyed       bool // the folder holds a key
+	onProgress  func(Progress)
+	at          Progress
+	reported    int64
+	report      Report
 }
 
-// FS verifies the ledger in a file system against the checkpoints in the given files.
-func FS(fsys fs.FS, places []*checkpoint.File, options Options) (Report, error) {
-	v := &verification{fsys: fsys, places: places, claims: map[string][]claim{}, heard: map[string]testimony{}, tell: options.Progress}
-	defer v.closePlaces()
-	v.report.Damage, v.report.Chains, v.report.SecondPlaces = []Damage{}, []Chain{}, []string{}
+// FS verifies the ledger in a file system, as [Dir] does.
+func FS(ctx context.Context, fsys fs.FS, options Options) (Report, error) {
+	v := &verification{ctx: ctx, fsys: fsys, copies: options.witnessCopies(), claims: map[string][]claim{}, statements: map[string]testimony{}, onProgress: options.Progress}
+	defer v.closeCopies()
+	v.report.Damage, v.report.Chains, v.report.WitnessCopies = []Damage{}, []Chain{}, []string{}
 	// The evidence is read before the chains. Chains only grow, so a running writer causes no false alarm.
 	chains, err := segment.Chains(fsys)
 	if err != nil {
@@ -164,7 +181,7 @@ func FS(fsys fs.FS, places []*checkpoint.File, options Options) (Report, error) 
 			return Report{}, err
 		}
 	}
-	if err := v.openPlaces(); err != nil {
+	if err := v.openCopies(); err != nil {
 		return Report{}, err
 	}
 	v.at.Chains = len(chains)
@@ -230,7 +247,7 @@ func (v *verification) scan(name string, limit uint64) (Chain, error) {
 	if err := s.run(); err != nil {
 		return Chain{}, err
 	}
-	v.heard[name] = testimony{signed: s.signed, kept: s.kept, remarks: s.remarks}
+	v.statements[name] = testimony{signed: s.signed, kept: s.kept, remarks: s.remarks}
 	if s.report.Damage == nil {
 		if err := v.compareTwins(&s.report); err != nil {
 			return Chain{}, err
@@ -257,7 +274,7 @@ func (v *verification) witnesses(name string) ([]*witness, error) {
 		return nil, err
 	}
 	list := []*witness{{notes: own, keys: v.keys, chain: name}}
-	for _, p := range v.places {
+	for _, p := range v.copies {
 		w, err := witnessIn(p, name, v.keys)
 		if err != nil {
 			_ = own.Close() // only read
@@ -287,9 +304,9 @@ func (v *verification) conclude() Report {
 // progress is called for every line, and calls the caller's function every few megabytes.
 func (v *verification) progress(bytes int64) {
 	v.at.Bytes += bytes
-	if v.tell != nil && v.at.Bytes-v.told >= 4<<20 {
-		v.told = v.at.Bytes
-		v.tell(v.at)
+	if v.onProgress != nil && v.at.Bytes-v.reported >= 4<<20 {
+		v.reported = v.at.Bytes
+		v.onProgress(v.at)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"testing/fstest"
 
 	"github.com/candor-mcp/candor/internal/testing/forge"
-	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
 )
 
 // wantOK fails the test unless the report is clean.
@@ -194,13 +193,13 @@ func TestKeysDecideWhatIsBelieved(t *testing.T) {
 	files := f.FS()
 	delete(files, "keys/signer.pub")
 	wantDamage(t, verifyFiles(t, files, false), KindUnknownKey, f.Chains[0].Name, 0)
-	report, err := FS(files, nil, Options{Keys: []string{f.Public}})
+	report, err := FS(t.Context(), files, Options{Keys: []string{f.Public}})
 	if err != nil || !report.OK || report.OwnKeys {
 		t.Errorf("%v %+v", err, report.Damage)
 	}
 	files["keys/old/1.pub"] = &fstest.MapFile{Data: []byte(f.Public)}
 	wantOK(t, verifyFiles(t, files, false))
-	if _, err := FS(files, nil, Options{Keys: []string{"nonsense"}}); err == nil {
+	if _, err := FS(t.Context(), files, Options{Keys: []string{"nonsense"}}); err == nil {
 		t.Error("nonsense passes for a key")
 	}
 }
@@ -208,11 +207,11 @@ func TestKeysDecideWhatIsBelieved(t *testing.T) {
 // verifyFiles verifies a file system, with the witness copy if second is true.
 func verifyFiles(t testing.TB, fsys fs.FS, second bool) Report {
 	t.Helper()
-	var places []*checkpoint.File
+	options := Options{WitnessFS: fsys}
 	if second {
-		places = []*checkpoint.File{{Fsys: fsys, Base: "second", Name: "second"}}
+		options.WitnessCopies = []string{"second"}
 	}
-	report, err := FS(fsys, places, Options{})
+	report, err := FS(t.Context(), fsys, options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,7 +66,7 @@ func (b *Bench) audit(ctx context.Context) []Finding {
 // withoutFolders shortens the paths of the server's files in a text for clients. [candor.Public] alone would show part
 // of a path that contains a space.
 func (b *Bench) withoutFolders(text string) string {
-	names := []string{b.trail.dir, b.trail.o.SecondPlace, b.state.Dir()}
+	names := []string{b.trail.dir, b.trail.o.WitnessCopy, b.state.Dir()}
 	slices.SortFunc(names, func(x, y string) int { return len(y) - len(x) }) // one may be inside another
 	for _, name := range names {
 		if filepath.IsAbs(name) {
@@ -201,14 +201,14 @@ func stateDurable(_ context.Context, b *Bench) error {
 	return errors.Join(err, b.state.Remove(name))
 }
 
-func ledgerVerifies(_ context.Context, b *Bench) error {
+func ledgerVerifies(ctx context.Context, b *Bench) error {
 	if b.trail.dir == "" {
 		return nil
 	}
 	if _, err := b.trail.ledger(); err != nil {
 		return nil //nolint:nilerr // each call fails with its code
 	}
-	report, err := ledgerverify.Dir(b.trail.dir, ledgerverify.Options{SecondPlaces: b.trail.secondPlaces()})
+	report, err := ledgerverify.Dir(ctx, b.trail.dir, ledgerverify.Options{OwnWitnessCopies: b.trail.witnessCopies()})
 	if err != nil {
 		return err
 	}

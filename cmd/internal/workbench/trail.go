@@ -127,13 +127,13 @@ func (c *Call) changedNothing(e *candor.Error) bool {
 	return !c.effective && c.open == 0 && e.Details().Get("effect").IsZero()
 }
 
-// secondPlaces lists the files that hold checkpoints of this trail only. A file that other ledgers share is found
+// witnessCopies lists the files that hold checkpoints of this trail only. A file that other ledgers share is found
 // through the chains that name it; if it were listed here, the chains of the other ledgers would be reported as missing.
-func (t *trail) secondPlaces() []string {
-	if !t.o.OwnSecondPlace {
+func (t *trail) witnessCopies() []string {
+	if !t.o.OwnWitnessCopy {
 		return nil
 	}
-	return []string{t.o.SecondPlace}
+	return []string{t.o.WitnessCopy}
 }
 
 func (t *trail) close() error {

@@ -44,7 +44,7 @@ func (h *File) Write(p []byte) (int, error) {
 func (h *File) append(p []byte) (int, error) {
 	n := h.node
 	if h.fs.limit > 0 {
-		room := h.fs.room() + n.space() - int64(len(n.data))
+		room := h.fs.free() + n.space() - int64(len(n.data))
 		if int64(len(p)) > room {
 			p = p[:max(room, 0)]
 			n.append(p)
@@ -105,7 +105,7 @@ func (h *File) Reserve(bytes int64) error {
 		return err
 	case wanted <= h.node.reserved:
 		return nil
-	case h.fs.room() < wanted-h.node.space():
+	case h.fs.free() < wanted-h.node.space():
 		return &fs.PathError{Op: "fallocate", Path: h.name, Err: syscall.ENOSPC}
 	}
 	h.node.reserved = wanted
@@ -127,7 +127,7 @@ func (h *File) Close() error {
 	defer h.fs.done(OpClose)
 	_, err := h.fs.begin(OpClose, h.name)
 	if h.closed {
-		h.fs.rule("%s was closed twice", h.name)
+		h.fs.violated("%s was closed twice", h.name)
 		return fs.ErrClosed
 	}
 	h.closed = true
@@ -139,8 +139,8 @@ func (h *File) Close() error {
 func (h *File) check(op Op) {
 	switch {
 	case h.closed:
-		h.fs.rule("%s of %s, which is closed", op, h.name)
+		h.fs.violated("%s of %s, which is closed", op, h.name)
 	case h.node.poisoned():
-		h.fs.rule("%s of %s, of which a sync has failed", op, h.name)
+		h.fs.violated("%s of %s, of which a sync has failed", op, h.name)
 	}
 }

@@ -99,7 +99,7 @@ func (f *FS) done(op Op) {
 	}
 }
 
-// rule records that a rule was violated.
-func (f *FS) rule(format string, args ...any) {
+// violated records that a rule was violated.
+func (f *FS) violated(format string, args ...any) {
 	f.broken = append(f.broken, fmt.Sprintf(format, args...))
 }

@@ -29,7 +29,7 @@ func (f *FS) Lock(name string, note []byte) (release func() error, err error) {
 		return nil, ErrLocked
 	}
 	n.truncate(0)
-	if f.room() < int64(len(note)) {
+	if f.free() < int64(len(note)) {
 		return nil, &fs.PathError{Op: "write", Path: name, Err: syscall.ENOSPC}
 	}
 	n.append(note)
@@ -47,7 +47,7 @@ func (f *FS) unlock(n *node, name string) error {
 		return err
 	}
 	if !n.locked {
-		f.rule("lock %s was released twice", name)
+		f.violated("lock %s was released twice", name)
 		return fs.ErrClosed
 	}
 	n.locked = false

@@ -220,7 +220,7 @@ func (f *FS) SyncDir(dir string) error {
 	case missing != nil:
 		return missing
 	}
-	f.settleNames(folder)
+	f.syncNames(folder)
 	return nil
 }
 
@@ -270,7 +270,7 @@ func (f *FS) Free() (uint64, error) {
 	if _, err := f.begin(OpFree, "."); err != nil {
 		return 0, err
 	}
-	return uint64(max(f.room(), 0)), nil //nolint:gosec // not negative
+	return uint64(max(f.free(), 0)), nil //nolint:gosec // not negative
 }
 
 // Close does nothing: the file system needs no cleanup.

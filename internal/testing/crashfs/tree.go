@@ -47,9 +47,9 @@ func (c change) touches(folder *node) bool {
 	return false
 }
 
-// settleNames writes the names of a folder to the disk. Changes of a failed SyncDir are written with them only if the
+// syncNames writes the names of a folder to the disk. Changes of a failed SyncDir are written with them only if the
 // folder was changed since, because that makes the folder dirty again.
-func (f *FS) settleNames(folder *node) {
+func (f *FS) syncNames(folder *node) {
 	again := slices.ContainsFunc(f.pending, func(c change) bool { return !c.lying && c.touches(folder) })
 	left := make([]change, 0, len(f.pending))
 	for _, c := range f.pending {
@@ -115,8 +115,8 @@ func (f *FS) file(op Op, name string) (*node, error) {
 	return n, nil
 }
 
-// room returns the number of bytes left below the limit. Files without a name do not count.
-func (f *FS) room() int64 {
+// free returns the number of bytes left below the limit. Files without a name do not count.
+func (f *FS) free() int64 {
 	if f.limit == 0 {
 		return 1 << 40
 	}

@@ -121,14 +121,14 @@ var Makers = []Maker{
 	}},
 }
 
-// Place is a text in which a secret is planted; it need not parse as anything, only hold the secret.
-type Place struct {
+// Template is a text in which a secret is planted; it need not parse as anything, only hold the secret.
+type Template struct {
 	Name string
 	Text func(secret string) string
 }
 
-// Places are the texts in which servers have been seen to show secrets.
-var Places = []Place{
+// Templates are the texts in which servers have been seen to show secrets.
+var Templates = []Template{
 	{"sentence", func(s string) string { return "The upstream refused " + s + " for this account." }},
 	{"message", func(s string) string {
 		return "Incorrect API key provided: " + s + ". You can find your API key in the console."

@@ -21,19 +21,19 @@ type Frontier struct {
 // Push adds the hash of the next record.
 func (f *Frontier) Push(leaf tlog.Hash) {
 	h, level := leaf, 0
-	f.tell(level, f.Size, h)
+	f.notify(level, f.Size, h)
 	for n := f.Size; n&1 == 1; n >>= 1 {
 		last := len(f.Edges) - 1
 		h = nodeHash(f.Edges[last], h)
 		f.Edges = f.Edges[:last]
 		level++
-		f.tell(level, n>>1, h)
+		f.notify(level, n>>1, h)
 	}
 	f.Edges = append(f.Edges, h)
 	f.Size++
 }
 
-func (f *Frontier) tell(level int, n int64, h tlog.Hash) {
+func (f *Frontier) notify(level int, n int64, h tlog.Hash) {
 	if f.Node != nil {
 		f.Node(level, n, h)
 	}

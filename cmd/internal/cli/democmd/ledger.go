@@ -56,7 +56,7 @@ func demoFailures(dir string) (seqs []uint64, err error) {
 }
 
 func demoVerify(env *term.Env, p term.Colors, dir, state string, failures []uint64) error {
-	report, err := ledgerverify.Dir(dir, ledgerverify.Options{})
+	report, err := ledgerverify.Dir(context.Background(), dir, ledgerverify.Options{})
 	if err != nil {
 		return err
 	}

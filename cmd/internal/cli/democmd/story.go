@@ -71,7 +71,7 @@ func demoStory(ctx context.Context, env *term.Env, asJSON, slowly bool) (err err
 
 // demoPlay starts the gateway, runs the scenes and stops the gateway.
 func demoPlay(ctx context.Context, env *term.Env, self, dir string, asJSON, slowly bool) (counts *meter.Meter, err error) {
-	record, err := ledger.Open(dir, ledger.Options{Instance: "demo", SecondPlace: filepath.Join(dir, "checkpoints")})
+	record, err := ledger.Open(dir, ledger.Options{Instance: "demo", WitnessCopy: filepath.Join(dir, "checkpoints")})
 	if err != nil {
 		return nil, err
 	}

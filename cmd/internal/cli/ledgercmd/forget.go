@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/ledger"
@@ -19,7 +20,7 @@ import (
 type forgetCommand struct {
 	*ledgerCommand
 	cmd       *cobra.Command
-	place     string
+	file      string
 	yes, json bool
 }
 
@@ -28,13 +29,13 @@ func newForget(l *ledgerCommand) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forget [DIR]",
 		Short: "Accept that chains were removed from a ledger on purpose",
-		Long: `Accept that chains were removed from a ledger on purpose. The second place, a file of checkpoints outside the
+		Long: `Accept that chains were removed from a ledger on purpose. The witness copy, a file of checkpoints outside the
 ledger, records every chain. If a chain or the whole ledger is missing, verify reports FAILED and a workbench
-refuses to start. This command removes the missing chains from the second place and keeps a copy of the file
+refuses to start. This command removes the missing chains from the witness copy and keeps the previous file
 beside it. Chains that are still in the folder stay protected.
 
-The second place is the file for DIR in the state folder, even if DIR no longer exists, or a file that verify
-prints; --second-place adds one. Do not name a file that several ledgers share: the chains of the other ledgers
+The witness copy is the file for DIR in the state folder, even if DIR no longer exists, or a file that verify
+prints; --witness-copy adds one. Do not name a file that several ledgers share: the chains of the other ledgers
 are not in DIR and would be removed too.
 
 The command lists the chains and asks before it changes anything.`,
@@ -44,7 +45,7 @@ The command lists the chains and asks before it changes anything.`,
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
 	c.cmd = cmd
-	cmd.Flags().StringVar(&c.place, "second-place", "", "another file with checkpoints")
+	service.WitnessCopyFlag(cmd, &c.file, "another witness copy")
 	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do not ask for confirmation")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object; needs --yes to change anything")
 	return cmd
@@ -52,13 +53,13 @@ The command lists the chains and asks before it changes anything.`,
 
 // forgetReport is the output of `candor ledger forget --json`.
 type forgetReport struct {
-	Places []forgetPlace `json:"places"`
-	Done   bool          `json:"done"`
+	Copies []forgetCopy `json:"witness_copies"`
+	Done   bool         `json:"done"`
 }
 
-// forgetPlace is a second place with chains that are missing.
-type forgetPlace struct {
-	Place   string   `json:"place"`
+// forgetCopy is a witness copy with chains that are missing.
+type forgetCopy struct {
+	File    string   `json:"file"`
 	Chains  []string `json:"chains"`
 	Archive string   `json:"archive,omitempty"` // copy of the file before the change
 }
@@ -75,7 +76,7 @@ func (c *forgetCommand) run(args []string) error {
 	if !c.json {
 		c.explain(dir, report)
 	}
-	if len(report.Places) > 0 && c.agreed() {
+	if len(report.Copies) > 0 && c.agreed() {
 		if err := c.forget(report); err != nil {
 			return err
 		}
@@ -86,14 +87,14 @@ func (c *forgetCommand) run(args []string) error {
 	return nil
 }
 
-// missing finds the chains that are in a second place but not in the folder, which may be missing itself.
+// missing finds the chains that are in a witness copy but not in the folder, which may be missing itself.
 func (c *forgetCommand) missing(dir string) (*forgetReport, error) {
-	options := ledgerverify.Options{SecondPlaces: plug.SecondPlaces(dir, c.env.Getenv)}
-	if c.place != "" {
-		if _, err := os.Stat(c.place); err != nil {
+	options := ledgerverify.Options{OwnWitnessCopies: plug.WitnessCopies(dir, c.env.Getenv)}
+	if c.file != "" {
+		if _, err := os.Stat(c.file); err != nil {
 			return nil, term.BadInput("name the file that candor ledger verify prints", "%s", err)
 		}
-		options.SecondPlaces = append(options.SecondPlaces, c.place)
+		options.OwnWitnessCopies = append(options.OwnWitnessCopies, c.file)
 	}
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		empty, err := os.MkdirTemp("", "candor-ledger-")
@@ -103,31 +104,31 @@ func (c *forgetCommand) missing(dir string) (*forgetReport, error) {
 		defer os.Remove(empty) //nolint:errcheck // an empty folder for temporary files
 		dir = empty
 	}
-	verified, err := ledgerverify.Dir(dir, options)
+	verified, err := ledgerverify.Dir(term.Context(c.cmd.Context()), dir, options)
 	if err != nil {
 		return nil, cannotRead(err)
 	}
-	report := &forgetReport{Places: []forgetPlace{}}
+	report := &forgetReport{Copies: []forgetCopy{}}
 	for _, h := range verified.Damage {
 		if h.Kind != ledgerverify.KindMissingChain || h.File == "" {
 			continue
 		}
-		i := slices.IndexFunc(report.Places, func(p forgetPlace) bool { return p.Place == h.File })
+		i := slices.IndexFunc(report.Copies, func(p forgetCopy) bool { return p.File == h.File })
 		if i < 0 {
-			i = len(report.Places)
-			report.Places = append(report.Places, forgetPlace{Place: h.File})
+			i = len(report.Copies)
+			report.Copies = append(report.Copies, forgetCopy{File: h.File})
 		}
-		report.Places[i].Chains = append(report.Places[i].Chains, h.Chain)
+		report.Copies[i].Chains = append(report.Copies[i].Chains, h.Chain)
 	}
 	return report, nil
 }
 
 func (c *forgetCommand) explain(dir string, r *forgetReport) {
-	if len(r.Places) == 0 {
-		fmt.Fprintf(c.env.Out, "Nothing to forget: no second place has a chain that is missing in %s.\n", term.Printable(dir))
+	if len(r.Copies) == 0 {
+		fmt.Fprintf(c.env.Out, "Nothing to forget: no witness copy has a chain that is missing in %s.\n", term.Printable(dir))
 	}
-	for _, p := range r.Places {
-		fmt.Fprintf(c.env.Out, "%s has %s missing in %s:\n", term.Printable(p.Place), term.Count(uint64(len(p.Chains)), "chain that is", "chains that are"), term.Printable(dir))
+	for _, p := range r.Copies {
+		fmt.Fprintf(c.env.Out, "%s has %s missing in %s:\n", term.Printable(p.File), term.Count(uint64(len(p.Chains)), "chain that is", "chains that are"), term.Printable(dir))
 		for _, chain := range p.Chains {
 			fmt.Fprintf(c.env.Out, "  %s\n", chain)
 		}
@@ -139,9 +140,9 @@ func (c *forgetCommand) agreed() bool {
 }
 
 func (c *forgetCommand) forget(r *forgetReport) error {
-	for i := range r.Places {
-		p := &r.Places[i]
-		archive, err := ledger.Forget(p.Place, p.Chains, c.env.Now())
+	for i := range r.Copies {
+		p := &r.Copies[i]
+		archive, err := ledger.Forget(p.File, p.Chains, c.env.Now())
 		if err != nil {
 			return term.BadInput("check that the file and its folder can be written", "%s", err)
 		}

@@ -67,7 +67,7 @@ func (c *ledgerCommand) folder(args []string) (string, error) {
 
 // missingFolder returns the error for a folder that does not exist. Checkpoints elsewhere show that it existed.
 func (c *ledgerCommand) missingFolder(dir string) *term.Error {
-	for _, place := range plug.SecondPlaces(dir, c.env.Getenv) {
+	for _, place := range plug.WitnessCopies(dir, c.env.Getenv) {
 		if _, err := os.Stat(place); err == nil {
 			return term.BadInput("restore the folder; if it was removed on purpose: candor ledger forget "+dir,
 				"%s: the ledger was removed; %s still has its checkpoints", dir, place)
@@ -92,9 +92,9 @@ func (c *ledgerCommand) named(args []string) (string, error) {
 	return dir, nil
 }
 
-// verifyOptions returns options that compare the ledger with its default second file of checkpoints.
+// verifyOptions returns options that compare the ledger with its default witness copy.
 func (c *ledgerCommand) verifyOptions(dir string) ledgerverify.Options {
-	return ledgerverify.Options{SecondPlaces: plug.SecondPlaces(dir, c.env.Getenv)}
+	return ledgerverify.Options{OwnWitnessCopies: plug.WitnessCopies(dir, c.env.Getenv)}
 }
 
 // reader opens the folder for reading.

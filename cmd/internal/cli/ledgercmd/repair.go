@@ -45,9 +45,9 @@ damage that cannot be repaired.`,
 
 // repairReport is the output of `candor ledger repair --json`.
 type repairReport struct {
-	Open  []repairChain         `json:"open"`
-	Done  bool                  `json:"done"`
-	Harms []ledgerverify.Damage `json:"harms"`
+	Open   []repairChain         `json:"open"`
+	Done   bool                  `json:"done"`
+	Damage []ledgerverify.Damage `json:"damage"`
 }
 
 // repairChain is a chain that was not closed.
@@ -62,11 +62,11 @@ func (c *repairCommand) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	before, err := ledgerverify.Dir(dir, c.verifyOptions(dir))
+	before, err := ledgerverify.Dir(term.Context(c.cmd.Context()), dir, c.verifyOptions(dir))
 	if err != nil {
 		return cannotRead(err)
 	}
-	report := repairReport{Open: []repairChain{}, Harms: before.Damage}
+	report := repairReport{Open: []repairChain{}, Damage: before.Damage}
 	for _, chain := range before.Chains {
 		if !chain.Closed && chain.Recovered == "" && chain.Damage == nil {
 			report.Open = append(report.Open, repairChain{chain.Chain, chain.Entries, chain.Torn})
@@ -83,14 +83,14 @@ func (c *repairCommand) run(args []string) error {
 	if c.json {
 		err = term.WriteJSONLine(c.env.Out, report)
 	}
-	if err == nil && len(report.Harms) > 0 {
+	if err == nil && len(report.Damage) > 0 {
 		return term.Found()
 	}
 	return err
 }
 
 func (c *repairCommand) explain(r *repairReport) {
-	for _, h := range r.Harms {
+	for _, h := range r.Damage {
 		fmt.Fprintf(c.env.Out, "FAILED  %s  %s\n        %s\n        Damage is evidence and is not repaired. The next writer begins a chain that refers to it.\n", h.Kind, location(h), term.Printable(h.Text))
 	}
 	if len(r.Open) == 0 {
@@ -120,11 +120,11 @@ func (c *repairCommand) finish(dir string, r *repairReport) error {
 	if err != nil {
 		return term.BadInput("check that the folder can be written", "recovering: %s", term.Cause(err))
 	}
-	after, err := ledgerverify.Dir(dir, c.verifyOptions(dir))
+	after, err := ledgerverify.Dir(term.Context(c.cmd.Context()), dir, c.verifyOptions(dir))
 	if err != nil {
 		return cannotRead(err)
 	}
-	r.Done, r.Harms = true, after.Damage
+	r.Done, r.Damage = true, after.Damage
 	if !c.json {
 		for _, chain := range after.Chains {
 			if chain.Recovered != "" && wasOpen(r, chain.Chain) {

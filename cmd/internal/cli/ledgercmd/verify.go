@@ -32,7 +32,7 @@ checkpoint and its signature, and the references between chains. For each damage
 entry is printed, with the kind of damage.
 
 A ledger that is being written, or whose writer was killed, is OK: an incomplete last line is not damage.
-Every writer also stores its checkpoints in a second file, the second place. It reveals entries that were
+Every writer also stores its checkpoints in a second file, the witness copy. It reveals entries that were
 removed together with their checkpoints, a removed chain, and a folder that was set back to an older copy.
 verify finds the file by itself, in the user's state folder and by the path that the chains record.
 --checkpoints adds other files, such as a copy on another machine.
@@ -57,7 +57,7 @@ func (c *verifyCommand) run(args []string) error {
 		return err
 	}
 	options := c.verifyOptions(dir)
-	options.Checkpoints = c.checkpoints
+	options.WitnessCopies = c.checkpoints
 	if c.key != "" {
 		if options.Keys, err = readKeys(c.key); err != nil {
 			return err
@@ -66,7 +66,7 @@ func (c *verifyCommand) run(args []string) error {
 	if c.env.Terminal && !c.json {
 		options.Progress = c.progress
 	}
-	report, err := ledgerverify.Dir(dir, options)
+	report, err := ledgerverify.Dir(term.Context(c.cmd.Context()), dir, options)
 	c.clear(options.Progress != nil)
 	if err != nil {
 		return term.BadInput("check the folder and the files of --checkpoints and --key", "%s", err)
@@ -129,48 +129,48 @@ func (c *verifyCommand) write(dir string, r *ledgerverify.Report) {
 		fmt.Fprintf(c.env.Out, "%s: %s; the first bad entry of each chain is named above\n", p.Bad("FAILED"), term.Count(uint64(len(r.Damage)), "problem", "problems"))
 	}
 	c.writeMissing(dir, r)
-	c.writePlaces(r)
+	c.writeWitnessCopies(r)
 	if r.OwnKeys {
 		c.env.Notify(c.cmd, "the public key comes from the same folder, so anyone who can change the entries can change it too",
 			"keep a copy elsewhere with candor ledger key export, and use it with --key FILE")
 	}
 }
 
-// writeMissing prints the next step for chains that are only in a second place: only the operator knows if they were removed on purpose.
+// writeMissing prints the next step for chains that are only in a witness copy: only the operator knows if they were removed on purpose.
 func (c *verifyCommand) writeMissing(dir string, r *ledgerverify.Report) {
 	for _, h := range r.Damage {
 		if h.Kind != ledgerverify.KindMissingChain || h.File == "" {
 			continue
 		}
 		command := "candor ledger forget " + term.Printable(dir)
-		if !slices.Contains(plug.SecondPlaces(dir, c.env.Getenv), h.File) {
-			command += " --second-place " + term.Printable(h.File)
+		if !slices.Contains(plug.WitnessCopies(dir, c.env.Getenv), h.File) {
+			command += " --witness-copy " + term.Printable(h.File)
 		}
-		c.env.Notify(c.cmd, "chains are missing that are recorded in the second place "+term.Printable(h.File),
+		c.env.Notify(c.cmd, "chains are missing that are recorded in the witness copy "+term.Printable(h.File),
 			"restore the folder from a copy; if they were removed on purpose: "+command)
 		return
 	}
 }
 
-// writePlaces prints which second places could not be used.
-func (c *verifyCommand) writePlaces(r *ledgerverify.Report) {
-	for _, place := range r.Unread {
-		c.env.Notify(c.cmd, "the second place "+term.Printable(place)+" cannot be read here", "copy the file and name it with --checkpoints FILE")
+// writeWitnessCopies prints which witness copies could not be used.
+func (c *verifyCommand) writeWitnessCopies(r *ledgerverify.Report) {
+	for _, place := range r.UnreadWitnessCopies {
+		c.env.Notify(c.cmd, "the witness copy "+term.Printable(place)+" cannot be read here", "copy the file and name it with --checkpoints FILE")
 	}
 	for _, f := range r.Foreign {
-		c.env.Notify(c.cmd, fmt.Sprintf("the second place %s has checkpoints of %s that are not here, signed with unknown keys; the newest is %s",
-			term.Printable(f.Place), term.Count(uint64(f.Chains), "chain", "chains"), term.Printable(f.Last)), //nolint:gosec // a count
+		c.env.Notify(c.cmd, fmt.Sprintf("the witness copy %s has checkpoints of %s that are not here, signed with unknown keys; the newest is %s",
+			term.Printable(f.WitnessCopy), term.Count(uint64(f.Chains), "chain", "chains"), term.Printable(f.Last)), //nolint:gosec // a count
 			"they belong to another ledger, or to this one before it was removed with its keys; give the keys with --key FILE")
 	}
 	for i := range r.Chains {
-		if u := &r.Chains[i]; u.Unkept > 0 {
-			c.env.Notify(c.cmd, fmt.Sprintf("the second place covers %d of the %d entries of chain %s whose checkpoints were written there", u.Second, u.Unkept, u.Chain),
+		if u := &r.Chains[i]; u.Unwitnessed > 0 {
+			c.env.Notify(c.cmd, fmt.Sprintf("the witness copy covers %d of the %d entries of chain %s whose checkpoints were written there", u.Witnessed, u.Unwitnessed, u.Chain),
 				"the file was emptied, truncated or replaced; compare with a copy: --checkpoints FILE")
 		}
 	}
-	if len(r.SecondPlaces) == 0 {
-		c.env.Notify(c.cmd, "no second place was found: removed entries with their checkpoints, or an older copy of the folder, cannot be detected",
-			"name the file with --checkpoints FILE, and do not write with --second-place none")
+	if len(r.WitnessCopies) == 0 {
+		c.env.Notify(c.cmd, "no witness copy was found: an older copy of the folder, or entries removed with their checkpoints, cannot be detected",
+			"name the file with --checkpoints FILE, and do not write with --witness-copy none")
 	}
 }
 
@@ -186,8 +186,8 @@ func chainWords(c *ledgerverify.Chain, p term.Colors) string {
 		state = "closed"
 	}
 	words := []string{term.Count(c.Entries, "entry", "entries"), fmt.Sprintf("%d covered by checkpoints", c.Covered)}
-	if c.Second > 0 {
-		words = append(words, fmt.Sprintf("%d by a second place", c.Second))
+	if c.Witnessed > 0 {
+		words = append(words, fmt.Sprintf("%d by a witness copy", c.Witnessed))
 	}
 	if c.Pruned > 0 {
 		words = append(words, fmt.Sprintf("%d pruned before", c.Pruned))

@@ -51,7 +51,7 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.Quiet, "quiet", false, "log only warnings, and print no summary at the end")
 }
 
-// KeepFlags are the flags for the second copy of checkpoints and for the retention of a ledger.
+// KeepFlags are the flags for the witness copy of checkpoints and for the retention of a ledger.
 type KeepFlags struct{ plug.Keep }
 
 // Register adds the flags.
@@ -62,9 +62,16 @@ func (f *KeepFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.Compress, "ledger-compress", false, "compress closed ledger segments")
 }
 
-// RegisterCheckpoints adds only --second-place, for commands that write a few entries.
+// RegisterCheckpoints adds only --witness-copy, for commands that write a few entries.
 func (f *KeepFlags) RegisterCheckpoints(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.SecondPlace, "second-place", "", "second file for checkpoints, or none; default $CANDOR_SECOND_PLACE, else a file in the state folder")
+	WitnessCopyFlag(cmd, &f.WitnessCopy, "second file for checkpoints, or none; default $CANDOR_WITNESS_COPY, else a file in the state folder")
+}
+
+// WitnessCopyFlag adds --witness-copy, and its former name --second-place as a hidden alias.
+func WitnessCopyFlag(cmd *cobra.Command, file *string, usage string) {
+	cmd.Flags().StringVar(file, "witness-copy", "", usage)
+	cmd.Flags().StringVar(file, "second-place", "", "former name of --witness-copy")
+	cmd.Flags().Lookup("second-place").Hidden = true
 }
 
 // Open opens the ledger and the counters. instance is the name of the writer in the ledger.

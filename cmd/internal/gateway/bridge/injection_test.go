@@ -141,7 +141,7 @@ func TestRejectionsThatAnswerNoCallAreCleaned(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	for i, maker := range planted.Makers {
 		secret := maker.Make(r)
-		text := planted.Places[i%len(planted.Places)].Text(secret)
+		text := planted.Templates[i%len(planted.Templates)].Text(secret)
 		for _, mode := range gateway.Modes() {
 			g := httpgatetest.NewGate(t, httpgatetest.Says(405, "text/plain", text, "Allow", "POST"), gateway.Options{Mode: mode}, httpgate.Options{})
 			for _, method := range []string{http.MethodGet, http.MethodDelete, http.MethodPost} {

@@ -57,7 +57,7 @@ func TestR12NoSecretIsToldOfADeath(t *testing.T) {
 		for i, maker := range planted.Makers[start:min(start+8, len(planted.Makers))] {
 			secret := maker.Make(r)
 			all = append(all, plant{way: "last words", kind: maker.Kind, secret: secret})
-			words += planted.Places[(start+i)%len(planted.Places)].Text(secret) + "\n"
+			words += planted.Templates[(start+i)%len(planted.Templates)].Text(secret) + "\n"
 			secret = maker.Make(r)
 			all = append(all, plant{way: "noise", kind: maker.Kind, secret: secret})
 			noise += strings.ReplaceAll(planted.Across([]int{1, 256, 4 << 10}[i%3]+len(secret), i, secret), "\n", " ") + "\n"

@@ -1,6 +1,7 @@
 package bridge_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -67,7 +68,7 @@ func TestP16BytesPerRecordedFailure(t *testing.T) {
 	if median := sizes[len(sizes)/2]; median > 2<<10 {
 		t.Errorf("a recorded failure takes %d bytes, want at most 2048", median)
 	}
-	if report, err := ledgerverify.Dir(s.dir, ledgerverify.Options{}); err != nil || !report.OK {
+	if report, err := ledgerverify.Dir(context.Background(), s.dir, ledgerverify.Options{}); err != nil || !report.OK {
 		t.Errorf("verify: %v, %v", report.Damage, err)
 	}
 }

@@ -195,7 +195,7 @@ func plantAll(r *rand.Rand, own []way, half int) (all []plant) {
 				continue
 			}
 			secret := maker.Make(r)
-			all = append(all, plant{way: w.name, kind: maker.Kind, secret: secret, act: w.act(planted.Places[(i+j)%len(planted.Places)].Text(secret), secret)})
+			all = append(all, plant{way: w.name, kind: maker.Kind, secret: secret, act: w.act(planted.Templates[(i+j)%len(planted.Templates)].Text(secret), secret)})
 			for _, edge := range edges[w.name] {
 				if edge == 64<<10 && i%8 > 1 { // they take long
 					continue

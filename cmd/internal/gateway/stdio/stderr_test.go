@@ -13,7 +13,7 @@ import (
 func TestNoSecretOnStderrOrStdoutGetsOut(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, maker := range planted.Makers {
-		for _, place := range planted.Places {
+		for _, place := range planted.Templates {
 			secret := maker.Make(random)
 			text := place.Text(secret)
 			passed := &gatewaytest.LockedBuffer{}

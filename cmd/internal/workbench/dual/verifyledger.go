@@ -29,7 +29,7 @@ func (v *verification) ledger(ctx context.Context) (count int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := v.ledgerHarms(); err != nil {
+	if err := v.ledgerDamage(ctx); err != nil {
 		return 0, err
 	}
 	stores := stores{}
@@ -77,9 +77,9 @@ func (v *verification) storeID(ctx context.Context) (id string, err error) {
 	return id, err
 }
 
-// ledgerHarms verifies the ledger itself, because removed entries attest nothing.
-func (v *verification) ledgerHarms() error {
-	report, err := ledgerverify.Dir(v.home.ledger, ledgerverify.Options{})
+// ledgerDamage verifies the ledger itself, because removed entries attest nothing.
+func (v *verification) ledgerDamage(ctx context.Context) error {
+	report, err := ledgerverify.Dir(ctx, v.home.ledger, ledgerverify.Options{})
 	if err != nil {
 		return err
 	}

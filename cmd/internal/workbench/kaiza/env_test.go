@@ -2,6 +2,7 @@ package kaiza_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -152,7 +153,7 @@ func (p *env) recorded(kind ledger.Kind) (n int) {
 // verify verifies the trail like an auditor.
 func (p *env) verify() {
 	p.t.Helper()
-	report, err := ledgerverify.Dir(p.ledgerDir(), ledgerverify.Options{})
+	report, err := ledgerverify.Dir(context.Background(), p.ledgerDir(), ledgerverify.Options{})
 	if err != nil || !report.OK {
 		harms, _ := json.Marshal(report.Damage)
 		p.t.Errorf("the trail does not verify: %v %s", err, harms)

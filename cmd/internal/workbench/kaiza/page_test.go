@@ -30,7 +30,7 @@ var changing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]
 
 var (
 	chains  = regexp.MustCompile(`([a-z]+)-\d{8}T\d{9}Z-[0-9a-f]{8}(/\d+)?`)
-	numbers = regexp.MustCompile(`\b\d+( entries| covered| by a second place)`) // the number of checkpoints varies
+	numbers = regexp.MustCompile(`\b\d+( entries| covered| by a witness copy)`) // the number of checkpoints varies
 	clocks  = regexp.MustCompile(`\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}\.\d{3}`)
 )
 
