@@ -25,7 +25,7 @@ func TestWrittenExamplesHoldAtRunTime(t *testing.T) {
 	kinds := map[RetryKind]Retry{RetryNever: NoRetry(), RetryImmediate: RetryNow(), RetryAfterMs: RetryIn(1)}
 	for _, x := range spec.Examples {
 		if phrase, bad := contradicts(kinds[x.Retry], x.Text); phrase != x.Finds || bad != (x.Finds != "") {
-			t.Errorf("%s, %q: found %q, and %q was due", x.Retry, x.Text, phrase, x.Finds)
+			t.Errorf("%s, %q: found %q, want %q", x.Retry, x.Text, phrase, x.Finds)
 		}
 	}
 }

@@ -207,7 +207,7 @@ func brokenAnswer(id wire.ID, reason string) jsonrpc.Message {
 	if id == nil || id.IsNull() {
 		return nil
 	}
-	return &jsonrpc.Response{ID: sdkID(id), Error: errors.New("the client's answer cannot be read: " + reason)}
+	return &jsonrpc.Response{ID: sdkID(id), Error: errors.New("reading the client's answer: " + reason)}
 }
 
 // takeMalformed answers a malformed message. Answers and notifications are only recorded.
@@ -276,7 +276,7 @@ func Serve(ctx context.Context, server *mcp.Server, o Options) error {
 	return b.serve(ctx, server, in, out)
 }
 
-var errLeftBehind = errors.New("a handler was still running when the session had ended; it was left behind")
+var errLeftBehind = errors.New("handler still running after the end of the session; abandoned")
 
 func (b *Boundary) serve(ctx context.Context, server *mcp.Server, r io.ReadCloser, w io.WriteCloser) error {
 	over := make(chan struct{})

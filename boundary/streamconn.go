@@ -227,7 +227,7 @@ func (c *streamConn) Write(ctx context.Context, m jsonrpc.Message) error {
 	if r, ok := m.(*jsonrpc.Request); ok {
 		return c.ask(r)
 	}
-	return fmt.Errorf("a message of the type %T cannot be written", m)
+	return fmt.Errorf("message of type %T: cannot be written", m)
 }
 
 // answer writes the answer to a call, with the id as the client wrote it.

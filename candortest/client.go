@@ -112,7 +112,7 @@ func (c *client) hear(ctx context.Context, wait time.Duration, enough func(said)
 			return errors.New("the server closed the connection or ended")
 		case errors.Is(err, context.DeadlineExceeded):
 			c.calm.waste(wait, 5*c.set.settle)
-			return fmt.Errorf("nothing more came within %v", wait)
+			return fmt.Errorf("no further message within %v", wait)
 		case err != nil:
 			return err
 		}
@@ -161,10 +161,10 @@ func (c *client) survives(ctx context.Context) error {
 
 func (c *client) judgeProbe(answer said, err error) error {
 	if err != nil {
-		return fmt.Errorf("afterwards the server answered nothing: %w", err)
+		return fmt.Errorf("afterwards the server did not answer: %w", err)
 	}
 	if answer.msg.Shape() != wire.KindResult {
-		return errors.New("afterwards the server refused a request that was right")
+		return errors.New("afterwards the server refused a valid request")
 	}
 	return nil
 }

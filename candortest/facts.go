@@ -93,7 +93,7 @@ func (c *client) shake(ctx context.Context) (said, error) {
 				return answer, nil
 			}
 		}
-		return answer, fmt.Errorf("supportedVersions does not hold %s: %w", c.era, errNotSpoken)
+		return answer, fmt.Errorf("supportedVersions does not contain %s: %w", c.era, errNotSpoken)
 	}
 	version, _ := result.Path("protocolVersion").Str()
 	if version == "" || version > string(c.era) { // versions are dates
@@ -108,7 +108,7 @@ func (c *client) shake(ctx context.Context) (said, error) {
 	}
 	err = c.hear(ctx, c.wait(), func(said) bool { return false })
 	if !errors.Is(err, ErrQuiet) {
-		return answer, fmt.Errorf("notifications/initialized was not taken: %w", err)
+		return answer, fmt.Errorf("the server did not accept notifications/initialized: %w", err)
 	}
 	return answer, nil
 }

@@ -240,4 +240,4 @@ func bad(format string, args ...any) ruling { return ruling{failed: fmt.Sprintf(
 
 func lacking(format string, args ...any) ruling { return ruling{skipped: fmt.Sprintf(format, args...)} }
 
-var errNotSpoken = errors.New("the server does not speak this era")
+var errNotSpoken = errors.New("the server does not support this protocol era")

@@ -96,7 +96,7 @@ func newCall(option, name, args string) (call, error) {
 func Skip(check, reason string) Option {
 	return func(s *settings) error {
 		if strings.TrimSpace(reason) == "" {
-			return fmt.Errorf("Skip(%q): a check is left out only with a reason", check)
+			return fmt.Errorf("Skip(%q): a reason is required", check)
 		}
 		s.skip[check] = reason
 		return known("Skip", check)
@@ -119,7 +119,7 @@ func known(option, check string) error {
 	if slices.ContainsFunc(Checks(), func(r Rule) bool { return r.ID == check }) {
 		return nil
 	}
-	return fmt.Errorf("%s(%q): there is no such check; Checks lists them", option, check)
+	return fmt.Errorf("%s(%q): unknown check; Checks lists them", option, check)
 }
 
 // WithEra checks only in the given eras, and requires that the server supports each. Without it the kit detects the
@@ -128,7 +128,7 @@ func WithEra(eras ...Era) Option {
 	return func(s *settings) error {
 		for _, era := range eras {
 			if !slices.Contains(Eras(), era) {
-				return fmt.Errorf("WithEra(%q): the kit speaks %v", era, Eras())
+				return fmt.Errorf("WithEra(%q): unknown era, want one of %v", era, Eras())
 			}
 		}
 		s.eras = append(s.eras, eras...)
@@ -141,7 +141,7 @@ func WithLevel(level Level) Option {
 	return func(s *settings) error {
 		s.level = level
 		if level < Protocol || level > Contract {
-			return fmt.Errorf("WithLevel(%d): there is no such level", level)
+			return fmt.Errorf("WithLevel(%d): unknown level", level)
 		}
 		return nil
 	}

@@ -15,12 +15,12 @@ func TestOptionsThatMakeNoSenseAreRefused(t *testing.T) {
 		option candortest.Option
 		says   string
 	}{
-		"skip without reason": {candortest.Skip("batch", " "), "only with a reason"},
-		"skip of nothing":     {candortest.Skip("bach", "a reason"), "no such check"},
-		"only of nothing":     {candortest.Only("bach"), "no such check"},
+		"skip without reason": {candortest.Skip("batch", " "), "a reason is required"},
+		"skip of nothing":     {candortest.Skip("bach", "a reason"), "unknown check"},
+		"only of nothing":     {candortest.Only("bach"), "unknown check"},
 		"arguments":           {candortest.WithTool("add", `[1]`), "not a JSON object"},
-		"era":                 {candortest.WithEra("1999-01-01"), "the kit speaks"},
-		"level":               {candortest.WithLevel(9), "no such level"},
+		"era":                 {candortest.WithEra("1999-01-01"), "unknown era"},
+		"level":               {candortest.WithLevel(9), "unknown level"},
 		"timeout":             {candortest.WithTimeout(0), "positive"},
 		"settle":              {candortest.WithSettle(-1), "positive"},
 		"oversize":            {candortest.WithOversize(1), "from 1 KiB"},

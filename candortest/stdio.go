@@ -104,7 +104,7 @@ func (c *stdioConn) Close() error {
 	select {
 	case <-c.exited:
 	case <-time.After(5 * time.Second):
-		err = errors.Join(err, fmt.Errorf("the server did not end though it was killed"))
+		err = errors.Join(err, fmt.Errorf("the server did not exit after it was killed"))
 	}
 	close(c.done)
 	return errors.Join(err, c.stdout.Close())

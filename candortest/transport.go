@@ -8,7 +8,7 @@ import (
 
 // ErrQuiet is returned by [Conn.Receive] when no further message can arrive. Over HTTP that is the case
 // once every request has been answered; a peer that may send at any time is never quiet.
-var ErrQuiet = errors.New("nothing is under way that could bring a message")
+var ErrQuiet = errors.New("no open request or stream that could bring a message")
 
 // Transport opens connections to the server under test. [Stdio], [HTTP] and [HTTPHandler] return one; callers may
 // implement others.

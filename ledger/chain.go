@@ -202,10 +202,10 @@ var errTaken = errors.New("a file of the chain was removed or changed by another
 // watchFiles starts watching the lock and the file of checkpoints. The segment has a separate watch.
 func (c *chain) watchFiles() (err error) {
 	if c.lock, err = c.storage.Watch(c.name + "/" + chainLock); err != nil {
-		return fmt.Errorf("looking at the lock: %w", err)
+		return fmt.Errorf("checking the lock: %w", err)
 	}
 	if c.notes.watch, err = c.storage.Watch(c.name + "/" + format.CheckpointsFile); err != nil {
-		return fmt.Errorf("looking at the checkpoints: %w", err)
+		return fmt.Errorf("checking the checkpoints: %w", err)
 	}
 	return nil
 }

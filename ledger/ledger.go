@@ -144,7 +144,7 @@ func (r *request) wait(cancelled <-chan struct{}) bool {
 
 func (l *Ledger) cancelled(ctx context.Context) error {
 	l.counters.cancelled.Add(1)
-	return logFailed(fmt.Errorf("appending: the caller gave up: %w", context.Cause(ctx)))
+	return logFailed(fmt.Errorf("appending: cancelled by the caller: %w", context.Cause(ctx)))
 }
 
 // receipt converts the result of a request and recycles the request, which must not be used afterwards.

@@ -138,7 +138,7 @@ func (w *writer) beginLocked() error {
 		err = w.beginAfter(all)
 	}
 	if err != nil {
-		err = logFailed(fmt.Errorf("beginning a chain: %w", err))
+		err = logFailed(fmt.Errorf("starting a chain: %w", err))
 	}
 	for _, f := range all {
 		if f.unlock != nil {

@@ -348,7 +348,7 @@ func (w *writer) closeChain() error {
 		w.handle(nil)
 	}
 	if w.chain == nil {
-		return logFailed(errors.New("closing: the chain was given up"))
+		return logFailed(errors.New("closing: the chain was abandoned"))
 	}
 	err := w.prepare(0)
 	if err == nil {

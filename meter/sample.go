@@ -41,7 +41,7 @@ const (
 const sampleForms = `give a whole number N from 1 to 1000000000 (one of every N failures is kept), ` +
 	`or bucket:RATE/BURST such as bucket:10/50 (RATE a second from 0.001 to 1000000, BURST a whole number from 1 to 1000000)`
 
-var errSample = errors.New("not a way to sample; hint: " + sampleForms)
+var errSample = errors.New("not a sampling mode; hint: " + sampleForms)
 
 // ParseSample parses a Sample in the form used by the environment: "100" or "bucket:10/50". An empty text is the zero Sample.
 func ParseSample(text string) (Sample, error) {

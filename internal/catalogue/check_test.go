@@ -121,7 +121,7 @@ func TestEachFaultIsFound(t *testing.T) {
 				due = fmt.Sprintf("line %d: %s", line, due)
 			}
 			if !strings.Contains(err.Error(), due) {
-				t.Errorf("found\n%v\nand this was due: %s", err, due)
+				t.Errorf("found\n%v\nwant %s", err, due)
 			}
 		})
 	}
@@ -149,7 +149,7 @@ func TestFaultyDomainsAreFound(t *testing.T) {
 			c, released := load(t)
 			x.spoil(c)
 			if err := c.Check(rules, released); err == nil || !strings.Contains(err.Error(), x.want) {
-				t.Errorf("found %v, and this was due: %s", err, x.want)
+				t.Errorf("found %v, want %s", err, x.want)
 			}
 		})
 	}
@@ -163,12 +163,12 @@ func TestParsingNamesTheLine(t *testing.T) {
 	cases := map[string]struct{ old, new, want string }{
 		"misspelt member":       {`"class": "conflict"`, `"klass": "conflict"`, `unknown field "klass"`},
 		"misspelt outer member": {`"codes": [`, `"kodes": [`, `unknown member "kodes"`},
-		"broken JSON":           {`"codes": [`, `"codes": {`, "found { where [ was due"},
+		"broken JSON":           {`"codes": [`, `"codes": {`, "found {, want ["},
 	}
 	for name, x := range cases {
 		_, err := catalogue.Parse(bytes.Replace(data, []byte(x.old), []byte(x.new), 1))
 		if err == nil || !strings.Contains(err.Error(), x.want) || !strings.HasPrefix(err.Error(), "line ") {
-			t.Errorf("%s: got %v, and this was due: line N: %s", name, err, x.want)
+			t.Errorf("%s: got %v, want line N: %s", name, err, x.want)
 		}
 	}
 }

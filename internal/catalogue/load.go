@@ -95,7 +95,7 @@ func (p *parser) expect(want json.Delim) error {
 		return err
 	}
 	if got != want {
-		return fmt.Errorf("found %v where %v was due", got, want)
+		return fmt.Errorf("found %v, want %v", got, want)
 	}
 	return nil
 }

@@ -60,13 +60,13 @@ func LoadPhrases(path string) (*Phrases, error) {
 
 func (p *Phrases) check() error {
 	if len(p.Rules) != len(RetryKinds()) {
-		return fmt.Errorf("%d rules, where each of %v needs one", len(p.Rules), RetryKinds())
+		return fmt.Errorf("%d rules, want one for each of %v", len(p.Rules), RetryKinds())
 	}
 	lists := [][]string{p.Negations, p.ClauseWords, p.LeadWords}
 	for i, kind := range RetryKinds() {
 		rule := p.Rules[i]
 		if rule.Retry != kind {
-			return fmt.Errorf("rule %d is for %q, where %q was due", i, rule.Retry, kind)
+			return fmt.Errorf("rule %d is for %q, want %q", i, rule.Retry, kind)
 		}
 		lists = append(lists, rule.Phrases, rule.UnlessBefore, rule.UnlessAfter)
 	}

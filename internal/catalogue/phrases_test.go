@@ -26,9 +26,9 @@ func TestEveryWrittenExampleHolds(t *testing.T) {
 		phrase, bad := catalogue.Contradicts(rules, x.Retry, x.Text)
 		switch {
 		case x.Finds == nil && bad:
-			t.Errorf("%s, %q: found %q, and nothing was due", x.Retry, x.Text, phrase)
+			t.Errorf("%s, %q: found %q, want none", x.Retry, x.Text, phrase)
 		case x.Finds != nil && phrase != *x.Finds:
-			t.Errorf("%s, %q: found %q, and %q was due", x.Retry, x.Text, phrase, *x.Finds)
+			t.Errorf("%s, %q: found %q, want %q", x.Retry, x.Text, phrase, *x.Finds)
 		}
 	}
 }

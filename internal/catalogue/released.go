@@ -46,7 +46,7 @@ func ParseReleased(text string) ([]Release, error) {
 			continue
 		}
 		if len(fields) != 5 {
-			return nil, fmt.Errorf("line %d: %d fields, where version, number, domain/SYMBOL, class and retry were due", i+1, len(fields))
+			return nil, fmt.Errorf("line %d: %d fields, want version, number, domain/SYMBOL, class and retry", i+1, len(fields))
 		}
 		number, err := strconv.Atoi(fields[1])
 		if err != nil {

@@ -41,7 +41,7 @@ func TestBadPromisesAreRefused(t *testing.T) {
 		"0.1.0 many a/B c not_retryable": `line 1: "many" is not a number`,
 	} {
 		if _, err := catalogue.ParseReleased(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: got %v, and this was due: %s", text, err, want)
+			t.Errorf("%q: got %v, want %s", text, err, want)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func Open(root string) (*Module, error) {
 	}
 	m := &Module{Root: root, Path: modfile.ModulePath(text)}
 	if m.Path == "" {
-		return nil, fmt.Errorf("%s has no module line", filepath.Join(root, "go.mod"))
+		return nil, fmt.Errorf("%s: no module line", filepath.Join(root, "go.mod"))
 	}
 	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		switch {

@@ -47,7 +47,7 @@ func Statements(systems []System, letters string, tests []Func, results Results)
 		}
 	}
 	for id, tests := range of {
-		return rows, fmt.Errorf("%s in %s is named after %s, and there is no such statement", tests[0].Name, tests[0].Dir, id)
+		return rows, fmt.Errorf("%s in %s named after statement %s, which does not exist", tests[0].Name, tests[0].Dir, id)
 	}
 	return rows, nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrLocked means that another open file holds the lock.
-var ErrLocked = errors.New("locked by another opening")
+var ErrLocked = errors.New("locked by another open file")
 
 // Wait is [Open], but tries again while another open file holds the lock: until wait has passed, when the error is
 // [ErrLocked], or until ctx ends, when it is the error of ctx.

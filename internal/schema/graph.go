@@ -49,7 +49,7 @@ func prepare(root *jsonschema.Schema) (map[string]*jsonschema.Schema, error) {
 		s.Pattern = nil
 	}
 	if circular(parts) {
-		return nil, errors.New("references run in a circle")
+		return nil, errors.New("circular reference")
 	}
 	return parts, nil
 }

@@ -87,7 +87,7 @@ func Compile(raw []byte) (*Schema, error) {
 
 func readSchema(raw []byte) (any, error) {
 	if len(raw) > maxSchemaBytes {
-		return nil, fmt.Errorf("%d bytes are more than %d", len(raw), maxSchemaBytes)
+		return nil, fmt.Errorf("%d bytes, limit %d", len(raw), maxSchemaBytes)
 	}
 	if _, err := wire.ParseValue(raw, wire.Limits{MaxDepth: maxSchemaDepth}); err != nil {
 		return nil, err
@@ -98,9 +98,9 @@ func readSchema(raw []byte) (any, error) {
 	}
 	switch parts, sane := countSubschemas(doc); {
 	case !sane:
-		return nil, errors.New("a number is too large to work with")
+		return nil, errors.New("a number is too large")
 	case parts > maxSchemaParts:
-		return nil, fmt.Errorf("%d parts are more than %d", parts, maxSchemaParts)
+		return nil, fmt.Errorf("%d subschemas, limit %d", parts, maxSchemaParts)
 	}
 	openNullable(doc)
 	return doc, nil
@@ -111,7 +111,7 @@ type nothing struct{}
 
 // Load refuses.
 func (nothing) Load(string) (any, error) {
-	return nil, errors.New("a schema may not refer to anything outside itself")
+	return nil, errors.New("reference to another document")
 }
 
 // countSubschemas counts the possible schemas in a document, and reports whether all its numbers are sane.

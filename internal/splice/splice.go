@@ -16,7 +16,7 @@ var (
 	// ErrNoPath means that the path leads through a value that is not an object, or to a position that an array does not have.
 	ErrNoPath = errors.New("path not found in the document")
 	// ErrAmbiguous means that an object names a step of the path twice.
-	ErrAmbiguous = errors.New("a name on the path is written twice")
+	ErrAmbiguous = errors.New("duplicate name on the path")
 )
 
 // SetMember appends doc to dst with the member at path set to value, and returns the longer slice. Every other byte, white

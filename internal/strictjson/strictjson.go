@@ -55,7 +55,7 @@ func differ(got, want any) error {
 			}
 		}
 	}
-	return errors.New("a value is not written as it should be")
+	return errors.New("value not in canonical form")
 }
 
 func differMember(got, want map[string]any) error {
@@ -72,7 +72,7 @@ func differMember(got, want map[string]any) error {
 			return differ(got[name], want[name])
 		}
 	}
-	return errors.New("a value is not written as it should be")
+	return errors.New("value not in canonical form")
 }
 
 // namesOnce returns an error if data is not a single JSON value, or if an object in it has a duplicate member.
@@ -120,7 +120,7 @@ func nameOrValue(open []*object, text string) error {
 	if len(open) > 0 {
 		if o := open[len(open)-1]; o.names != nil && !o.value {
 			if o.names[text] {
-				return fmt.Errorf("member %.70q is there twice", text)
+				return fmt.Errorf("duplicate member %.70q", text)
 			}
 			o.names[text], o.value = true, true
 			return nil

@@ -12,7 +12,7 @@ import (
 
 // ErrDraining is the cause for cancelling the context of a request when a gateway shuts down and cannot wait any longer. The call
 // is then answered with GATEWAY_DRAINING; a call whose client disconnected is not answered.
-var ErrDraining = errors.New("the gateway ends")
+var ErrDraining = errors.New("the gateway is shutting down")
 
 // DrainingError returns the error for calls that arrive while the gateway shuts down.
 func DrainingError() *candor.Error {

@@ -82,7 +82,7 @@ func (m *Mask) compile() (err error) {
 
 func (c *CodeRule) compile() (err error) {
 	if c.Said == "" && c.Text == "" || !c.Code.Valid() {
-		return fmt.Errorf("a rule needs what is said or a text, and a code")
+		return fmt.Errorf("a rule needs said or a text, and a code")
 	}
 	if err := checkPattern(c.Tool); err != nil {
 		return err

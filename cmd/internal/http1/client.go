@@ -190,6 +190,6 @@ func addressOf(r *http.Request) (address string, secure bool, err error) {
 }
 
 var (
-	errScheme = errors.New("only http and https are spoken")
+	errScheme = errors.New("unsupported URL scheme, want http or https")
 	errUnsent = errors.New("nothing was sent")
 )

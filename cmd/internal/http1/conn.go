@@ -165,7 +165,7 @@ func appendHead(dst []byte, r *http.Request) ([]byte, error) {
 	return append(dst, "\r\n"...), nil
 }
 
-var errHead = errors.New("a header of the request holds what no header can")
+var errHead = errors.New("request header: invalid characters")
 
 // receive reads the head of the response and prepares its body.
 func (n *conn) receive(r *http.Request, calm func() bool) (*http.Response, error) {

@@ -83,7 +83,7 @@ func (r *Report) fixed() (map[string][]byte, error) {
 		}
 		text, err := apply(old, edits)
 		if err != nil {
-			return nil, fmt.Errorf("%s was changed meanwhile: %w", name, err)
+			return nil, fmt.Errorf("%s: changed while it was analysed: %w", name, err)
 		}
 		if fresh[name], err = tidy(old, text); err != nil {
 			return nil, fmt.Errorf("fixing %s: %w", name, err)
@@ -102,7 +102,7 @@ func fits(accepted map[string][]edit, edits []edit) bool {
 	return true
 }
 
-var errShorter = errors.New("it is shorter than it was")
+var errShorter = errors.New("the file is shorter than before")
 
 func apply(old []byte, edits []edit) ([]byte, error) {
 	slices.SortFunc(edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })

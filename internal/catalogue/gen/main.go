@@ -39,7 +39,7 @@ func run(root string, release bool) error {
 		return err
 	}
 	if err := c.Check(p.Compile(), released); err != nil {
-		return fmt.Errorf("spec/catalogue.json is not sound:\n%w", err)
+		return fmt.Errorf("spec/catalogue.json: invalid:\n%w", err)
 	}
 	files, err := render.All(render.Input{Catalogue: c, Phrases: p})
 	if err != nil {

@@ -53,7 +53,7 @@ func checkNames(c *catalogue.Catalogue) error {
 	for _, code := range c.Codes {
 		name := goPackageName(code.Domain) + "." + GoName(code)
 		if other := taken[name]; other != "" {
-			return fmt.Errorf("%s and %s would both be called %s in Go", other, code.ID(), name)
+			return fmt.Errorf("%s and %s both have the Go name %s", other, code.ID(), name)
 		}
 		taken[name] = code.ID()
 	}

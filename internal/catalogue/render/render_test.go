@@ -131,7 +131,7 @@ func TestGoNamesFollowTheRule(t *testing.T) {
 func TestClashingGoNamesAreRefused(t *testing.T) {
 	in := input(t)
 	in.Catalogue.Find("dual/DB_BUSY").Symbol = "NOT_FOUND"
-	if _, err := render.All(in); err == nil || !strings.Contains(err.Error(), "would both be called dual.NotFound") {
+	if _, err := render.All(in); err == nil || !strings.Contains(err.Error(), "both have the Go name dual.NotFound") {
 		t.Errorf("got %v", err)
 	}
 }

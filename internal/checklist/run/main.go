@@ -95,15 +95,15 @@ func parse(args []string, say io.Writer) (options, error) {
 	}
 	switch {
 	case flags.NArg() > 0:
-		return o, fmt.Errorf("%q is not a flag", flags.Arg(0))
+		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	case o.codes && o.letters != "":
-		return o, errors.New("codes have a --domain, not --letters")
+		return o, errors.New("--codes: cannot be combined with --letters; use --domain")
 	case !o.codes && o.domain != "":
-		return o, errors.New("statements have --letters, not a --domain; for codes add --codes")
+		return o, errors.New("--domain: needs --codes; statements are selected with --letters")
 	case o.codes && o.list:
-		return o, errors.New("the tests of codes are subtests: they are seen only when they run, so --codes has no --list")
+		return o, errors.New("the tests of codes are subtests: they are seen only when they run, so --codes cannot be combined with --list")
 	case o.list && o.results != "":
-		return o, errors.New("--list has no results")
+		return o, errors.New("--list: cannot be combined with --results")
 	}
 	return o, nil
 }
@@ -152,7 +152,7 @@ func (o options) report(ctx context.Context, say io.Writer) (checklist.Report, e
 		rows, problem = checklist.Statements(systems, o.letters, tests, results)
 	}
 	if len(rows) == 0 {
-		return none, errors.New("no statement or code has that letter or domain")
+		return none, errors.New("--letters or --domain: no statement or code selected")
 	}
 	return checklist.NewReport(rows, problem), nil
 }

@@ -237,7 +237,7 @@ func (f *FS) Watch(name string) (func() (int64, error), error) {
 			return 0, err
 		}
 		if now != first {
-			return 0, &fs.PathError{Op: string(OpStat), Path: name, Err: errors.New("another file has its name")}
+			return 0, &fs.PathError{Op: string(OpStat), Path: name, Err: errors.New("another file has the name")}
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()

@@ -110,7 +110,7 @@ func asCorrupt(err error) error {
 	case err == nil, errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return err
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &bad):
-		return fmt.Errorf("%w: it cannot be unpacked: %v", ErrCorrupt, err)
+		return fmt.Errorf("%w: cannot be decompressed: %v", ErrCorrupt, err)
 	}
 	return err
 }

@@ -67,7 +67,7 @@ func (c *adminCommand) findTask(ctx context.Context, a *dual.Admin, typed string
 	id, err := a.FindTask(ctx, typed)
 	switch {
 	case errors.Is(err, dual.ErrNoTask):
-		return "", term.BadInput("candor workbench dual tasks lists them", "%q: no task has an id with this beginning", typed)
+		return "", term.BadInput("candor workbench dual tasks lists them", "%q: no task id begins with this", typed)
 	case err != nil:
 		return "", term.BadInput("give more of the id", "%s", err)
 	}

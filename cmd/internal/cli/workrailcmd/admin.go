@@ -79,7 +79,7 @@ func (c *adminCommand) find(a *workrail.Admin, typed string) (string, error) {
 	var several *workrail.AmbiguousError
 	switch {
 	case errors.Is(err, railsession.ErrNotFound):
-		return "", term.BadInput("candor workbench workrail sessions --all lists them; name the folder of the server with --state", "%q: no session has an id with this beginning", typed)
+		return "", term.BadInput("candor workbench workrail sessions --all lists them; name the folder of the server with --state", "%q: no session id begins with this", typed)
 	case errors.As(err, &several):
 		return "", term.BadInput("give more digits of the id", "%q: %s", typed, err)
 	case err != nil:

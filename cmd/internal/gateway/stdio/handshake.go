@@ -86,9 +86,9 @@ func (h *handshake) missed() {
 }
 
 var (
-	errNoGreeting   = errors.New("the server was started again and did not answer initialize")
-	errEarlyEnd     = errors.New("the server was started again and ended before it answered initialize")
-	errSessionEnded = errors.New("the session ended before the server that was started again answered initialize")
+	errNoGreeting   = errors.New("the restarted server did not answer initialize")
+	errEarlyEnd     = errors.New("the restarted server ended before it answered initialize")
+	errSessionEnded = errors.New("the session ended before the restarted server answered initialize")
 )
 
 // replay sends the client's handshake to a new server. The client does not see it. Same reports whether the new server returned

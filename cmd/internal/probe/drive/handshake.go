@@ -62,7 +62,7 @@ func (d *driver) reconnect(ctx context.Context) error {
 			break
 		}
 	}
-	return fmt.Errorf("the server does not come back: %w", err)
+	return fmt.Errorf("restarting the server: %w", err)
 }
 
 // handshake is the handshake with a server.

@@ -225,7 +225,7 @@ func TestUnreachableServerEndsTheRun(t *testing.T) {
 	})
 	run := driven(t, drive.Target{URL: s.URL}, patient(missing, extra))
 	expect(t, run, "missing_required crash")
-	if !strings.Contains(run.Incomplete, "does not come back") {
+	if !strings.Contains(run.Incomplete, "restarting the server") {
 		t.Errorf("incomplete: %q", run.Incomplete)
 	}
 }

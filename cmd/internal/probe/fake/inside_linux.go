@@ -179,7 +179,7 @@ func runInside(p sharedDir, command []string) error {
 // set prepares the namespace so that every name and address leads to the upstream.
 func (s *stage) set(ctx context.Context, p sharedDir) error {
 	if err := raiseLoopback(); err != nil {
-		return fmt.Errorf("raising loopback: %w (hint: %s)", err, allowing())
+		return fmt.Errorf("bringing up the loopback interface: %w (hint: %s)", err, allowing())
 	}
 	if err := mountFiles(p); err != nil {
 		return fmt.Errorf("preparing the files of the namespace: %w (hint: %s)", err, allowing())

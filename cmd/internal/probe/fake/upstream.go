@@ -114,7 +114,7 @@ func (u *Upstream) try(ctx context.Context) error {
 	trial := exec.CommandContext(ctx, line[0], line[1:]...)
 	trial.Env, trial.WaitDelay = append(os.Environ(), u.Environ()...), time.Second
 	if said, err := trial.CombinedOutput(); err != nil {
-		return fmt.Errorf("the fake upstream does not work here: %w: %s", err, strings.TrimSpace(bounded(string(said))))
+		return fmt.Errorf("the fake upstream cannot run here: %w: %s", err, strings.TrimSpace(bounded(string(said))))
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ var edits = []struct{ old, new string }{
 func WithBoundary(source []byte) ([]byte, error) {
 	for _, e := range edits {
 		if n := bytes.Count(source, []byte(e.old)); n != 1 {
-			return nil, fmt.Errorf("putting the boundary into the server: %q is there %d times, not once; the go-sdk has changed its server, change the edits", e.old, n)
+			return nil, fmt.Errorf("putting the boundary into the server: %q found %d times, want once; the go-sdk has changed its server, change the edits", e.old, n)
 		}
 		source = bytes.Replace(source, []byte(e.old), []byte(e.new), 1)
 	}
@@ -93,7 +93,7 @@ func everythingSource(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	if strings.Contains(files, "\n") {
-		return nil, fmt.Errorf("reading %s: it has more than one file now", everything)
+		return nil, fmt.Errorf("reading %s: more than one file", everything)
 	}
 	return os.ReadFile(filepath.FromSlash(files))
 }

@@ -78,7 +78,7 @@ func listening(ctx context.Context, address string, gone <-chan struct{}) error 
 		}
 		select {
 		case <-gone:
-			return errors.New("it stopped before it listened")
+			return errors.New("the server stopped before it listened")
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(20 * time.Millisecond):

@@ -81,7 +81,7 @@ func (b Toolbox) Modules(p Package) (string, error) {
 		err = json.Unmarshal(text, &manifest)
 	}
 	if err == nil && manifest.Version != p.Version {
-		err = fmt.Errorf("it is version %s", manifest.Version)
+		err = fmt.Errorf("installed version is %s", manifest.Version)
 	}
 	if err != nil {
 		return "", fmt.Errorf("looking for %s@%s: %w", p.Name, p.Version, err)

@@ -38,7 +38,7 @@ func NewPipe(in io.Reader, out io.WriteCloser, callers int) (*Pipe, error) {
 	}
 	line, err := lines.Next()
 	if err != nil {
-		return nil, fmt.Errorf("waiting for the server's hello: %w", err)
+		return nil, fmt.Errorf("waiting for the first message of the server: %w", err)
 	}
 	if m := wire.Parse(line.Bytes, wire.Limits{}); check(&m, "") != nil {
 		return nil, check(&m, "")

@@ -55,7 +55,7 @@ func NewPost(ctx context.Context, host, path string, callers int) (*Post, error)
 		_, _, err = p.post(p.lines[0], []byte(initialized))
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("beginning a session with %s: %w", host, err), p.Close())
+		return nil, errors.Join(fmt.Errorf("starting a session with %s: %w", host, err), p.Close())
 	}
 	return p, nil
 }

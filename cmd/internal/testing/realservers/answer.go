@@ -41,7 +41,7 @@ func (a Answer) Text() string {
 func (a Answer) Envelope() (*candor.Error, error) {
 	v, ok := dialect.Embedded(a.message.Value())
 	if !ok {
-		return nil, errors.New("there is no envelope")
+		return nil, errors.New("no envelope")
 	}
 	return dialect.ReadCandor(v)
 }

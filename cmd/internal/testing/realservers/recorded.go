@@ -71,7 +71,7 @@ func readAside() ([]aside, error) {
 	}
 	for _, one := range all {
 		if one.Server == "" || one.Case == "" || one.Recorded == "" || one.Now == "" || one.Why == "" {
-			return nil, errors.New("a call that is not compared lacks its evidence: " + one.Server + " " + one.Tool + " " + one.Case)
+			return nil, errors.New("exception without evidence: " + one.Server + " " + one.Tool + " " + one.Case)
 		}
 	}
 	return all, nil

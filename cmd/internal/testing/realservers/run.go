@@ -62,7 +62,7 @@ func (t Trial) Ask(ctx context.Context, s Server) (Account, error) {
 		}
 	}
 	if len(heard[0]) != len(heard[2]) || len(heard[1]) != len(heard[2]) {
-		return account, fmt.Errorf("%s lists other tools each time", s.Name)
+		return account, fmt.Errorf("%s lists different tools each time", s.Name)
 	}
 	said, err := readAnswers(written)
 	if err != nil {

@@ -25,7 +25,7 @@ type Admin struct {
 
 // Errors of an [Admin].
 var (
-	ErrNoDatabase  = errors.New("the folder has no database: the server was never started with it")
+	ErrNoDatabase  = errors.New("the folder has no database; no server was started with it")
 	ErrNoTask      = errors.New("no task has this id")
 	ErrNoRecords   = errors.New("the task has no thought records")
 	ErrBroken      = errors.New("the records do not verify")

@@ -75,8 +75,8 @@ func TestAPersonSeesWhatTheServerHolds(t *testing.T) {
 		said  string
 	}{
 		{[]string{"tasks", "--status", "OPEN"}, "--status"},
-		{[]string{"verify", "ffffffff-none"}, "no task has an id"},
-		{[]string{"export", "ffffffff-none"}, "no task has an id"},
+		{[]string{"verify", "ffffffff-none"}, "no task id begins"},
+		{[]string{"export", "ffffffff-none"}, "no task id begins"},
 		{[]string{"taks"}, "did you mean candor workbench dual tasks"},
 	} {
 		if _, said, code := p.person(row.words...); code != 2 || !strings.Contains(said, row.said) {

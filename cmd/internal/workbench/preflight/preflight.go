@@ -175,7 +175,7 @@ func (c Command) run(ctx context.Context, dir string, o Options) Result {
 	return result
 }
 
-var errTimeout = errors.New("the time of the command is up")
+var errTimeout = errors.New("the command timed out")
 
 // failed returns PREFLIGHT_FAILED for a result.
 func (c Command) failed(r Result) error {

@@ -84,7 +84,7 @@ func (a *Admin) unused(used map[string]bool) ([]string, error) {
 }
 
 // ErrChanged is the error for a session that was not removed because it was continued meanwhile.
-var ErrChanged = errors.New("the session was continued meanwhile")
+var ErrChanged = errors.New("the session was continued during the removal")
 
 // RemoveSession removes a session if it has not changed since i was read.
 func (a *Admin) RemoveSession(ctx context.Context, i *Info) error {

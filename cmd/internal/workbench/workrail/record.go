@@ -86,7 +86,7 @@ func (s *standing) completed() bool { return s.next == nil }
 // fold applies an event.
 func fold(s *standing, e session.Event) error {
 	if (e.Index == 1) != (e.Kind == eventStarted) {
-		return fmt.Errorf("%s is not expected here", e.Kind)
+		return fmt.Errorf("unexpected event %s", e.Kind)
 	}
 	s.updated = e.At
 	switch e.Kind {

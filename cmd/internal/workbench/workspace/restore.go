@@ -84,7 +84,7 @@ func (f *Folder) walkMaking(p Path) (*os.Root, error) {
 		}
 		_ = parent.Close()
 		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return nil, writeFault(f, at, fmt.Errorf("making the folder again: %w", err))
+			return nil, writeFault(f, at, fmt.Errorf("creating the folder again: %w", err))
 		}
 	}
 	return f.walk(p)

@@ -56,7 +56,7 @@ func (c *choice) servers() ([]realservers.Server, error) {
 				return []realservers.Server{s}, nil
 			}
 		}
-		return nil, fmt.Errorf("there is no server %q in the list", c.only)
+		return nil, fmt.Errorf("unknown server %q", c.only)
 	case c.all:
 		return realservers.Servers, nil
 	default:

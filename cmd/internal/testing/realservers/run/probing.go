@@ -39,7 +39,7 @@ func (c *choice) probe(ctx context.Context, box conformance.Toolbox, servers []r
 	}
 	err = errors.Join(write(c.markdown, all.WriteMarkdown), write(c.programs, all.WriteJSON))
 	if broken := all.Broken(); len(broken) > 0 {
-		err = errors.Join(err, fmt.Errorf("%d promises are broken:\n%s", len(broken), strings.Join(broken, "\n")))
+		err = errors.Join(err, fmt.Errorf("%d promises failed:\n%s", len(broken), strings.Join(broken, "\n")))
 	}
 	return err
 }

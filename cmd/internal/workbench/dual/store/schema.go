@@ -81,7 +81,7 @@ func (t *Tx) version() (version int, err error) {
 		return 0, err
 	}
 	if version > len(schema) {
-		return 0, fmt.Errorf("version %d, this program knows %d (hint: use the newer program, or another --state folder)", version, len(schema))
+		return 0, fmt.Errorf("version %d, want at most %d (hint: use the newer program, or another --state folder)", version, len(schema))
 	}
 	return version, nil
 }

@@ -37,7 +37,7 @@ const (
 )
 
 // errTimeUp is the cause of a step context that has expired.
-var errTimeUp = errors.New("the time for the step is up")
+var errTimeUp = errors.New("the step timed out")
 
 // errInvalidSelector is the error for a selector that cannot be parsed.
 var errInvalidSelector = errors.New("the selector does not parse")

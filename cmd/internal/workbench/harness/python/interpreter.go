@@ -118,14 +118,14 @@ func ask(ctx context.Context, path string, c Config) (*interpreter, error) {
 		return nil, err
 	}
 	if done.stopped != "" || done.end != (guard.End{}) {
-		return nil, fmt.Errorf("asking Python for its version: %v %s", done.end, done.stderr.text())
+		return nil, fmt.Errorf("determining the Python version: %v %s", done.end, done.stderr.text())
 	}
 	var found interpreter
 	if err := json.Unmarshal([]byte(done.stdout.text()), &found); err != nil {
-		return nil, fmt.Errorf("asking Python for its version: %w", err)
+		return nil, fmt.Errorf("determining the Python version: %w", err)
 	}
 	if !filepath.IsAbs(found.Executable) || !filepath.IsAbs(found.Prefix) || !filepath.IsAbs(found.Library) {
-		return nil, errors.New("asking Python for its version: its paths are not absolute")
+		return nil, errors.New("determining the Python version: its paths are not absolute")
 	}
 	return &found, nil
 }
