@@ -179,7 +179,7 @@ var catalogue = [...]codeInfo{
 		symbol: "E_INVALID_PARAMS", domain: "common", number: 1000,
 		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "A parameter is missing or does not fit.",
-		action:  "Correct the parameters named in the details and send a new call.",
+		action:  "Correct the parameters named in this error and send a new call.",
 	},
 	{
 		symbol: "E_TIMEOUT", domain: "common", number: 1001,
@@ -191,13 +191,13 @@ var catalogue = [...]codeInfo{
 		symbol: "E_LIMIT_EXCEEDED", domain: "common", number: 1002,
 		class: ClassTooLarge, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "A limit of the server was exceeded.",
-		action:  "Stay below the limit named in the details: close sessions that are no longer needed, or send less.",
+		action:  "Stay below the limit named in this error: close sessions that are no longer needed, or send less.",
 	},
 	{
 		symbol: "E_NOT_INSTALLED", domain: "common", number: 1003,
 		class: ClassPrecondition, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "A program or library that the server depends on is not installed.",
-		action:  "Ask the operator to install the dependency named in the details, or use a tool that does not need it.",
+		action:  "Ask the operator to install the dependency named in this error, or use a tool that does not need it.",
 	},
 	{
 		symbol: "E_SESSION_NOT_FOUND", domain: "common", number: 1004,
@@ -209,7 +209,7 @@ var catalogue = [...]codeInfo{
 		symbol: "E_INPUT_TOO_LARGE", domain: "common", number: 1005,
 		class: ClassTooLarge, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "An input is larger than the server accepts.",
-		action:  "Shorten the input to the size named in the details, or split it over several calls.",
+		action:  "Shorten the input to the size named in this error, or split it over several calls.",
 	},
 	{
 		symbol: "E_UNSUPPORTED", domain: "common", number: 1006,
@@ -222,13 +222,13 @@ var catalogue = [...]codeInfo{
 		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		aliases: []string{"E_PY_EXEC_FAILED"},
 		message: "The Python code ended with an error.",
-		action:  "Read the error in the details, fix the code and send the corrected version.",
+		action:  "Read the error, fix the code and send the corrected version.",
 	},
 	{
 		symbol: "E_PY_SECURITY", domain: "python", number: 2001,
 		class: ClassDenied, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The Python code uses something the sandbox forbids.",
-		action:  "Remove the forbidden import or operation named in the details and send code that does without it.",
+		action:  "Remove the forbidden import or operation named in this error and send code that does without it.",
 	},
 	{
 		symbol: "E_PY_TIMEOUT", domain: "python", number: 2002,
@@ -246,7 +246,7 @@ var catalogue = [...]codeInfo{
 		symbol: "E_PY_INVALID_PARAMS", domain: "python", number: 2004,
 		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The parameters for the Python run do not fit.",
-		action:  "Correct the parameters named in the details and send a new call.",
+		action:  "Correct the parameters named in this error and send a new call.",
 	},
 	{
 		symbol: "E_PW_NAV", domain: "playwright", number: 2100,
@@ -346,7 +346,7 @@ var catalogue = [...]codeInfo{
 		symbol: "E_FS_WRITE_TOO_LARGE", domain: "filesystem", number: 2503,
 		class: ClassTooLarge, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The content to write is larger than allowed.",
-		action:  "Shorten the content to the size named in the details, or split it over several files.",
+		action:  "Shorten the content to the size named in this error, or split it over several files.",
 	},
 	{
 		symbol: "E_SQL_CONN", domain: "sql", number: 2600,
@@ -358,7 +358,7 @@ var catalogue = [...]codeInfo{
 		symbol: "E_SQL_QUERY", domain: "sql", number: 2601,
 		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The database rejected the query.",
-		action:  "Read the rejection in the details, correct the query and send the new one.",
+		action:  "Read why the database rejected it, correct the query and send the new one.",
 	},
 	{
 		symbol: "E_NOTION_AUTH", domain: "notion", number: 2700,
@@ -436,7 +436,7 @@ var catalogue = [...]codeInfo{
 		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		aliases: []string{"E_TV_INVALID_PARAMS"},
 		message: "The search parameters do not fit.",
-		action:  "Correct the parameters named in the details and send a new search.",
+		action:  "Correct the parameters named in this error and send a new search.",
 	},
 	{
 		symbol: "E_TAVILY_PARSE", domain: "tavily", number: 2806,
@@ -521,7 +521,7 @@ var catalogue = [...]codeInfo{
 		symbol: "INVALID_INPUT_TYPE", domain: "kaiza", number: 3203,
 		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "An argument has the wrong type.",
-		action:  "Give the argument named in the details the type it asks for and make a new call.",
+		action:  "Give the argument named in this error the type it asks for and make a new call.",
 	},
 	{
 		symbol: "INVALID_INPUT_FORMAT", domain: "kaiza", number: 3204,
@@ -534,13 +534,13 @@ var catalogue = [...]codeInfo{
 		symbol: "INVALID_INPUT_VALUE", domain: "kaiza", number: 3205,
 		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "An argument has a value that is not allowed.",
-		action:  "Choose an allowed value for the argument named in the details and make a new call.",
+		action:  "Choose an allowed value for the argument named in this error and make a new call.",
 	},
 	{
 		symbol: "MISSING_REQUIRED_FIELD", domain: "kaiza", number: 3206,
 		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "A required argument is missing.",
-		action:  "Add the argument named in the details and make a new call.",
+		action:  "Add the argument named in this error and make a new call.",
 	},
 	{
 		symbol: "UNAUTHORIZED_ACTION", domain: "kaiza", number: 3207,
@@ -552,7 +552,7 @@ var catalogue = [...]codeInfo{
 		symbol: "INSUFFICIENT_PERMISSIONS", domain: "kaiza", number: 3208,
 		class: ClassDenied, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The caller lacks a permission that this action needs.",
-		action:  "Ask for the permission named in the details, or choose an action that needs less.",
+		action:  "Ask for the permission named in this error, or choose an action that needs less.",
 	},
 	{
 		symbol: "ROLE_MISMATCH", domain: "kaiza", number: 3209,
@@ -656,25 +656,25 @@ var catalogue = [...]codeInfo{
 		symbol: "POLICY_VIOLATION", domain: "kaiza", number: 3225,
 		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The change breaks a policy of the workspace.",
-		action:  "Change the content so that it keeps the rule named in the details, then write it.",
+		action:  "Change the content so that it keeps the rule named in this error, then write it.",
 	},
 	{
 		symbol: "RUST_POLICY_VIOLATION", domain: "kaiza", number: 3226,
 		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The Rust code breaks a policy of the workspace.",
-		action:  "Replace the forbidden construct named in the details, then write the file.",
+		action:  "Replace the forbidden construct named in this error, then write the file.",
 	},
 	{
 		symbol: "PREFLIGHT_FAILED", domain: "kaiza", number: 3227,
 		class: ClassPrecondition, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The checks failed after the change, and it was undone.",
-		action:  "Read the output in the details, fix what the checks found and write the corrected content.",
+		action:  "Read the output of the checks, fix what they found and write the corrected content.",
 	},
 	{
 		symbol: "INVARIANT_VIOLATION", domain: "kaiza", number: 3228,
 		class: ClassInternal, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "A rule that must always hold was broken.",
-		action:  "Stop, and report the invariant named in the envelope with the reference.",
+		action:  "Stop, and report the invariant that this error names, with the reference.",
 	},
 	{
 		symbol: "BOOTSTRAP_FAILURE", domain: "kaiza", number: 3229,
@@ -686,7 +686,7 @@ var catalogue = [...]codeInfo{
 		symbol: "SELF_AUDIT_FAILURE", domain: "kaiza", number: 3230,
 		class: ClassInternal, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The server found a fault in itself and refuses to work.",
-		action:  "Tell the operator; the finding in the details must be repaired and the server restarted.",
+		action:  "Tell the operator; the fault must be repaired and the server restarted.",
 	},
 	{
 		symbol: "AUDIT_LOG_FAILED", domain: "kaiza", number: 3231,
@@ -717,7 +717,7 @@ var catalogue = [...]codeInfo{
 		symbol: "VALIDATION_ERROR", domain: "workrail", number: 3300,
 		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The input of the workflow tool is not valid.",
-		action:  "Correct every field listed in the details; the template there shows a call that passes.",
+		action:  "Correct every field listed in this error and make a new call.",
 	},
 	{
 		symbol: "NOT_FOUND", domain: "workrail", number: 3301,
@@ -729,7 +729,7 @@ var catalogue = [...]codeInfo{
 		symbol: "PRECONDITION_FAILED", domain: "workrail", number: 3302,
 		class: ClassPrecondition, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The workflow is not in a state that allows this.",
-		action:  "Do what the details ask for, or begin the workflow anew with start_workflow.",
+		action:  "Do what this error asks for, or begin the workflow anew with start_workflow.",
 	},
 	{
 		symbol: "TIMEOUT", domain: "workrail", number: 3303,
@@ -855,19 +855,19 @@ var catalogue = [...]codeInfo{
 		symbol: "INVALID_PARAMS", domain: "dual", number: 3500,
 		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The parameters of the tool are not valid.",
-		action:  "Correct the fields listed in the details and make a new call.",
+		action:  "Correct the fields listed in this error and make a new call.",
 	},
 	{
 		symbol: "HANDLER_ERROR", domain: "dual", number: 3501,
 		class: ClassInternal, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The tool broke while handling the call.",
-		action:  "Report it with the reference; if the details name a more exact code, act on that one.",
+		action:  "Report it with the reference; if this error names a more exact code, act on that one.",
 	},
 	{
 		symbol: "ERR_VALIDATION", domain: "dual", number: 3502,
 		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The task is not valid as given.",
-		action:  "Correct the fields named in the details and create the task anew.",
+		action:  "Correct the fields named in this error and create the task anew.",
 	},
 	{
 		symbol: "ERR_NOT_FOUND", domain: "dual", number: 3503,
@@ -885,7 +885,7 @@ var catalogue = [...]codeInfo{
 		symbol: "ERR_INVALID_TRANSITION", domain: "dual", number: 3505,
 		class: ClassPrecondition, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The task cannot change from its present status to this one.",
-		action:  "Choose one of the allowed statuses listed in the details.",
+		action:  "Choose one of the allowed statuses listed in this error.",
 	},
 	{
 		symbol: "ERR_SESSION_EXISTS", domain: "dual", number: 3506,
@@ -940,7 +940,7 @@ var catalogue = [...]codeInfo{
 		class: ClassUnavailable, retry: Retry{kind: 2, afterMs: 5000}, since: "0.1.0", status: StatusActive,
 		aliases: []string{"FallbackChainExhaustedError"},
 		message: "Every route of the fallback chain failed.",
-		action:  "Wait as long as the retry advice says and send the same call again; the details list why each route failed.",
+		action:  "Wait as long as the retry advice says and send the same call again; if it persists, tell the operator.",
 	},
 	{
 		symbol: "TOOL_NOT_ADMITTED", domain: "dual", number: 3515,
@@ -1019,7 +1019,7 @@ var catalogue = [...]codeInfo{
 		symbol: "INVALID_REQUEST_PARAMS", domain: "candor", number: 4008, rpc: -32602,
 		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The parameters of the request do not fit its method.",
-		action:  "Correct the parameters named in the details and send a new request.",
+		action:  "Correct the parameters named in this error and send a new request.",
 	},
 	{
 		symbol: "TOOL_NOT_FOUND", domain: "candor", number: 4009, rpc: -32602,
@@ -1049,7 +1049,7 @@ var catalogue = [...]codeInfo{
 		symbol: "INVALID_ARGUMENTS", domain: "candor", number: 4013,
 		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The arguments do not fit the tool.",
-		action:  "Correct every argument listed in the details and make a new call.",
+		action:  "Correct every argument listed in this error and make a new call.",
 	},
 	{
 		symbol: "OUTPUT_INVALID", domain: "candor", number: 4014,
@@ -1109,13 +1109,13 @@ var catalogue = [...]codeInfo{
 		symbol: "CAPABILITY_REQUIRED", domain: "candor", number: 4023, rpc: -32021,
 		class: ClassPrecondition, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The request needs a client capability that was not declared.",
-		action:  "Declare the capability named in the details, if the client has it, and send a new request.",
+		action:  "Declare the capability named in this error, if the client has it, and send a new request.",
 	},
 	{
 		symbol: "PROTOCOL_VERSION_UNSUPPORTED", domain: "candor", number: 4024, rpc: -32022,
 		class: ClassUnsupported, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The protocol version is not supported.",
-		action:  "Use one of the supported versions listed in the details.",
+		action:  "Use one of the supported versions listed in this error.",
 	},
 	{
 		symbol: "MALFORMED_MESSAGE", domain: "candor", number: 4025, rpc: -32600,
@@ -1163,7 +1163,7 @@ var catalogue = [...]codeInfo{
 		symbol: "PRECONDITION_FAILED", domain: "candor", number: 4035,
 		class: ClassPrecondition, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "Something else has to happen first.",
-		action:  "Do what the details name first, then make this call.",
+		action:  "Do first what this error names, then make this call.",
 	},
 	{
 		symbol: "CONFIGURATION_MISSING", domain: "candor", number: 4036,
@@ -1217,7 +1217,7 @@ var catalogue = [...]codeInfo{
 		symbol: "UNSUPPORTED", domain: "candor", number: 4044,
 		class: ClassUnsupported, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "This is not supported here.",
-		action:  "Choose another way; the details or the tool's description say what is supported.",
+		action:  "Choose another way; the tool's description says what is supported.",
 	},
 	{
 		symbol: "UNAVAILABLE", domain: "candor", number: 4045,
@@ -1277,7 +1277,7 @@ var catalogue = [...]codeInfo{
 		symbol: "UPSTREAM_REJECTED", domain: "candor", number: 4056,
 		class: ClassBadRequest, retry: Retry{}, since: "0.1.0", status: StatusActive,
 		message: "The service behind the tool rejected the request.",
-		action:  "Read the reason in the details, correct the arguments and make a new call.",
+		action:  "Read the reason, correct the arguments and make a new call.",
 	},
 	{
 		symbol: "UPSTREAM_RATE_LIMITED", domain: "candor", number: 4057,
@@ -1331,7 +1331,7 @@ var catalogue = [...]codeInfo{
 		symbol: "RETRY_EXHAUSTED", domain: "candor", number: 4069,
 		class: ClassUnavailable, retry: Retry{}, since: "0.1.0", status: StatusReserved,
 		message: "The call failed as often as it may be attempted.",
-		action:  "Stop calling for now, and tell the operator; the details list the attempts.",
+		action:  "Stop calling for now, and tell the operator.",
 	},
 	{
 		symbol: "REPEATED_FAILURE", domain: "candor", number: 4070,
@@ -1391,7 +1391,7 @@ var catalogue = [...]codeInfo{
 		symbol: "CONFIG_INVALID", domain: "candor", number: 4079,
 		class: ClassPrecondition, retry: Retry{}, since: "0.1.0", status: StatusReserved,
 		message: "The configuration is not valid.",
-		action:  "Correct the setting at the place named in the details.",
+		action:  "Correct the setting that this error names.",
 	},
 	{
 		symbol: "PROBE_TARGET_UNREACHABLE", domain: "candor", number: 4085,

@@ -99,7 +99,7 @@ func badLevel(req mcp.Request) *candor.Error {
 	if !ok || p == nil || slices.Contains(levels, string(p.Level)) {
 		return nil
 	}
-	return candor.New(candor.CodeInvalidRequestParams, "The level is none of the protocol's.", candor.WithOrigin(candor.PartyServer, false),
+	return candor.New(candor.CodeInvalidRequestParams, "The logging level is not one of the protocol.", candor.WithOrigin(candor.PartyServer, false),
 		candor.WithIssues(candor.Issue{Path: "/level", Rule: "enum", Message: "must be one of the levels of the protocol",
 			Expected: map[string]any{"enum": levels}, Example: "info"}))
 }

@@ -156,7 +156,7 @@ func (h *heard) toolOf(x *Exchange) string {
 	return askOf(x.Request).tool
 }
 
-// unlisted returns a suggestion to use instead of the code's own, which refers to issues in the details, if the peer sent none. It
+// unlisted returns a suggestion to use instead of the code's own, which refers to a list of issues, if the peer sent none. It
 // returns "" if the code's own suggestion applies.
 func unlisted(s *foreign.Said, code candor.Code) string {
 	if len(s.Issues) > 0 {

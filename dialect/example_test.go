@@ -53,7 +53,7 @@ func ExampleDialect_write() {
 	// Output:
 	// INVALID_ARGUMENTS: city is missing.
 	// Retry: do not retry the same call
-	// Next: Correct every argument listed in the details and make a new call.
+	// Next: Correct every argument listed in this error and make a new call.
 	// Ref: r1
 	// true "INVALID_ARGUMENTS"
 }

@@ -357,7 +357,7 @@ CODES: tuple[Code, ...] = (
         "E_INVALID_PARAMS", "common", 1000, 1000, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "A parameter is missing or does not fit.",
-        "Correct the parameters named in the details and send a new call.",
+        "Correct the parameters named in this error and send a new call.",
     ),
     Code(
         "E_TIMEOUT", "common", 1001, 1001, Class.TIMEOUT,
@@ -369,13 +369,13 @@ CODES: tuple[Code, ...] = (
         "E_LIMIT_EXCEEDED", "common", 1002, 1002, Class.TOO_LARGE,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "A limit of the server was exceeded.",
-        "Stay below the limit named in the details: close sessions that are no longer needed, or send less.",
+        "Stay below the limit named in this error: close sessions that are no longer needed, or send less.",
     ),
     Code(
         "E_NOT_INSTALLED", "common", 1003, 1003, Class.PRECONDITION,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "A program or library that the server depends on is not installed.",
-        "Ask the operator to install the dependency named in the details, or use a tool that does not need it.",
+        "Ask the operator to install the dependency named in this error, or use a tool that does not need it.",
     ),
     Code(
         "E_SESSION_NOT_FOUND", "common", 1004, 1004, Class.NOT_FOUND,
@@ -387,7 +387,7 @@ CODES: tuple[Code, ...] = (
         "E_INPUT_TOO_LARGE", "common", 1005, 1005, Class.TOO_LARGE,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "An input is larger than the server accepts.",
-        "Shorten the input to the size named in the details, or split it over several calls.",
+        "Shorten the input to the size named in this error, or split it over several calls.",
     ),
     Code(
         "E_UNSUPPORTED", "common", 1006, 1006, Class.UNSUPPORTED,
@@ -399,13 +399,13 @@ CODES: tuple[Code, ...] = (
         "E_PY_EXEC_FAIL", "python", 2000, 2000, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", ("E_PY_EXEC_FAILED", ),
         "The Python code ended with an error.",
-        "Read the error in the details, fix the code and send the corrected version.",
+        "Read the error, fix the code and send the corrected version.",
     ),
     Code(
         "E_PY_SECURITY", "python", 2001, 2001, Class.DENIED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The Python code uses something the sandbox forbids.",
-        "Remove the forbidden import or operation named in the details and send code that does without it.",
+        "Remove the forbidden import or operation named in this error and send code that does without it.",
     ),
     Code(
         "E_PY_TIMEOUT", "python", 2002, 2002, Class.TIMEOUT,
@@ -423,7 +423,7 @@ CODES: tuple[Code, ...] = (
         "E_PY_INVALID_PARAMS", "python", 2004, 2004, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The parameters for the Python run do not fit.",
-        "Correct the parameters named in the details and send a new call.",
+        "Correct the parameters named in this error and send a new call.",
     ),
     Code(
         "E_PW_NAV", "playwright", 2100, 2100, Class.UNAVAILABLE,
@@ -519,7 +519,7 @@ CODES: tuple[Code, ...] = (
         "E_FS_WRITE_TOO_LARGE", "filesystem", 2503, 2503, Class.TOO_LARGE,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The content to write is larger than allowed.",
-        "Shorten the content to the size named in the details, or split it over several files.",
+        "Shorten the content to the size named in this error, or split it over several files.",
     ),
     Code(
         "E_SQL_CONN", "sql", 2600, 2600, Class.UNAVAILABLE,
@@ -531,7 +531,7 @@ CODES: tuple[Code, ...] = (
         "E_SQL_QUERY", "sql", 2601, 2601, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The database rejected the query.",
-        "Read the rejection in the details, correct the query and send the new one.",
+        "Read why the database rejected it, correct the query and send the new one.",
     ),
     Code(
         "E_NOTION_AUTH", "notion", 2700, 2700, Class.DENIED,
@@ -603,7 +603,7 @@ CODES: tuple[Code, ...] = (
         "E_TAVILY_INVALID_PARAMS", "tavily", 2805, 2805, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", ("E_TV_INVALID_PARAMS", ),
         "The search parameters do not fit.",
-        "Correct the parameters named in the details and send a new search.",
+        "Correct the parameters named in this error and send a new search.",
     ),
     Code(
         "E_TAVILY_PARSE", "tavily", 2806, 2806, Class.UNAVAILABLE,
@@ -687,7 +687,7 @@ CODES: tuple[Code, ...] = (
         "INVALID_INPUT_TYPE", "kaiza", 3203, 3203, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "An argument has the wrong type.",
-        "Give the argument named in the details the type it asks for and make a new call.",
+        "Give the argument named in this error the type it asks for and make a new call.",
     ),
     Code(
         "INVALID_INPUT_FORMAT", "kaiza", 3204, 3204, Class.BAD_REQUEST,
@@ -699,13 +699,13 @@ CODES: tuple[Code, ...] = (
         "INVALID_INPUT_VALUE", "kaiza", 3205, 3205, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "An argument has a value that is not allowed.",
-        "Choose an allowed value for the argument named in the details and make a new call.",
+        "Choose an allowed value for the argument named in this error and make a new call.",
     ),
     Code(
         "MISSING_REQUIRED_FIELD", "kaiza", 3206, 3206, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "A required argument is missing.",
-        "Add the argument named in the details and make a new call.",
+        "Add the argument named in this error and make a new call.",
     ),
     Code(
         "UNAUTHORIZED_ACTION", "kaiza", 3207, 3207, Class.DENIED,
@@ -717,7 +717,7 @@ CODES: tuple[Code, ...] = (
         "INSUFFICIENT_PERMISSIONS", "kaiza", 3208, 3208, Class.DENIED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The caller lacks a permission that this action needs.",
-        "Ask for the permission named in the details, or choose an action that needs less.",
+        "Ask for the permission named in this error, or choose an action that needs less.",
     ),
     Code(
         "ROLE_MISMATCH", "kaiza", 3209, 3209, Class.DENIED,
@@ -819,25 +819,25 @@ CODES: tuple[Code, ...] = (
         "POLICY_VIOLATION", "kaiza", 3225, 3225, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The change breaks a policy of the workspace.",
-        "Change the content so that it keeps the rule named in the details, then write it.",
+        "Change the content so that it keeps the rule named in this error, then write it.",
     ),
     Code(
         "RUST_POLICY_VIOLATION", "kaiza", 3226, 3226, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The Rust code breaks a policy of the workspace.",
-        "Replace the forbidden construct named in the details, then write the file.",
+        "Replace the forbidden construct named in this error, then write the file.",
     ),
     Code(
         "PREFLIGHT_FAILED", "kaiza", 3227, 3227, Class.PRECONDITION,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The checks failed after the change, and it was undone.",
-        "Read the output in the details, fix what the checks found and write the corrected content.",
+        "Read the output of the checks, fix what they found and write the corrected content.",
     ),
     Code(
         "INVARIANT_VIOLATION", "kaiza", 3228, 3228, Class.INTERNAL,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "A rule that must always hold was broken.",
-        "Stop, and report the invariant named in the envelope with the reference.",
+        "Stop, and report the invariant that this error names, with the reference.",
     ),
     Code(
         "BOOTSTRAP_FAILURE", "kaiza", 3229, 3229, Class.PRECONDITION,
@@ -849,7 +849,7 @@ CODES: tuple[Code, ...] = (
         "SELF_AUDIT_FAILURE", "kaiza", 3230, 3230, Class.INTERNAL,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The server found a fault in itself and refuses to work.",
-        "Tell the operator; the finding in the details must be repaired and the server restarted.",
+        "Tell the operator; the fault must be repaired and the server restarted.",
     ),
     Code(
         "AUDIT_LOG_FAILED", "kaiza", 3231, 3231, Class.UNAVAILABLE,
@@ -879,7 +879,7 @@ CODES: tuple[Code, ...] = (
         "VALIDATION_ERROR", "workrail", 3300, 3300, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The input of the workflow tool is not valid.",
-        "Correct every field listed in the details; the template there shows a call that passes.",
+        "Correct every field listed in this error and make a new call.",
     ),
     Code(
         "NOT_FOUND", "workrail", 3301, 3301, Class.NOT_FOUND,
@@ -891,7 +891,7 @@ CODES: tuple[Code, ...] = (
         "PRECONDITION_FAILED", "workrail", 3302, 3302, Class.PRECONDITION,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The workflow is not in a state that allows this.",
-        "Do what the details ask for, or begin the workflow anew with start_workflow.",
+        "Do what this error asks for, or begin the workflow anew with start_workflow.",
     ),
     Code(
         "TIMEOUT", "workrail", 3303, 3303, Class.TIMEOUT,
@@ -1017,19 +1017,19 @@ CODES: tuple[Code, ...] = (
         "INVALID_PARAMS", "dual", 3500, 3500, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The parameters of the tool are not valid.",
-        "Correct the fields listed in the details and make a new call.",
+        "Correct the fields listed in this error and make a new call.",
     ),
     Code(
         "HANDLER_ERROR", "dual", 3501, 3501, Class.INTERNAL,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The tool broke while handling the call.",
-        "Report it with the reference; if the details name a more exact code, act on that one.",
+        "Report it with the reference; if this error names a more exact code, act on that one.",
     ),
     Code(
         "ERR_VALIDATION", "dual", 3502, 3502, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The task is not valid as given.",
-        "Correct the fields named in the details and create the task anew.",
+        "Correct the fields named in this error and create the task anew.",
     ),
     Code(
         "ERR_NOT_FOUND", "dual", 3503, 3503, Class.NOT_FOUND,
@@ -1047,7 +1047,7 @@ CODES: tuple[Code, ...] = (
         "ERR_INVALID_TRANSITION", "dual", 3505, 3505, Class.PRECONDITION,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The task cannot change from its present status to this one.",
-        "Choose one of the allowed statuses listed in the details.",
+        "Choose one of the allowed statuses listed in this error.",
     ),
     Code(
         "ERR_SESSION_EXISTS", "dual", 3506, 3506, Class.CONFLICT,
@@ -1101,7 +1101,7 @@ CODES: tuple[Code, ...] = (
         "FALLBACK_CHAIN_EXHAUSTED", "dual", 3514, 3514, Class.UNAVAILABLE,
         RetryKind.RETRYABLE_AFTER_MS, 5000, Status.ACTIVE, "0.1.0", ("FallbackChainExhaustedError", ),
         "Every route of the fallback chain failed.",
-        "Wait as long as the retry advice says and send the same call again; the details list why each route failed.",
+        "Wait as long as the retry advice says and send the same call again; if it persists, tell the operator.",
     ),
     Code(
         "TOOL_NOT_ADMITTED", "dual", 3515, 3515, Class.DENIED,
@@ -1179,7 +1179,7 @@ CODES: tuple[Code, ...] = (
         "INVALID_REQUEST_PARAMS", "candor", 4008, -32602, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The parameters of the request do not fit its method.",
-        "Correct the parameters named in the details and send a new request.",
+        "Correct the parameters named in this error and send a new request.",
     ),
     Code(
         "TOOL_NOT_FOUND", "candor", 4009, -32602, Class.NOT_FOUND,
@@ -1209,7 +1209,7 @@ CODES: tuple[Code, ...] = (
         "INVALID_ARGUMENTS", "candor", 4013, 4013, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The arguments do not fit the tool.",
-        "Correct every argument listed in the details and make a new call.",
+        "Correct every argument listed in this error and make a new call.",
     ),
     Code(
         "OUTPUT_INVALID", "candor", 4014, 4014, Class.INTERNAL,
@@ -1269,13 +1269,13 @@ CODES: tuple[Code, ...] = (
         "CAPABILITY_REQUIRED", "candor", 4023, -32021, Class.PRECONDITION,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The request needs a client capability that was not declared.",
-        "Declare the capability named in the details, if the client has it, and send a new request.",
+        "Declare the capability named in this error, if the client has it, and send a new request.",
     ),
     Code(
         "PROTOCOL_VERSION_UNSUPPORTED", "candor", 4024, -32022, Class.UNSUPPORTED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The protocol version is not supported.",
-        "Use one of the supported versions listed in the details.",
+        "Use one of the supported versions listed in this error.",
     ),
     Code(
         "MALFORMED_MESSAGE", "candor", 4025, -32600, Class.BAD_REQUEST,
@@ -1323,7 +1323,7 @@ CODES: tuple[Code, ...] = (
         "PRECONDITION_FAILED", "candor", 4035, 4035, Class.PRECONDITION,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "Something else has to happen first.",
-        "Do what the details name first, then make this call.",
+        "Do first what this error names, then make this call.",
     ),
     Code(
         "CONFIGURATION_MISSING", "candor", 4036, 4036, Class.PRECONDITION,
@@ -1377,7 +1377,7 @@ CODES: tuple[Code, ...] = (
         "UNSUPPORTED", "candor", 4044, 4044, Class.UNSUPPORTED,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "This is not supported here.",
-        "Choose another way; the details or the tool's description say what is supported.",
+        "Choose another way; the tool's description says what is supported.",
     ),
     Code(
         "UNAVAILABLE", "candor", 4045, 4045, Class.UNAVAILABLE,
@@ -1437,7 +1437,7 @@ CODES: tuple[Code, ...] = (
         "UPSTREAM_REJECTED", "candor", 4056, 4056, Class.BAD_REQUEST,
         RetryKind.NOT_RETRYABLE, None, Status.ACTIVE, "0.1.0", (),
         "The service behind the tool rejected the request.",
-        "Read the reason in the details, correct the arguments and make a new call.",
+        "Read the reason, correct the arguments and make a new call.",
     ),
     Code(
         "UPSTREAM_RATE_LIMITED", "candor", 4057, 4057, Class.RATE_LIMITED,
@@ -1491,7 +1491,7 @@ CODES: tuple[Code, ...] = (
         "RETRY_EXHAUSTED", "candor", 4069, 4069, Class.UNAVAILABLE,
         RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
         "The call failed as often as it may be attempted.",
-        "Stop calling for now, and tell the operator; the details list the attempts.",
+        "Stop calling for now, and tell the operator.",
     ),
     Code(
         "REPEATED_FAILURE", "candor", 4070, 4070, Class.PRECONDITION,
@@ -1551,7 +1551,7 @@ CODES: tuple[Code, ...] = (
         "CONFIG_INVALID", "candor", 4079, 4079, Class.PRECONDITION,
         RetryKind.NOT_RETRYABLE, None, Status.RESERVED, "0.1.0", (),
         "The configuration is not valid.",
-        "Correct the setting at the place named in the details.",
+        "Correct the setting that this error names.",
     ),
     Code(
         "PROBE_TARGET_UNREACHABLE", "candor", 4085, 4085, Class.UNAVAILABLE,

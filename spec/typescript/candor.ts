@@ -62,7 +62,7 @@ export const codes = [
     symbol: "E_INVALID_PARAMS", domain: "common", number: 1000, rpc: 1000, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "A parameter is missing or does not fit.",
-    action: "Correct the parameters named in the details and send a new call.",
+    action: "Correct the parameters named in this error and send a new call.",
   },
   {
     symbol: "E_TIMEOUT", domain: "common", number: 1001, rpc: 1001, class: "timeout",
@@ -74,13 +74,13 @@ export const codes = [
     symbol: "E_LIMIT_EXCEEDED", domain: "common", number: 1002, rpc: 1002, class: "too_large",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "A limit of the server was exceeded.",
-    action: "Stay below the limit named in the details: close sessions that are no longer needed, or send less.",
+    action: "Stay below the limit named in this error: close sessions that are no longer needed, or send less.",
   },
   {
     symbol: "E_NOT_INSTALLED", domain: "common", number: 1003, rpc: 1003, class: "precondition",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "A program or library that the server depends on is not installed.",
-    action: "Ask the operator to install the dependency named in the details, or use a tool that does not need it.",
+    action: "Ask the operator to install the dependency named in this error, or use a tool that does not need it.",
   },
   {
     symbol: "E_SESSION_NOT_FOUND", domain: "common", number: 1004, rpc: 1004, class: "not_found",
@@ -92,7 +92,7 @@ export const codes = [
     symbol: "E_INPUT_TOO_LARGE", domain: "common", number: 1005, rpc: 1005, class: "too_large",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "An input is larger than the server accepts.",
-    action: "Shorten the input to the size named in the details, or split it over several calls.",
+    action: "Shorten the input to the size named in this error, or split it over several calls.",
   },
   {
     symbol: "E_UNSUPPORTED", domain: "common", number: 1006, rpc: 1006, class: "unsupported",
@@ -104,13 +104,13 @@ export const codes = [
     symbol: "E_PY_EXEC_FAIL", domain: "python", number: 2000, rpc: 2000, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: ["E_PY_EXEC_FAILED"],
     message: "The Python code ended with an error.",
-    action: "Read the error in the details, fix the code and send the corrected version.",
+    action: "Read the error, fix the code and send the corrected version.",
   },
   {
     symbol: "E_PY_SECURITY", domain: "python", number: 2001, rpc: 2001, class: "denied",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The Python code uses something the sandbox forbids.",
-    action: "Remove the forbidden import or operation named in the details and send code that does without it.",
+    action: "Remove the forbidden import or operation named in this error and send code that does without it.",
   },
   {
     symbol: "E_PY_TIMEOUT", domain: "python", number: 2002, rpc: 2002, class: "timeout",
@@ -128,7 +128,7 @@ export const codes = [
     symbol: "E_PY_INVALID_PARAMS", domain: "python", number: 2004, rpc: 2004, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The parameters for the Python run do not fit.",
-    action: "Correct the parameters named in the details and send a new call.",
+    action: "Correct the parameters named in this error and send a new call.",
   },
   {
     symbol: "E_PW_NAV", domain: "playwright", number: 2100, rpc: 2100, class: "unavailable",
@@ -224,7 +224,7 @@ export const codes = [
     symbol: "E_FS_WRITE_TOO_LARGE", domain: "filesystem", number: 2503, rpc: 2503, class: "too_large",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The content to write is larger than allowed.",
-    action: "Shorten the content to the size named in the details, or split it over several files.",
+    action: "Shorten the content to the size named in this error, or split it over several files.",
   },
   {
     symbol: "E_SQL_CONN", domain: "sql", number: 2600, rpc: 2600, class: "unavailable",
@@ -236,7 +236,7 @@ export const codes = [
     symbol: "E_SQL_QUERY", domain: "sql", number: 2601, rpc: 2601, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The database rejected the query.",
-    action: "Read the rejection in the details, correct the query and send the new one.",
+    action: "Read why the database rejected it, correct the query and send the new one.",
   },
   {
     symbol: "E_NOTION_AUTH", domain: "notion", number: 2700, rpc: 2700, class: "denied",
@@ -308,7 +308,7 @@ export const codes = [
     symbol: "E_TAVILY_INVALID_PARAMS", domain: "tavily", number: 2805, rpc: 2805, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: ["E_TV_INVALID_PARAMS"],
     message: "The search parameters do not fit.",
-    action: "Correct the parameters named in the details and send a new search.",
+    action: "Correct the parameters named in this error and send a new search.",
   },
   {
     symbol: "E_TAVILY_PARSE", domain: "tavily", number: 2806, rpc: 2806, class: "unavailable",
@@ -392,7 +392,7 @@ export const codes = [
     symbol: "INVALID_INPUT_TYPE", domain: "kaiza", number: 3203, rpc: 3203, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "An argument has the wrong type.",
-    action: "Give the argument named in the details the type it asks for and make a new call.",
+    action: "Give the argument named in this error the type it asks for and make a new call.",
   },
   {
     symbol: "INVALID_INPUT_FORMAT", domain: "kaiza", number: 3204, rpc: 3204, class: "bad_request",
@@ -404,13 +404,13 @@ export const codes = [
     symbol: "INVALID_INPUT_VALUE", domain: "kaiza", number: 3205, rpc: 3205, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "An argument has a value that is not allowed.",
-    action: "Choose an allowed value for the argument named in the details and make a new call.",
+    action: "Choose an allowed value for the argument named in this error and make a new call.",
   },
   {
     symbol: "MISSING_REQUIRED_FIELD", domain: "kaiza", number: 3206, rpc: 3206, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "A required argument is missing.",
-    action: "Add the argument named in the details and make a new call.",
+    action: "Add the argument named in this error and make a new call.",
   },
   {
     symbol: "UNAUTHORIZED_ACTION", domain: "kaiza", number: 3207, rpc: 3207, class: "denied",
@@ -422,7 +422,7 @@ export const codes = [
     symbol: "INSUFFICIENT_PERMISSIONS", domain: "kaiza", number: 3208, rpc: 3208, class: "denied",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The caller lacks a permission that this action needs.",
-    action: "Ask for the permission named in the details, or choose an action that needs less.",
+    action: "Ask for the permission named in this error, or choose an action that needs less.",
   },
   {
     symbol: "ROLE_MISMATCH", domain: "kaiza", number: 3209, rpc: 3209, class: "denied",
@@ -524,25 +524,25 @@ export const codes = [
     symbol: "POLICY_VIOLATION", domain: "kaiza", number: 3225, rpc: 3225, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The change breaks a policy of the workspace.",
-    action: "Change the content so that it keeps the rule named in the details, then write it.",
+    action: "Change the content so that it keeps the rule named in this error, then write it.",
   },
   {
     symbol: "RUST_POLICY_VIOLATION", domain: "kaiza", number: 3226, rpc: 3226, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The Rust code breaks a policy of the workspace.",
-    action: "Replace the forbidden construct named in the details, then write the file.",
+    action: "Replace the forbidden construct named in this error, then write the file.",
   },
   {
     symbol: "PREFLIGHT_FAILED", domain: "kaiza", number: 3227, rpc: 3227, class: "precondition",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The checks failed after the change, and it was undone.",
-    action: "Read the output in the details, fix what the checks found and write the corrected content.",
+    action: "Read the output of the checks, fix what they found and write the corrected content.",
   },
   {
     symbol: "INVARIANT_VIOLATION", domain: "kaiza", number: 3228, rpc: 3228, class: "internal",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "A rule that must always hold was broken.",
-    action: "Stop, and report the invariant named in the envelope with the reference.",
+    action: "Stop, and report the invariant that this error names, with the reference.",
   },
   {
     symbol: "BOOTSTRAP_FAILURE", domain: "kaiza", number: 3229, rpc: 3229, class: "precondition",
@@ -554,7 +554,7 @@ export const codes = [
     symbol: "SELF_AUDIT_FAILURE", domain: "kaiza", number: 3230, rpc: 3230, class: "internal",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The server found a fault in itself and refuses to work.",
-    action: "Tell the operator; the finding in the details must be repaired and the server restarted.",
+    action: "Tell the operator; the fault must be repaired and the server restarted.",
   },
   {
     symbol: "AUDIT_LOG_FAILED", domain: "kaiza", number: 3231, rpc: 3231, class: "unavailable",
@@ -584,7 +584,7 @@ export const codes = [
     symbol: "VALIDATION_ERROR", domain: "workrail", number: 3300, rpc: 3300, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The input of the workflow tool is not valid.",
-    action: "Correct every field listed in the details; the template there shows a call that passes.",
+    action: "Correct every field listed in this error and make a new call.",
   },
   {
     symbol: "NOT_FOUND", domain: "workrail", number: 3301, rpc: 3301, class: "not_found",
@@ -596,7 +596,7 @@ export const codes = [
     symbol: "PRECONDITION_FAILED", domain: "workrail", number: 3302, rpc: 3302, class: "precondition",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The workflow is not in a state that allows this.",
-    action: "Do what the details ask for, or begin the workflow anew with start_workflow.",
+    action: "Do what this error asks for, or begin the workflow anew with start_workflow.",
   },
   {
     symbol: "TIMEOUT", domain: "workrail", number: 3303, rpc: 3303, class: "timeout",
@@ -722,19 +722,19 @@ export const codes = [
     symbol: "INVALID_PARAMS", domain: "dual", number: 3500, rpc: 3500, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The parameters of the tool are not valid.",
-    action: "Correct the fields listed in the details and make a new call.",
+    action: "Correct the fields listed in this error and make a new call.",
   },
   {
     symbol: "HANDLER_ERROR", domain: "dual", number: 3501, rpc: 3501, class: "internal",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The tool broke while handling the call.",
-    action: "Report it with the reference; if the details name a more exact code, act on that one.",
+    action: "Report it with the reference; if this error names a more exact code, act on that one.",
   },
   {
     symbol: "ERR_VALIDATION", domain: "dual", number: 3502, rpc: 3502, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The task is not valid as given.",
-    action: "Correct the fields named in the details and create the task anew.",
+    action: "Correct the fields named in this error and create the task anew.",
   },
   {
     symbol: "ERR_NOT_FOUND", domain: "dual", number: 3503, rpc: 3503, class: "not_found",
@@ -752,7 +752,7 @@ export const codes = [
     symbol: "ERR_INVALID_TRANSITION", domain: "dual", number: 3505, rpc: 3505, class: "precondition",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The task cannot change from its present status to this one.",
-    action: "Choose one of the allowed statuses listed in the details.",
+    action: "Choose one of the allowed statuses listed in this error.",
   },
   {
     symbol: "ERR_SESSION_EXISTS", domain: "dual", number: 3506, rpc: 3506, class: "conflict",
@@ -806,7 +806,7 @@ export const codes = [
     symbol: "FALLBACK_CHAIN_EXHAUSTED", domain: "dual", number: 3514, rpc: 3514, class: "unavailable",
     retry: { kind: "retryable_after_ms", afterMs: 5000 }, status: "active", since: "0.1.0", aliases: ["FallbackChainExhaustedError"],
     message: "Every route of the fallback chain failed.",
-    action: "Wait as long as the retry advice says and send the same call again; the details list why each route failed.",
+    action: "Wait as long as the retry advice says and send the same call again; if it persists, tell the operator.",
   },
   {
     symbol: "TOOL_NOT_ADMITTED", domain: "dual", number: 3515, rpc: 3515, class: "denied",
@@ -884,7 +884,7 @@ export const codes = [
     symbol: "INVALID_REQUEST_PARAMS", domain: "candor", number: 4008, rpc: -32602, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The parameters of the request do not fit its method.",
-    action: "Correct the parameters named in the details and send a new request.",
+    action: "Correct the parameters named in this error and send a new request.",
   },
   {
     symbol: "TOOL_NOT_FOUND", domain: "candor", number: 4009, rpc: -32602, class: "not_found",
@@ -914,7 +914,7 @@ export const codes = [
     symbol: "INVALID_ARGUMENTS", domain: "candor", number: 4013, rpc: 4013, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The arguments do not fit the tool.",
-    action: "Correct every argument listed in the details and make a new call.",
+    action: "Correct every argument listed in this error and make a new call.",
   },
   {
     symbol: "OUTPUT_INVALID", domain: "candor", number: 4014, rpc: 4014, class: "internal",
@@ -974,13 +974,13 @@ export const codes = [
     symbol: "CAPABILITY_REQUIRED", domain: "candor", number: 4023, rpc: -32021, class: "precondition",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The request needs a client capability that was not declared.",
-    action: "Declare the capability named in the details, if the client has it, and send a new request.",
+    action: "Declare the capability named in this error, if the client has it, and send a new request.",
   },
   {
     symbol: "PROTOCOL_VERSION_UNSUPPORTED", domain: "candor", number: 4024, rpc: -32022, class: "unsupported",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The protocol version is not supported.",
-    action: "Use one of the supported versions listed in the details.",
+    action: "Use one of the supported versions listed in this error.",
   },
   {
     symbol: "MALFORMED_MESSAGE", domain: "candor", number: 4025, rpc: -32600, class: "bad_request",
@@ -1028,7 +1028,7 @@ export const codes = [
     symbol: "PRECONDITION_FAILED", domain: "candor", number: 4035, rpc: 4035, class: "precondition",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "Something else has to happen first.",
-    action: "Do what the details name first, then make this call.",
+    action: "Do first what this error names, then make this call.",
   },
   {
     symbol: "CONFIGURATION_MISSING", domain: "candor", number: 4036, rpc: 4036, class: "precondition",
@@ -1082,7 +1082,7 @@ export const codes = [
     symbol: "UNSUPPORTED", domain: "candor", number: 4044, rpc: 4044, class: "unsupported",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "This is not supported here.",
-    action: "Choose another way; the details or the tool's description say what is supported.",
+    action: "Choose another way; the tool's description says what is supported.",
   },
   {
     symbol: "UNAVAILABLE", domain: "candor", number: 4045, rpc: 4045, class: "unavailable",
@@ -1142,7 +1142,7 @@ export const codes = [
     symbol: "UPSTREAM_REJECTED", domain: "candor", number: 4056, rpc: 4056, class: "bad_request",
     retry: { kind: "not_retryable" }, status: "active", since: "0.1.0", aliases: [],
     message: "The service behind the tool rejected the request.",
-    action: "Read the reason in the details, correct the arguments and make a new call.",
+    action: "Read the reason, correct the arguments and make a new call.",
   },
   {
     symbol: "UPSTREAM_RATE_LIMITED", domain: "candor", number: 4057, rpc: 4057, class: "rate_limited",
@@ -1196,7 +1196,7 @@ export const codes = [
     symbol: "RETRY_EXHAUSTED", domain: "candor", number: 4069, rpc: 4069, class: "unavailable",
     retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
     message: "The call failed as often as it may be attempted.",
-    action: "Stop calling for now, and tell the operator; the details list the attempts.",
+    action: "Stop calling for now, and tell the operator.",
   },
   {
     symbol: "REPEATED_FAILURE", domain: "candor", number: 4070, rpc: 4070, class: "precondition",
@@ -1256,7 +1256,7 @@ export const codes = [
     symbol: "CONFIG_INVALID", domain: "candor", number: 4079, rpc: 4079, class: "precondition",
     retry: { kind: "not_retryable" }, status: "reserved", since: "0.1.0", aliases: [],
     message: "The configuration is not valid.",
-    action: "Correct the setting at the place named in the details.",
+    action: "Correct the setting that this error names.",
   },
   {
     symbol: "PROBE_TARGET_UNREACHABLE", domain: "candor", number: 4085, rpc: 4085, class: "unavailable",
