@@ -45,6 +45,7 @@ crash: ## kill N=5000 writers of a ledger, and cut the power two hundred times a
 	go test -count=1 -timeout 0 -v -run '^TestR10' ./cmd/internal/gateway/http ./cmd/candor -hostile 25
 	go test -count=1 -timeout 0 -v -run '^TestR21' ./cmd/internal/workbench/kaiza -sweep 1
 	go test -count=1 -timeout 0 -v -run '^Test(W10Two|W12Servers|W18AKill|Scripted|AgentWithout)' ./cmd/internal/workbench/workrail -long
+	go test -count=1 -timeout 0 -v -run '^Test(H9|H10|SessionSurvives|Sessions|Refused|Addresses|PageCannot|ContentAfter)' ./cmd/internal/workbench/harness ./cmd/internal/workbench/harness/browser -all
 
 soak: ## append to a ledger for long, and see that nothing grows
 	go test -count=1 -timeout 0 -v -run '^TestSoak' ./ledger -soak 1000000

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"time"
 )
@@ -19,6 +20,15 @@ type DeniedError struct {
 // Error names the host as requested, not the addresses it resolves to.
 func (e *DeniedError) Error() string {
 	return fmt.Sprintf("connecting to %s: the address is not allowed", net.JoinHostPort(e.Host, strconv.Itoa(int(e.Port))))
+}
+
+// HostPort returns the host:port that an http or https URL is loaded from.
+func HostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
 }
 
 // Resolver looks up the addresses of a name. [net.Resolver] is one.

@@ -11,6 +11,8 @@ import (
 // binary is the path of the shipped program. The tests of this package use it only as clients do.
 var binary string
 
+var all = flag.Bool("all", false, "run the long forms: a million errors, ten rounds of 64 clients")
+
 func TestMain(m *testing.M) {
 	flag.Parse()
 	testbinary.Parallel(6)

@@ -94,9 +94,10 @@ func (d *driver) sessions(context.Context, struct{}) (sessionList, error) {
 	return list, nil
 }
 
-// sessionInput holds the parameters of close.
-type sessionInput struct {
-	Session string `json:"session"`
+// stepInput holds the parameters of all methods with a session; close ignores the timeout.
+type stepInput struct {
+	Session   string `json:"session"`
+	TimeoutMs int64  `json:"timeoutMs"`
 }
 
 // closing is the result of close.
@@ -104,7 +105,7 @@ type closing struct {
 	Closed bool `json:"closed"`
 }
 
-func (d *driver) close(_ context.Context, in sessionInput) (closing, error) {
+func (d *driver) close(_ context.Context, in stepInput) (closing, error) {
 	s, err := d.find(in.Session)
 	if err != nil {
 		return closing{}, err
@@ -127,21 +128,21 @@ func (d *driver) find(id string) (*session, error) {
 }
 
 // use runs a step with a session. Steps with the same session run one after the other.
-func use[R any](ctx context.Context, d *driver, id, step string, timeoutMs int64, run func(context.Context, *session) (R, error)) (result R, err error) {
-	s, err := d.find(id)
+func use[R any](ctx context.Context, d *driver, in stepInput, step string, run func(context.Context, *session) (R, error)) (result R, err error) {
+	s, err := d.find(in.Session)
 	if err != nil {
 		return result, err
 	}
 	limit := d.config.Timeout
-	if timeoutMs > 0 {
-		limit = min(limit, time.Duration(timeoutMs)*time.Millisecond)
+	if in.TimeoutMs > 0 {
+		limit = min(limit, time.Duration(in.TimeoutMs)*time.Millisecond)
 	}
 	stepCtx, cancel := context.WithTimeoutCause(ctx, limit, errTimeUp)
 	defer cancel()
 	select {
 	case s.turn <- struct{}{}:
 	case <-s.closed:
-		return use(ctx, d, id, step, timeoutMs, run) // returns the reason
+		return use(ctx, d, in, step, run) // returns the reason
 	case <-stepCtx.Done():
 		if ctx.Err() != nil {
 			return result, ctx.Err()

@@ -1,7 +1,6 @@
 package browser
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/guard"
@@ -59,8 +59,7 @@ type chromium struct {
 	profile string // the path of dir
 	output  *tailBuffer
 
-	mu   sync.Mutex
-	over bool // it was stopped because of its memory use
+	overMemory atomic.Bool // it was stopped because of its memory use
 }
 
 // pipeScript starts a program with its standard input and output as file descriptors 3 and 4, which Chromium uses for
@@ -94,11 +93,7 @@ func (b *chromium) start(c Config, path, proxyAddress string, onEvent func(*cdpr
 	cmd := exec.Command("/bin/sh", args...) //nolint:noctx // it lives as long as its session
 	cmd.Dir, cmd.Env = b.profile, environment(b.profile)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = pipes[0], pipes[3], pipes[5]
-	options := guard.Options{Self: c.Guard, Limits: guard.Limits{Data: maxData, File: maxFile}}
-	if b.dir.Lock != nil {
-		options.Hold = []*os.File{b.dir.Lock}
-	}
-	b.process, err = guard.Start(cmd, options)
+	b.process, err = guard.Start(cmd, guard.Options{Self: c.Guard, Limits: guard.Limits{Data: maxData, File: maxFile}, Hold: b.dir.Held()})
 	closeAll([]*os.File{pipes[0], pipes[3], pipes[5]}) // Chromium has its own copies
 	if err != nil {
 		closeAll([]*os.File{pipes[1], pipes[2], pipes[4]})
@@ -166,21 +161,12 @@ func (b *chromium) watch(limit int64) {
 			return
 		case <-tick.C:
 			if b.process.Memory() > limit {
-				b.mu.Lock()
-				b.over = true
-				b.mu.Unlock()
+				b.overMemory.Store(true)
 				b.process.Kill()
 				return
 			}
 		}
 	}
-}
-
-// overMemory reports whether Chromium was stopped because of its memory use.
-func (b *chromium) overMemory() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.over
 }
 
 // browser returns the endpoint for commands to the browser itself.
@@ -218,12 +204,6 @@ func (t *tailBuffer) Write(b []byte) (int, error) {
 		t.text = append(t.text[:0], t.text[extra:]...)
 	}
 	return len(b), nil
-}
-
-func (t *tailBuffer) contains(s string) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return bytes.Contains(t.text, []byte(s))
 }
 
 // String returns the kept bytes on one line.

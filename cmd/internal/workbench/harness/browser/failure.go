@@ -105,7 +105,7 @@ func (k kind) failGone(s *session, cause error) error {
 	s.end(s.died())
 	again := candor.WithSuggestion("Launch a new session and repeat the steps.")
 	switch {
-	case s.browser.overMemory():
+	case s.browser.overMemory.Load():
 		details := fmt.Sprintf("the browser used more than %d MiB of memory; the session is closed", s.config.MaxMemory>>20)
 		return domain.Fail(common.LimitExceeded, details, cause)
 	case s.over() == closedText:
@@ -154,24 +154,11 @@ func navFailure(p *proxy, address, text string) error {
 		e.text = text
 	}
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
-		if cause := p.failure(hostPort(u)); cause != nil {
+		if cause := p.failure(netpolicy.HostPort(u)); cause != nil {
 			e.cause, e.text = cause, connectText(cause)
 		}
 	}
 	return e
-}
-
-// hostPort returns the host:port that a URL is loaded from.
-func hostPort(u *url.URL) string {
-	port := u.Port()
-	switch {
-	case port != "":
-	case u.Scheme == "https":
-		port = "443"
-	default:
-		port = "80"
-	}
-	return net.JoinHostPort(u.Hostname(), port)
 }
 
 // connectText returns Chromium's name for a connection failure.

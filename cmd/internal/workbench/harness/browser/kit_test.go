@@ -22,6 +22,8 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/testbinary"
 )
 
+var all = flag.Bool("all", false, "open every hostile page, not only a part of them")
+
 // TestMain also runs the guard, or launches a session, depending on the arguments.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "guard" {
@@ -136,8 +138,8 @@ func (k *kit) close() {
 // sharedTraffic is the traffic limit for one page of a shared kit.
 const sharedTraffic = 4 << 20
 
-// maxShared is the number of shared kits. More of them compete for the processor.
-const maxShared = 2
+// maxShared is the number of shared kits. Starting another one costs more than it saves.
+const maxShared = 1
 
 // shared holds kits with one session each, for tests that do not break the session, because starting a Chromium takes
 // seconds. A test has exclusive use of a kit until it ends.

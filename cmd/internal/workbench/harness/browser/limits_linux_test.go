@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/codes/common"
-
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/codes/common"
 )
 
-// TestLeastMemoryIsEnoughForAPage checks that the minimum memory is enough for a small page.
+// TestLeastMemoryIsEnoughForAPage checks that the minimum memory is enough for a small page, and that a session is not
+// listed when its browser has exited.
 func TestLeastMemoryIsEnoughForAPage(t *testing.T) {
 	t.Parallel()
 	c, err := configFromEnv(domain.Environment{Getenv: func(name string) string { return map[string]string{EnvMemory: "512"}[name] }})
@@ -34,6 +34,26 @@ func TestLeastMemoryIsEnoughForAPage(t *testing.T) {
 	if text := pageOf(t, k.call(t, "pw/content", args{"session": session}))["text"]; text != "text" {
 		t.Errorf("the text is %v", text)
 	}
+	p := k.drivers[0].pool
+	if n := len(p.list()); n != 1 {
+		t.Errorf("%d sessions before the browser exits", n)
+	}
+	browser := k.chromium(t, session)
+	killChromium(browser.profile)
+	<-browser.client.done
+	if n := len(p.list()); n != 0 {
+		t.Errorf("%d sessions after the browser has exited", n)
+	}
+}
+
+// killChromium kills the browser with a profile, but not its guard.
+func killChromium(profile string) {
+	for _, pid := range using(profile) {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if strings.Contains(string(line), "remote-debugging-pipe") && !strings.Contains(string(line), "guard") {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
 }
 
 // TestMemoryLimitIsNamedAtLaunch checks that the error for a browser that exceeds its memory names the limit, even
@@ -49,30 +69,5 @@ func TestMemoryLimitIsNamedAtLaunch(t *testing.T) {
 	var e *candor.Error
 	if !errors.As(err, &e) || e.Code() != common.LimitExceeded || !strings.Contains(fmt.Sprint(e.Details()), "more than 1 MiB of memory") {
 		t.Errorf("%s", explain(err))
-	}
-}
-
-// TestDeadSessionIsNotListed checks that a session is not listed when its browser has exited.
-func TestDeadSessionIsNotListed(t *testing.T) {
-	t.Parallel()
-	needChromium(t)
-	p := newPool(Config{Guard: self(t)}.withDefaults(), "x-")
-	defer p.close()
-	s, err := p.launch(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := len(p.list()); n != 1 {
-		t.Fatalf("%d sessions", n)
-	}
-	for _, pid := range using(s.browser.profile) {
-		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		if strings.Contains(string(line), "remote-debugging-pipe") && !strings.Contains(string(line), "guard") {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-		}
-	}
-	<-s.browser.client.done
-	if n := len(p.list()); n != 0 {
-		t.Errorf("%d sessions", n)
 	}
 }

@@ -57,10 +57,9 @@ type pageResult struct {
 
 // navigateInput holds the parameters of navigate.
 type navigateInput struct {
-	Session   string `json:"session"`
+	stepInput
 	URL       string `json:"url"`
 	WaitUntil string `json:"waitUntil"`
-	TimeoutMs int64  `json:"timeoutMs"`
 }
 
 // navigateStep is the name of the step that replaces the page.
@@ -78,7 +77,7 @@ func (d *driver) navigate(ctx context.Context, in navigateInput) (pageResult, er
 	if !ok {
 		return pageResult{}, domain.Fail(common.InvalidParams, "waitUntil: not load, domcontentloaded or commit", nil)
 	}
-	return use(ctx, d, in.Session, navigateStep, in.TimeoutMs, func(ctx context.Context, s *session) (pageResult, error) {
+	return use(ctx, d, in.stepInput, navigateStep, func(ctx context.Context, s *session) (pageResult, error) {
 		t := s.current()
 		ctx, cancel := meter(ctx, s)
 		defer cancel()
@@ -166,9 +165,8 @@ func describe(ctx context.Context, s *session, t *tab, maxText int) (pageResult,
 
 // contentInput holds the parameters of content.
 type contentInput struct {
-	Session   string `json:"session"`
-	MaxChars  int    `json:"maxChars"`
-	TimeoutMs int64  `json:"timeoutMs"`
+	stepInput
+	MaxChars int `json:"maxChars"`
 }
 
 func (d *driver) content(ctx context.Context, in contentInput) (pageResult, error) {
@@ -176,18 +174,16 @@ func (d *driver) content(ctx context.Context, in contentInput) (pageResult, erro
 	if in.MaxChars > 0 {
 		most = min(in.MaxChars, maxContent)
 	}
-	return use(ctx, d, in.Session, "content", in.TimeoutMs, func(ctx context.Context, s *session) (pageResult, error) {
+	return use(ctx, d, in.stepInput, "content", func(ctx context.Context, s *session) (pageResult, error) {
 		return describe(ctx, s, s.current(), most)
 	})
 }
 
 // selectInput holds the parameters of select.
 type selectInput struct {
-	Session    string   `json:"session"`
-	Selector   string   `json:"selector"`
+	clickInput
 	Attributes []string `json:"attributes"`
 	Limit      int      `json:"limit"`
-	TimeoutMs  int64    `json:"timeoutMs"`
 }
 
 // element is an element of a page.
@@ -221,7 +217,7 @@ func (d *driver) selectElements(ctx context.Context, in selectInput) (selection,
 	if in.Limit > 0 {
 		limit = min(in.Limit, maxElements)
 	}
-	return use(ctx, d, in.Session, "select", in.TimeoutMs, func(ctx context.Context, s *session) (selection, error) {
+	return use(ctx, d, in.stepInput, "select", func(ctx context.Context, s *session) (selection, error) {
 		found, err := evaluate[struct {
 			Invalid  bool      `json:"invalid"`
 			Count    int       `json:"count"`
@@ -265,9 +261,8 @@ func bounded(elements []element) []element {
 
 // imageInput holds the parameters of screenshot.
 type imageInput struct {
-	Session   string `json:"session"`
-	Format    string `json:"format"`
-	TimeoutMs int64  `json:"timeoutMs"`
+	stepInput
+	Format string `json:"format"`
 }
 
 // image is the result of screenshot.
@@ -284,7 +279,7 @@ func (d *driver) screenshot(ctx context.Context, in imageInput) (image, error) {
 	} else if in.Format != "" && in.Format != "png" {
 		return image{}, domain.Fail(common.InvalidParams, "format: not png or jpeg", nil)
 	}
-	return use(ctx, d, in.Session, "screenshot", in.TimeoutMs, func(ctx context.Context, s *session) (image, error) {
+	return use(ctx, d, in.stepInput, "screenshot", func(ctx context.Context, s *session) (image, error) {
 		if err := s.current().check(ctx, s.proxy); err != nil {
 			return image{}, err
 		}
@@ -330,16 +325,15 @@ func waitFor(ctx context.Context, s *session, t *tab, script string, args ...any
 
 // clickInput holds the parameters of click.
 type clickInput struct {
-	Session   string `json:"session"`
-	Selector  string `json:"selector"`
-	TimeoutMs int64  `json:"timeoutMs"`
+	stepInput
+	Selector string `json:"selector"`
 }
 
 func (d *driver) click(ctx context.Context, in clickInput) (pageResult, error) {
 	if err := d.checkSelector(in.Selector); err != nil {
 		return pageResult{}, err
 	}
-	return use(ctx, d, in.Session, "click", in.TimeoutMs, func(ctx context.Context, s *session) (pageResult, error) {
+	return use(ctx, d, in.stepInput, "click", func(ctx context.Context, s *session) (pageResult, error) {
 		t := s.current()
 		p, err := waitFor(ctx, s, t, pointScript, in.Selector)
 		if err != nil {
@@ -378,11 +372,9 @@ func afterAction(ctx context.Context, s *session, t *tab) (pageResult, error) {
 
 // typeInput holds the parameters of type.
 type typeInput struct {
-	Session   string `json:"session"`
-	Selector  string `json:"selector"`
-	Text      string `json:"text"`
-	Replace   bool   `json:"replace"`
-	TimeoutMs int64  `json:"timeoutMs"`
+	clickInput
+	Text    string `json:"text"`
+	Replace bool   `json:"replace"`
 }
 
 func (d *driver) typeText(ctx context.Context, in typeInput) (pageResult, error) {
@@ -392,7 +384,7 @@ func (d *driver) typeText(ctx context.Context, in typeInput) (pageResult, error)
 	if len(in.Text) > maxTyped {
 		return pageResult{}, domain.Fail(common.InputTooLarge, fmt.Sprintf("text: %d characters, more than %d", len(in.Text), maxTyped), nil)
 	}
-	return use(ctx, d, in.Session, "type", in.TimeoutMs, func(ctx context.Context, s *session) (pageResult, error) {
+	return use(ctx, d, in.stepInput, "type", func(ctx context.Context, s *session) (pageResult, error) {
 		t := s.current()
 		if _, err := waitFor(ctx, s, t, focusScript, in.Selector, in.Replace); err != nil {
 			return pageResult{}, err

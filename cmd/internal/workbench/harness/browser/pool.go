@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -151,5 +150,3 @@ func (p *pool) close() {
 	}
 	wait.Wait()
 }
-
-func errAttr(err error) slog.Attr { return slog.String("error", err.Error()) }

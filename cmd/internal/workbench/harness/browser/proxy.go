@@ -11,8 +11,8 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/http/httputil"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,6 +40,7 @@ var errTraffic = errors.New("too much traffic")
 type proxy struct {
 	dialer    *netpolicy.Dialer
 	transport *http.Transport
+	forwarder *httputil.ReverseProxy
 	server    *http.Server
 	listener  net.Listener
 	secret    string
@@ -72,6 +73,7 @@ func newProxy(dialer *netpolicy.Dialer) (*proxy, error) {
 		Handler: p, ReadHeaderTimeout: 30 * time.Second, IdleTimeout: proxyIdle, MaxHeaderBytes: maxProxyHeader,
 		ErrorLog: log.New(io.Discard, "", 0), // errors contain text of pages
 	}
+	p.forwarder = p.newForwarder()
 	go func() { _ = p.server.Serve(listener) }()
 	return p, nil
 }
@@ -166,7 +168,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Host == signInHost:
 		w.Header().Set("Content-Type", "text/html")
 	default:
-		p.forward(ctx, w, r)
+		p.forwarder.ServeHTTP(w, r.WithContext(ctx))
 	}
 }
 
@@ -206,7 +208,7 @@ func (p *proxy) tunnel(ctx context.Context, w http.ResponseWriter, r *http.Reque
 		copyIdle(up, io.MultiReader(io.LimitReader(buffered, int64(buffered.Reader.Buffered())), down), down)
 		_ = up.Close()
 	}()
-	copyIdle(down, &meteredReader{up, p}, up)
+	copyIdle(down, &meteredBody{up, p}, up)
 	_ = down.Close()
 	<-ended
 }
@@ -228,76 +230,41 @@ func copyIdle(to io.Writer, from io.Reader, conn net.Conn) {
 	}
 }
 
-// forward forwards a plain HTTP request and its response.
-func (p *proxy) forward(ctx context.Context, w http.ResponseWriter, r *http.Request) {
-	hostport := r.URL.Host
-	if r.URL.Port() == "" {
-		hostport = net.JoinHostPort(r.URL.Hostname(), "80")
-	}
-	out := r.Clone(ctx)
-	out.RequestURI, out.Host = "", r.URL.Host
-	removeHopByHop(out.Header)
-	if out.Header.Get("User-Agent") == "" {
-		out.Header.Set("User-Agent", "") // otherwise Go sends its own
-	}
-	response, err := p.transport.RoundTrip(out)
-	if err != nil {
-		p.note(ctx, hostport, err)
-		drop(w)
-		return
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode == http.StatusProxyAuthRequired || response.StatusCode == http.StatusSwitchingProtocols {
-		p.note(ctx, hostport, errors.New("unexpected status"))
-		drop(w)
-		return
-	}
-	removeHopByHop(response.Header)
-	maps.Copy(w.Header(), response.Header)
-	w.WriteHeader(response.StatusCode)
-	if _, err := io.Copy(flushWriter{w}, &meteredReader{response.Body, p}); err != nil {
-		drop(w) // a truncated response must not look complete
+// newForwarder returns a handler that forwards plain HTTP requests and their responses.
+func (p *proxy) newForwarder() *httputil.ReverseProxy {
+	return &httputil.ReverseProxy{
+		Transport:     p.transport,
+		ErrorLog:      p.server.ErrorLog,
+		FlushInterval: -1, // the browser sees a slow page as it arrives
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.RawQuery = r.In.URL.RawQuery // also one that Go cannot parse
+			r.Out.Host = r.In.URL.Host
+		},
+		ModifyResponse: func(r *http.Response) error {
+			if r.StatusCode == http.StatusProxyAuthRequired || r.StatusCode == http.StatusSwitchingProtocols {
+				return errors.New("unexpected status")
+			}
+			r.Body = &meteredBody{r.Body, p}
+			return nil
+		},
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			p.note(r.Context(), netpolicy.HostPort(r.URL), err)
+			drop(w)
+		},
 	}
 }
 
-// flushWriter flushes after each write, so that the browser sees a slow page as it arrives.
-type flushWriter struct{ w http.ResponseWriter }
-
-func (f flushWriter) Write(b []byte) (int, error) {
-	n, err := f.w.Write(b)
-	if err == nil {
-		err = http.NewResponseController(f.w).Flush()
-	}
-	return n, err
-}
-
-// meteredReader counts the bytes read against the traffic of a proxy.
-type meteredReader struct {
-	io.Reader
+// meteredBody counts the bytes read against the traffic of a proxy.
+type meteredBody struct {
+	io.ReadCloser
 	proxy *proxy
 }
 
-func (m *meteredReader) Read(b []byte) (int, error) {
-	n, err := m.Reader.Read(b)
+func (m *meteredBody) Read(b []byte) (int, error) {
+	n, err := m.ReadCloser.Read(b)
 	if m.proxy.traffic.Add(-int64(n)) < 0 {
 		m.proxy.spend()
 		return 0, errTraffic
 	}
 	return n, err
-}
-
-// hopByHop lists the headers that apply to one connection only.
-var hopByHop = []string{
-	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
-}
-
-func removeHopByHop(h http.Header) {
-	for _, list := range h["Connection"] {
-		for name := range strings.SplitSeq(list, ",") {
-			h.Del(strings.TrimSpace(name))
-		}
-	}
-	for _, name := range hopByHop {
-		h.Del(name)
-	}
 }

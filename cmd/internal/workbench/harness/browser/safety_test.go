@@ -4,9 +4,11 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -34,11 +36,14 @@ func TestAddressesThatAreNotPublicAreRefused(t *testing.T) {
 	k, session := sharedKit(t)
 	server, reached := forbidden(t)
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(server.URL, "http://"))
-	for _, host := range []string{
+	for i, host := range []string{
 		"127.0.0.1", "localhost", "localhost.", "LOCALHOST", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "0", "0.0.0.0", "[::1]", "[::]",
 		"[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "127.0.0.2", "foo.localhost", "①②⑦.0.0.1",
 		"169.254.169.254", "[fd00:ec2::254]", "10.0.0.1", "192.168.1.1", "172.16.0.1", "100.100.100.200", "224.0.0.1", "[fe80::1]",
 	} {
+		if !*all && i%2 == 1 && i > 1 {
+			continue // the tests of netpolicy have all addresses
+		}
 		for _, scheme := range []string{"http", "https"} {
 			if scheme == "https" && host != "localhost" && host != "[::ffff:127.0.0.1]" {
 				continue // a tunnel requests the same addresses
@@ -138,8 +143,12 @@ func TestPageCannotNavigateToForbiddenAddresses(t *testing.T) {
 			fmt.Fprintf(w, `<iframe srcdoc="<script>top.location='%s'</script>"></iframe>`, target)
 		},
 	}
-	for way, write := range ways {
-		for name, target := range targets {
+	for i, way := range slices.Sorted(maps.Keys(ways)) {
+		for j, name := range slices.Sorted(maps.Keys(targets)) {
+			if !*all && (i+j)%len(targets) > 1 {
+				continue // every way and every target is used twice
+			}
+			write, target := ways[way], targets[name]
 			address := k.site.handle("/leave-"+strings.ReplaceAll(way, " ", "-")+"-"+name, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "text/html")
 				write(w, target)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -59,12 +60,15 @@ func open(ctx context.Context, id string, c Config, path string) (*session, erro
 	}
 	close(s.ready)
 	if err := s.prepare(ctx); err != nil {
-		output := s.browser.output
+		output := s.browser.output.String()
 		s.end("")
-		if s.browser.overMemory() {
+		switch {
+		case strings.Contains(output, "No usable sandbox"), strings.Contains(output, "setuid_sandbox"):
+			err = errSandbox
+		case s.browser.overMemory.Load():
 			err = errMemory
 		}
-		return nil, fmt.Errorf("%w; output: %s", startError(err, output), output)
+		return nil, fmt.Errorf("%w; output: %s", err, output)
 	}
 	return s, nil
 }
@@ -74,14 +78,6 @@ var errSandbox = errors.New("the sandbox of Chromium cannot be used on this syst
 
 // errMemory is the error for a Chromium that was stopped because of its memory use before it could be used.
 var errMemory = errors.New("the browser used too much memory")
-
-// startError identifies the causes of a failed start that an operator can fix.
-func startError(err error, output *tailBuffer) error {
-	if output.contains("No usable sandbox") || output.contains("setuid_sandbox") {
-		return errSandbox
-	}
-	return err
-}
 
 // prepare creates a private context and the first tab.
 func (s *session) prepare(ctx context.Context) error {
@@ -204,12 +200,9 @@ func (s *session) closeWindow(id target.SessionID, window target.ID) {
 }
 
 func (s *session) closeTarget(id target.ID) {
-	e := s.browser.browser()
-	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		_ = run(ctx, e, target.CloseTarget, target.CloseTargetParams{TargetID: id}) // it may be closed already
-	}()
+	soon(func(ctx context.Context) error {
+		return run(ctx, s.browser.browser(), target.CloseTarget, target.CloseTargetParams{TargetID: id})
+	})
 }
 
 // current returns the current tab.
@@ -283,7 +276,7 @@ func (s *session) usable() bool {
 
 // died returns the reason for a session whose browser has exited by itself.
 func (s *session) died() string {
-	if s.browser.overMemory() {
+	if s.browser.overMemory.Load() {
 		return "its browser used too much memory"
 	}
 	return "its browser ended unexpectedly"
@@ -303,7 +296,7 @@ func (s *session) end(reason string) {
 		s.reason = reason
 		s.mu.Unlock()
 		if err := s.browser.close(); err != nil {
-			s.config.Logger.Warn("removing a browser profile failed", errAttr(err))
+			s.config.Logger.Warn("removing a browser profile failed", "error", err)
 		}
 		s.proxy.close()
 		close(s.closed)

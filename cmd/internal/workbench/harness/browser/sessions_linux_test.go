@@ -3,11 +3,10 @@ package browser
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
-	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,7 +18,7 @@ import (
 // TestSessions uses two sessions for all tests that need more than one, and for those that end a session.
 func TestSessions(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, Config{MaxSessions: 2})
+	k := newKit(t, Config{MaxSessions: 2, MaxMemory: 1 << 30})
 	defer k.close()
 	var ids [2]string
 	var wait sync.WaitGroup
@@ -84,18 +83,23 @@ func openBusyPages(t *testing.T, k *kit, ids [2]string) {
 	never := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	type busy struct{ name, address string }
 	pages := make(chan busy, 16)
-	for name, address := range map[string]string{
-		"endless page":   k.site.handle("/endless", endless),
-		"no answer":      k.site.handle("/never", never),
-		"busy script":    k.site.page("/busy", "<script>for(;;);</script>"),
-		"dialogs":        k.site.page("/dialogs", "<script>for(;;)alert('x'+confirm('y')+prompt('z'))</script>"),
-		"reloading":      k.site.page("/reload", "<script>location.reload()</script>"),
-		"hanging image":  k.site.page("/image", `<img src="/never">`),
-		"print":          k.site.page("/print", "<script>for(;;)print()</script>"),
-		"beforeunload":   k.site.page("/unload", `<script>onbeforeunload=e=>{e.preventDefault();for(;;);};for(;;);</script>`),
-		"synchronous":    k.site.page("/sync", `<script>let x=new XMLHttpRequest();x.open("GET","/never",false);x.send()</script>`),
-		"many documents": k.site.page("/many", `<script>for(;;){let f=document.createElement("iframe");document.documentElement.append(f);f.remove()}</script>`),
-	} {
+	open := map[string]string{
+		"endless page": k.site.handle("/endless", endless),
+		"no answer":    k.site.handle("/never", never),
+		"busy script":  k.site.page("/busy", "<script>for(;;);</script>"),
+		"dialogs":      k.site.page("/dialogs", "<script>for(;;)alert('x'+confirm('y')+prompt('z'))</script>"),
+	}
+	if *all {
+		maps.Copy(open, map[string]string{
+			"reloading":      k.site.page("/reload", "<script>location.reload()</script>"),
+			"hanging image":  k.site.page("/image", `<img src="/never">`),
+			"print":          k.site.page("/print", "<script>for(;;)print()</script>"),
+			"beforeunload":   k.site.page("/unload", `<script>onbeforeunload=e=>{e.preventDefault();for(;;);};for(;;);</script>`),
+			"synchronous":    k.site.page("/sync", `<script>let x=new XMLHttpRequest();x.open("GET","/never",false);x.send()</script>`),
+			"many documents": k.site.page("/many", `<script>for(;;){let f=document.createElement("iframe");document.documentElement.append(f);f.remove()}</script>`),
+		})
+	}
+	for name, address := range open {
 		pages <- busy{name, address}
 	}
 	close(pages)
@@ -137,11 +141,7 @@ func killBrowser(t *testing.T, k *kit, id string) {
 	})
 	go func() {
 		<-begun
-		for _, pid := range using(profile) {
-			if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); strings.Contains(string(line), "remote-debugging-pipe") && !strings.Contains(string(line), "guard") {
-				_ = syscall.Kill(pid, syscall.SIGKILL)
-			}
-		}
+		killChromium(profile)
 	}()
 	_, details := k.fails(t, puppeteer.Launch, "pt/navigate", args{"session": id, "url": never})
 	if details != `"the browser ended during the call; the session is closed"` {

@@ -18,6 +18,10 @@ func TestRefusedRefreshIsAFailure(t *testing.T) {
 			_ = conn.Close()
 		}
 	})
+	rounds := 1
+	if *all {
+		rounds = 4
+	}
 	for name, target := range map[string]string{"forbidden": server.URL + "/", "closed": closed} {
 		for way, html := range map[string]string{
 			"meta":   fmt.Sprintf(`<meta http-equiv=refresh content="0;url=%s">`, target),
@@ -25,7 +29,7 @@ func TestRefusedRefreshIsAFailure(t *testing.T) {
 			"later":  fmt.Sprintf(`<script>onload=()=>{location=%q}</script>`, target),
 		} {
 			address := k.site.page("/refresh-"+name+"-"+way, "<title>page</title>"+html)
-			for range 4 {
+			for range rounds {
 				result, err := k.try(t.Context(), "pw/navigate", args{"session": session, "url": address})
 				if err == nil {
 					p := pageOf(t, result)
@@ -52,6 +56,9 @@ func TestContentAfterAStoppedNavigation(t *testing.T) {
 		"alerts": "<title>t</title><script>while(1)alert(1)</script>",
 		"huge":   "<title>t</title><script>for(;;)document.write('<p>'.repeat(1e5))</script>",
 	} {
+		if name == "huge" && !*all {
+			continue
+		}
 		address := k.site.page("/stopped-"+name, html)
 		k.call(t, "pw/navigate", args{"session": session, "url": fine})
 		_, _ = k.fails(t, playwright.Timeout, "pw/navigate", args{"session": session, "url": address, "timeoutMs": 700})

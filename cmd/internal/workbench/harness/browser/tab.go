@@ -237,7 +237,7 @@ func (t *tab) onEvent(m *cdproto.Message, secret string) {
 // otherwise a page could block navigation for ever.
 func (t *tab) answerDialog(kind page.DialogType) {
 	leave := kind == page.DialogTypeBeforeunload
-	t.soon(func(ctx context.Context) error {
+	soon(func(ctx context.Context) error {
 		return run(ctx, t.endpoint, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: leave})
 	})
 }
@@ -251,11 +251,11 @@ func on[E any](m *cdproto.Message, _ cdp.Event[E], handle func(E)) {
 }
 
 // soon runs a command without waiting for it.
-func (t *tab) soon(command func(context.Context) error) {
+func soon(command func(context.Context) error) {
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		_ = command(ctx) // the tab may be closed
+		_ = command(ctx) // the tab may be closed already
 	}()
 }
 
@@ -277,7 +277,7 @@ func (t *tab) onFrameNavigated(e page.EventFrameNavigated) {
 		t.update(func(s *tabState) {
 			s.unreachable, s.failed, s.lost = e.Frame.URL, errBlockedText, "the page before left for an address that is not opened"
 		})
-		t.soon(func(ctx context.Context) error {
+		soon(func(ctx context.Context) error {
 			return run(ctx, t.endpoint, page.Navigate, page.NavigateParams{URL: "about:blank"})
 		})
 	}
@@ -363,7 +363,7 @@ func (t *tab) onNetwork(m *cdproto.Message) {
 func (t *tab) onSignIn(m *cdproto.Message, secret string) {
 	on(m, fetch.AuthRequired, func(e fetch.EventAuthRequired) {
 		if string(m.Method) != fetch.AuthRequired.Method {
-			t.soon(func(ctx context.Context) error {
+			soon(func(ctx context.Context) error {
 				return run(ctx, t.endpoint, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
 			})
 			return
@@ -374,7 +374,7 @@ func (t *tab) onSignIn(m *cdproto.Message, secret string) {
 				Response: fetch.AuthChallengeResponseResponseProvideCredentials, Username: proxyUser, Password: secret,
 			}
 		}
-		t.soon(func(ctx context.Context) error {
+		soon(func(ctx context.Context) error {
 			return run(ctx, t.endpoint, fetch.ContinueWithAuth, fetch.ContinueWithAuthParams{RequestID: e.RequestID, AuthChallengeResponse: answer})
 		})
 	})

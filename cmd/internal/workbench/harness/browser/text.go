@@ -20,7 +20,7 @@ func clean(s string, max int) string {
 			return r
 		}, s)
 	}
-	return cut(s, max)
+	return truncate.Text(s, max)
 }
 
 // hidden reports whether a character is removed. Joiners are kept, because scripts such as Persian need them.
@@ -34,10 +34,7 @@ func hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Co, r) || r == '\u2028' || r == '\u2029'
 }
 
-// cut truncates s to max bytes and marks the cut.
-func cut(s string, max int) string {
-	return truncate.Text(s, max)
-}
-
 // quote returns a string of a client or page for an error message, escaped and shortened.
-func quote(s string) string { return strconv.QuoteToASCII(cut(strings.ToValidUTF8(s, "\uFFFD"), 120)) }
+func quote(s string) string {
+	return strconv.QuoteToASCII(truncate.Text(strings.ToValidUTF8(s, "\uFFFD"), 120))
+}

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -52,7 +51,7 @@ func New(c Config, headers map[string]string) (*Client, error) {
 	}
 	var policy netpolicy.Policy
 	if c.Configured {
-		if policy, err = netpolicy.Parse(net.JoinHostPort(base.Hostname(), portOf(base))); err != nil {
+		if policy, err = netpolicy.Parse(netpolicy.HostPort(base)); err != nil {
 			return nil, fmt.Errorf("address of the service: %w", err)
 		}
 	}
@@ -77,13 +76,6 @@ func New(c Config, headers map[string]string) (*Client, error) {
 	return client, nil
 }
 
-func portOf(u *url.URL) string {
-	if port := u.Port(); port != "" {
-		return port
-	}
-	return map[string]string{"https": "443", "http": "80"}[u.Scheme]
-}
-
 // Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
@@ -103,7 +95,7 @@ func (c *Client) checkRedirect(to *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
 		return errors.New("too many redirects")
 	}
-	if to.URL.Scheme != c.base.Scheme || !strings.EqualFold(to.URL.Hostname(), c.base.Hostname()) || portOf(to.URL) != portOf(c.base) ||
+	if to.URL.Scheme != c.base.Scheme || !strings.EqualFold(netpolicy.HostPort(to.URL), netpolicy.HostPort(c.base)) ||
 		to.URL.User != nil || via[0].Method != http.MethodGet {
 		return errRedirected
 	}

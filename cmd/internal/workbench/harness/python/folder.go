@@ -39,15 +39,6 @@ func newFolder(text string) (folder, error) {
 func (f folder) source() string { return filepath.Join(f.dir.Path, "source.py") }
 func (f folder) work() string   { return filepath.Join(f.dir.Path, "work") }
 
-// held returns the files that the guard of a run keeps open, so that the directory counts as used until the run has
-// ended.
-func (f folder) held() []*os.File {
-	if f.dir.Lock == nil {
-		return nil
-	}
-	return []*os.File{f.dir.Lock}
-}
-
 func (f folder) remove() {
 	scratch.RemoveAll(f.dir.Path)
 	f.dir.Release()

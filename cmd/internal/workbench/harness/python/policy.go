@@ -106,7 +106,7 @@ func (r *runner) process(python *interpreter, f folder, program string, args ...
 	line := append([]string{python.Executable}, isolated...)
 	line = append(append(line, "-c", program), args...)
 	o := guard.Options{
-		Self: r.config.Guard, Limits: guard.Limits{Data: r.config.Memory, File: maxFile}, Hold: f.held(),
+		Self: r.config.Guard, Limits: guard.Limits{Data: r.config.Memory, File: maxFile}, Hold: f.dir.Held(),
 		Confine: &guard.Confinement{Read: append(python.readable(), f.source()), Write: []string{f.work()}},
 	}
 	return &process{

@@ -71,6 +71,14 @@ func acquire(path string) (*os.File, error) {
 	return lock, nil
 }
 
+// Held returns the files that a guard must keep open, so that the directory counts as used until the guard has ended.
+func (d *Dir) Held() []*os.File {
+	if d.Lock == nil {
+		return nil
+	}
+	return []*os.File{d.Lock}
+}
+
 // Release releases the lock. The directory must have been removed before.
 func (d *Dir) Release() {
 	if d.Lock != nil {
