@@ -7,8 +7,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// TestBytesThatAreNotUTF8AreBadInput: a script cannot contain such bytes.
-func TestBytesThatAreNotUTF8AreBadInput(t *testing.T) {
+// TestDecodeRefusesInvalidUTF8: a script cannot contain such bytes.
+func TestDecodeRefusesInvalidUTF8(t *testing.T) {
 	in := "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"a\xff\"}]}}\n" +
 		`{"jsonrpc":"2.0","id":2,"result":{}}` + "\n"
 	code, out, complaints := watched(in, nil, "decode", "--json")

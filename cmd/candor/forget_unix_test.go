@@ -19,8 +19,8 @@ func forgetIn(home, input string, args ...string) (code int, out, complaints str
 	return watched(input, env, append([]string{"ledger", "forget", filepath.Join(home, "trail")}, args...)...)
 }
 
-// TestALedgerRemovedOnPurposeCanBeForgotten removes a ledger, writes another at the same path, and checks that verify succeeds again.
-func TestALedgerRemovedOnPurposeCanBeForgotten(t *testing.T) {
+// TestForgetRemovedLedger removes a ledger, writes another at the same path, and checks that verify succeeds again.
+func TestForgetRemovedLedger(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	session(t, home, syscall.SIGTERM)
@@ -67,8 +67,8 @@ func TestALedgerRemovedOnPurposeCanBeForgotten(t *testing.T) {
 	}
 }
 
-// TestForgettingAFolderThatIsGone checks that forget needs neither the folder nor its key.
-func TestForgettingAFolderThatIsGone(t *testing.T) {
+// TestForgetMissingFolder checks that forget needs neither the folder nor its key.
+func TestForgetMissingFolder(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	session(t, home, syscall.SIGTERM)
@@ -87,8 +87,8 @@ func TestForgettingAFolderThatIsGone(t *testing.T) {
 	}
 }
 
-// TestARunningWriterFollowsTheSecondPlace checks that a running writer keeps its checkpoints in the file that forget has written.
-func TestARunningWriterFollowsTheSecondPlace(t *testing.T) {
+// TestRunningWriterFollowsSecondPlace checks that a running writer keeps its checkpoints in the file that forget has written.
+func TestRunningWriterFollowsSecondPlace(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	session(t, home, syscall.SIGTERM)

@@ -220,8 +220,8 @@ func TestSIGTERMLetsOpenCallsFinish(t *testing.T) {
 	}
 }
 
-// TestOpenCallsThatTakeTooLongAreToldOfTheEnd checks the answers to calls that are open when the drain timeout ends.
-func TestOpenCallsThatTakeTooLongAreToldOfTheEnd(t *testing.T) {
+// TestOpenCallsFailAfterDrainTimeout checks the answers to calls that are open when the drain timeout ends.
+func TestOpenCallsFailAfterDrainTimeout(t *testing.T) {
 	t.Parallel()
 	web := newWebServer(t)
 	g := newGate(t, strings.Replace(configText(web.URL, ""), "drain: 20s", "drain: 50ms", 1))
@@ -292,8 +292,8 @@ func TestReloadDropsNoCall(t *testing.T) {
 	}
 }
 
-// TestABadFileIsRefusedAndTheOldOneStays also checks that the log has the reasons, one per line.
-func TestABadFileIsRefusedAndTheOldOneStays(t *testing.T) {
+// TestReloadKeepsOldConfigurationOnError also checks that the log has the reasons, one per line.
+func TestReloadKeepsOldConfigurationOnError(t *testing.T) {
 	t.Parallel()
 	web := newWebServer(t)
 	g := newGate(t, configText(web.URL, ""))

@@ -46,8 +46,8 @@ func legacyServer(t *testing.T) *httptest.Server {
 	return s
 }
 
-// TestALegacySessionOutlivesAReload checks that calls of a session go to the endpoint that holds its stream, even after a reload.
-func TestALegacySessionOutlivesAReload(t *testing.T) {
+// TestLegacySessionOutlivesReload checks that calls of a session go to the endpoint that holds its stream, even after a reload.
+func TestLegacySessionOutlivesReload(t *testing.T) {
 	t.Parallel()
 	web := legacyServer(t)
 	g := newGate(t, configText(web.URL, ""))

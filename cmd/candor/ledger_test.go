@@ -99,7 +99,7 @@ func TestRepairAsksOnATerminal(t *testing.T) {
 	}
 }
 
-func TestATerminalNeverGetsControlCharactersOfAnEntry(t *testing.T) {
+func TestLedgerTailEscapesControlCharacters(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ledger")
 	chain, err := writeLedger(dir, false)
 	if err != nil {
@@ -113,7 +113,7 @@ func TestATerminalNeverGetsControlCharactersOfAnEntry(t *testing.T) {
 	}
 }
 
-func TestPlainShowsWhatATerminalWouldObey(t *testing.T) {
+func TestPrintableEscapesControlCharacters(t *testing.T) {
 	for text, want := range map[string]string{
 		"fine, ü and 漢字": "fine, ü and 漢字", "a\x1b[31mb": `a\u001b[31mb`, "a\nb\tc": `a\nb\tc`, "\u202eevil": `\u202eevil`, "\U000e0041": `\U000e0041`, "": "",
 	} {

@@ -20,6 +20,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/cmd/internal/probe/fake"
 	"github.com/candor-mcp/candor/cmd/internal/probe/zoo"
+	"github.com/candor-mcp/candor/internal/testing/sweep"
 )
 
 // probing runs candor probe and returns its report. The flags come before the target.
@@ -76,11 +77,12 @@ func zooAddress(t *testing.T, defect string) string {
 	return ""
 }
 
-// TestEveryDefectOfTheZooIsFoundAndNothingElse runs the shipped probe against the shipped zoo, one defect at a time.
-func TestEveryDefectOfTheZooIsFoundAndNothingElse(t *testing.T) {
+// TestProbeFindsEachZooDefect runs the shipped probe against the shipped zoo, one defect at a time: a quarter of the defects, or all
+// with -all. Package zoo has a test of all that starts no processes.
+func TestProbeFindsEachZooDefect(t *testing.T) {
 	for i, d := range zoo.Defects() {
-		if testing.Short() && i%10 != 0 {
-			continue // each is a process or two, which the race detector makes slow
+		if i%sweep.Step(4, 10) != 0 {
+			continue
 		}
 		t.Run(d.ID, func(t *testing.T) {
 			t.Parallel()
@@ -107,8 +109,8 @@ func also(d zoo.Defect) (out []string) {
 	return out
 }
 
-// TestTheLoopCloses probes, learns, wraps and probes again, and checks that the grade rises and the gateway accepts the profile.
-func TestTheLoopCloses(t *testing.T) {
+// TestLearntProfileRaisesGrade probes, learns, wraps and probes again, and checks that the grade rises and the gateway accepts the profile.
+func TestLearntProfileRaisesGrade(t *testing.T) {
 	t.Parallel()
 	server := []string{shippedCandor(t), "zoo", "--personality", "masking"}
 	learnt := filepath.Join(t.TempDir(), "masking.yaml")
@@ -139,7 +141,7 @@ func TestTheLoopCloses(t *testing.T) {
 	}
 }
 
-// TestSameSeedGivesSameFindings probes a quarter of the zoo twice, at the same time.
+// TestSameSeedGivesSameFindings probes an eighth of the zoo twice, or all of it with -all, at the same time.
 func TestSameSeedGivesSameFindings(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -147,7 +149,7 @@ func TestSameSeedGivesSameFindings(t *testing.T) {
 	}
 	args := []string{"--timeout", "2s", "--seed", "7", "--", shippedCandor(t), "zoo", "--deadline", "2s"}
 	for i, d := range zoo.Defects() {
-		if i%4 == 0 {
+		if i%sweep.Step(8, 8) == 0 {
 			args = append(args, "--defect", d.ID)
 		}
 	}
@@ -165,10 +167,10 @@ func TestSameSeedGivesSameFindings(t *testing.T) {
 	}
 }
 
-// TestTheWorkbenchIsRecognisedInEveryDialect probes the governed workspace: in the candor dialect every grade is A.
-func TestTheWorkbenchIsRecognisedInEveryDialect(t *testing.T) {
-	for _, name := range []string{"candor", "system-error", "tool-error", "rpc", "dual", "dual-unified"} {
-		if testing.Short() && name != "candor" {
+// TestProbeRecognisesWorkbenchDialects probes the governed workspace: in the candor dialect every grade is A.
+func TestProbeRecognisesWorkbenchDialects(t *testing.T) {
+	for i, name := range []string{"candor", "system-error", "tool-error", "rpc", "dual", "dual-unified"} {
+		if i%sweep.Step(2, 6) != 0 {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -198,8 +200,8 @@ func TestTheWorkbenchIsRecognisedInEveryDialect(t *testing.T) {
 	}
 }
 
-// TestTheInventoryOfTheDualSurfaceIsCountedRight checks the table that was counted by hand, and wrongly, in the document.
-func TestTheInventoryOfTheDualSurfaceIsCountedRight(t *testing.T) {
+// TestProbeCountsDualInventory checks the table that was counted by hand, and wrongly, in the document.
+func TestProbeCountsDualInventory(t *testing.T) {
 	t.Parallel()
 	r := probing(t, "--yes", "--", shippedCandor(t), "zoo", "--personality", "dual")
 	patterns := map[probe.Pattern][]string{}

@@ -27,8 +27,8 @@ func probeExit(t *testing.T, args ...string) (said string, code int) {
 	return string(out), 0
 }
 
-// TestARunThatDidNotComeToItsEndIsNotWell: an exit code of 0 would hide the checks that did not run.
-func TestARunThatDidNotComeToItsEndIsNotWell(t *testing.T) {
+// TestIncompleteRunFails: an exit code of 0 would hide the checks that did not run.
+func TestIncompleteRunFails(t *testing.T) {
 	t.Parallel()
 	const greets = `while read -r line; do case "$line" in *initialize\"*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}}';; esac; done`
 	said, code := probeExit(t, "--fail-on", "never", "--total", "1s", "--", "sh", "-c", greets)
@@ -49,8 +49,8 @@ func TestARunThatDidNotComeToItsEndIsNotWell(t *testing.T) {
 	}
 }
 
-// TestWhatGotWorseIsToldThoughNothingElseIs compares a saved run with a baseline that has one more tool.
-func TestWhatGotWorseIsToldThoughNothingElseIs(t *testing.T) {
+// TestRegressionFailsWithFailOnNever compares a saved run with a baseline that has one more tool.
+func TestRegressionFailsWithFailOnNever(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	old, now, baseline := filepath.Join(dir, "old"), filepath.Join(dir, "now"), filepath.Join(dir, "baseline")
@@ -69,8 +69,8 @@ func TestWhatGotWorseIsToldThoughNothingElseIs(t *testing.T) {
 	}
 }
 
-// TestAVariableThatIsSetAndEmptyIsPassedOn: for some servers an empty variable means that there is no password.
-func TestAVariableThatIsSetAndEmptyIsPassedOn(t *testing.T) {
+// TestProbePassesEmptyVariables: for some servers an empty variable means that there is no password.
+func TestProbePassesEmptyVariables(t *testing.T) {
 	t.Setenv("CANDOR_TEST_IS_EMPTY", "")
 	mark := filepath.Join(t.TempDir(), "mark")
 	said, _ := probeExit(t, "--env", "CANDOR_TEST_IS_EMPTY", "--", "sh", "-c", `echo "${CANDOR_TEST_IS_EMPTY-unset}" > "$0"`, mark)
@@ -79,8 +79,8 @@ func TestAVariableThatIsSetAndEmptyIsPassedOn(t *testing.T) {
 	}
 }
 
-// TestFilesAreLookedAtBeforeTheServerIsStarted: a run takes minutes, and must not be lost because of a typing error.
-func TestFilesAreLookedAtBeforeTheServerIsStarted(t *testing.T) {
+// TestProbeChecksFilesBeforeStart: a run takes minutes, and must not be lost because of a typing error.
+func TestProbeChecksFilesBeforeStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	there := filepath.Join(dir, "there")
@@ -100,7 +100,7 @@ func TestFilesAreLookedAtBeforeTheServerIsStarted(t *testing.T) {
 	}
 }
 
-func TestANameOfAllowThatNoToolHasIsTold(t *testing.T) {
+func TestProbeReportsUnknownAllowedTool(t *testing.T) {
 	t.Parallel()
 	r := probing(t, "--allow", "recrods", "--max-calls", "1", "--", shippedCandor(t), "zoo", "--defect", "masked-flag")
 	for _, s := range r.Skipped {
@@ -111,8 +111,8 @@ func TestANameOfAllowThatNoToolHasIsTold(t *testing.T) {
 	t.Errorf("not told: %v", r.Skipped)
 }
 
-// TestAReportGoesWhereOutLeads uses a link, which is followed and not replaced, and the usual name of standard output.
-func TestAReportGoesWhereOutLeads(t *testing.T) {
+// TestProbeOutFollowsLinks uses a link, which is followed and not replaced, and the usual name of standard output.
+func TestProbeOutFollowsLinks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	run, file, link := filepath.Join(dir, "run"), filepath.Join(dir, "file"), filepath.Join(dir, "link")

@@ -14,9 +14,9 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/fake"
 )
 
-// TestWithoutNamespacesTheUpstreamIsLeftOutWithAReason runs where no further namespace can be created. The real calls were meant for
+// TestProbeSkipsUpstreamWithoutNamespaces runs where no further namespace can be created. The real calls were meant for
 // the fake upstream, so even with permission for them nothing is called.
-func TestWithoutNamespacesTheUpstreamIsLeftOutWithAReason(t *testing.T) {
+func TestProbeSkipsUpstreamWithoutNamespaces(t *testing.T) {
 	t.Parallel()
 	if fake.Available() != nil {
 		return // no namespaces are available anyway; the package of the fake upstream has a test that explains why
@@ -41,8 +41,8 @@ func TestWithoutNamespacesTheUpstreamIsLeftOutWithAReason(t *testing.T) {
 	}
 }
 
-// TestAServiceOnALoopbackPortIsFaked has the address in an argument, and a tool that masks every failure of that service.
-func TestAServiceOnALoopbackPortIsFaked(t *testing.T) {
+// TestProbeFakesLoopbackServices has the address in an argument, and a tool that masks every failure of that service.
+func TestProbeFakesLoopbackServices(t *testing.T) {
 	t.Parallel()
 	if fake.Available() != nil {
 		return // the package of the fake upstream has a test that explains why

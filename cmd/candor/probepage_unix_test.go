@@ -14,8 +14,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
 )
 
-// TestThePageAboutProbeTellsTheTruth compares docs/probe.md with the output and the rules of the program.
-func TestThePageAboutProbeTellsTheTruth(t *testing.T) {
+// TestProbePageIsCurrent compares docs/probe.md with the output and the rules of the program.
+func TestProbePageIsCurrent(t *testing.T) {
 	t.Parallel()
 	line := "candor probe --quiet -- candor zoo --defect masked-flag --defect leak-token --defect field-unnamed"
 	cmd := exec.CommandContext(t.Context(), shippedCandor(t), strings.Fields(line)[1:]...)

@@ -202,8 +202,8 @@ func TestR20TimesShowThatCheckpointsWereRemoved(t *testing.T) {
 	}
 }
 
-// TestR20AWipedLedgerIsMissedByTheNextOne checks that a ledger that was removed and started again with another key is not taken for the first one.
-func TestR20AWipedLedgerIsMissedByTheNextOne(t *testing.T) {
+// TestR20NextWriterReportsWipedLedger checks that a ledger that was removed and started again with another key is not taken for the first one.
+func TestR20NextWriterReportsWipedLedger(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	session(t, home, syscall.SIGTERM)
@@ -216,8 +216,8 @@ func TestR20AWipedLedgerIsMissedByTheNextOne(t *testing.T) {
 	}
 }
 
-// TestASecondPlaceThatCannotBeWrittenLosesNothing checks that failures are recorded, one warning is logged, and verify reports what is missing.
-func TestASecondPlaceThatCannotBeWrittenLosesNothing(t *testing.T) {
+// TestUnwritableSecondPlaceLosesNothing checks that failures are recorded, one warning is logged, and verify reports what is missing.
+func TestUnwritableSecondPlaceLosesNothing(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	blocked := filepath.Join(home, "file")

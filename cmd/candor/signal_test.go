@@ -49,8 +49,8 @@ func TestInterruptEndsQuietly(t *testing.T) {
 	}
 }
 
-// TestAnInterruptedDemoLeavesNothingBehind checks that the demo prints each scene when it has ended, and removes its folder when interrupted.
-func TestAnInterruptedDemoLeavesNothingBehind(t *testing.T) {
+// TestInterruptedDemoRemovesItsFiles checks that the demo prints each scene when it has ended, and removes its folder when interrupted.
+func TestInterruptedDemoRemovesItsFiles(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(signal.String(), func(t *testing.T) { interruptDemo(t, signal) })
 	}

@@ -69,9 +69,9 @@ func fileInstead(dir string) error {
 	return os.WriteFile(dir, nil, 0o600)
 }
 
-// TestWrapNoticesThatTheTrailIsGone requires AUDIT_LOG_FAILED for the first failure after the ledger was removed, and that recording
+// TestWrapReportsRemovedLedger requires AUDIT_LOG_FAILED for the first failure after the ledger was removed, and that recording
 // resumes by itself, in a chain from which verify can detect the loss.
-func TestWrapNoticesThatTheTrailIsGone(t *testing.T) {
+func TestWrapReportsRemovedLedger(t *testing.T) {
 	t.Parallel()
 	for name, lose := range trailLosses() {
 		t.Run(name, func(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
 
-// TestAKilledSessionLeavesNoSpaceBehind checks that the next writer frees the space that the killed one had reserved.
-func TestAKilledSessionLeavesNoSpaceBehind(t *testing.T) {
+// TestKilledWrapReleasesReservedSpace checks that the next writer frees the space that the killed one had reserved.
+func TestKilledWrapReleasesReservedSpace(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	p := launchIn(t, home, "wrap", "--", "badserver")
@@ -55,8 +55,8 @@ func allocated(t *testing.T, dir string) (sum int64) {
 	return sum
 }
 
-// TestAStrangersFolderIsNotAChain checks that a folder in the ledger's folder without the name of a chain is never changed.
-func TestAStrangersFolderIsNotAChain(t *testing.T) {
+// TestForeignFolderIsNotAChain checks that a folder in the ledger's folder without the name of a chain is never changed.
+func TestForeignFolderIsNotAChain(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	for i := range 2 {

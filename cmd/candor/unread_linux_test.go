@@ -128,9 +128,9 @@ func numberedCall(id int, tool string, n int) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{"n":%d}}}`, id, tool, n)
 }
 
-// TestWrapEndsThoughItsClientDoesNotRead fills the pipe to a client that never reads. All cases run at the same time,
+// TestWrapEndsIfClientDoesNotRead fills the pipe to a client that never reads. All cases run at the same time,
 // because each mostly waits.
-func TestWrapEndsThoughItsClientDoesNotRead(t *testing.T) {
+func TestWrapEndsIfClientDoesNotRead(t *testing.T) {
 	t.Parallel()
 	fills := map[string]func(*unreadProcess){
 		"server answers":  func(p *unreadProcess) { p.say(numberedCall(1, "huge", 1)) },
@@ -191,8 +191,8 @@ func awaitFull(t *testing.T, processes ...*unreadProcess) {
 	}
 }
 
-// TestFullStderrDoesNotHoldWrap checks that a client that never reads standard error gets its answers, and that wrap ends.
-func TestFullStderrDoesNotHoldWrap(t *testing.T) {
+// TestFullStderrDoesNotBlockWrap checks that a client that never reads standard error gets its answers, and that wrap ends.
+func TestFullStderrDoesNotBlockWrap(t *testing.T) {
 	t.Parallel()
 	running := map[string]*unreadProcess{
 		"text":            startUnread(t, false, "wrap", "--", "badserver"),
@@ -255,8 +255,8 @@ func waiting(t *testing.T, f *os.File) int {
 	return n
 }
 
-// TestFullStderrDoesNotHoldTheGateway fills standard error, which is never read, with the output of its servers.
-func TestFullStderrDoesNotHoldTheGateway(t *testing.T) {
+// TestFullStderrDoesNotBlockGateway fills standard error, which is never read, with the output of its servers.
+func TestFullStderrDoesNotBlockGateway(t *testing.T) {
 	t.Parallel()
 	config := filepath.Join(t.TempDir(), "candor.yaml")
 	text := "version: 1\nlisten: 127.0.0.1:0\nupstreams:\n  it:\n    command: [badserver]\n"

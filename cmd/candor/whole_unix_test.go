@@ -12,8 +12,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/probecmd"
 )
 
-// TestALinkThatLeadsNowhereYetStaysALink includes a link to another link, and one to itself.
-func TestALinkThatLeadsNowhereYetStaysALink(t *testing.T) {
+// TestOutputKeepsDanglingLink includes a link to another link, and one to itself.
+func TestOutputKeepsDanglingLink(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	link, loop := filepath.Join(dir, "link"), filepath.Join(dir, "loop")
@@ -38,8 +38,8 @@ func TestALinkThatLeadsNowhereYetStaysALink(t *testing.T) {
 	}
 }
 
-// TestADeviceIsWrittenToAndNotReplaced uses a pipe as the file of a report: renaming a file over it would remove it for its reader.
-func TestADeviceIsWrittenToAndNotReplaced(t *testing.T) {
+// TestOutputDoesNotReplaceDevice uses a pipe as the file of a report: renaming a file over it would remove it for its reader.
+func TestOutputDoesNotReplaceDevice(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(name, 0o600); err != nil {

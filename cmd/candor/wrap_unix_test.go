@@ -14,8 +14,8 @@ func toolCall(id, tool string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"` + tool + `","arguments":{}}}`
 }
 
-// TestWrapEndsAsTheServerDid checks that the exit of candor wrap shows its parent how the server ended.
-func TestWrapEndsAsTheServerDid(t *testing.T) {
+// TestWrapExitsLikeServer checks that the exit of candor wrap shows its parent how the server ended.
+func TestWrapExitsLikeServer(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "wrap", "--", "badserver")
 	p.say(toolCall("1", "exit"))
@@ -30,8 +30,8 @@ func TestWrapEndsAsTheServerDid(t *testing.T) {
 	}
 }
 
-// TestWrapIsInterruptedInOrder checks that open calls are answered, the ledger is closed, and the last line reports it.
-func TestWrapIsInterruptedInOrder(t *testing.T) {
+// TestWrapInterruptAnswersOpenCalls checks that open calls are answered, the ledger is closed, and the last line reports it.
+func TestWrapInterruptAnswersOpenCalls(t *testing.T) {
 	for name, s := range map[string]syscall.Signal{"Ctrl-C": syscall.SIGINT, "SIGTERM": syscall.SIGTERM} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,8 +55,8 @@ func TestWrapIsInterruptedInOrder(t *testing.T) {
 	}
 }
 
-// TestWrapOutlivesItsReaderLongEnough uses a client that exits with an answer unread, and checks that the ledger is closed.
-func TestWrapOutlivesItsReaderLongEnough(t *testing.T) {
+// TestWrapClosesLedgerIfReaderIsGone uses a client that exits with an answer unread, and checks that the ledger is closed.
+func TestWrapClosesLedgerIfReaderIsGone(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "wrap", "--", "badserver")
 	p.say(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
@@ -73,8 +73,8 @@ func TestWrapOutlivesItsReaderLongEnough(t *testing.T) {
 	}
 }
 
-// TestWrapRecordsAHangUpAsTheClientsCancellation: the gateway is not draining, its client has disconnected.
-func TestWrapRecordsAHangUpAsTheClientsCancellation(t *testing.T) {
+// TestWrapRecordsHangupAsCancellation: the gateway is not draining, its client has disconnected.
+func TestWrapRecordsHangupAsCancellation(t *testing.T) {
 	t.Parallel()
 	p := launch(t, "wrap", "--", "badserver")
 	p.say(toolCall("1", "hang"))
@@ -89,9 +89,9 @@ func TestWrapRecordsAHangUpAsTheClientsCancellation(t *testing.T) {
 	}
 }
 
-// TestWrapExplainsAServerThatDoesNotStart checks that the client gets the exit status of the server and its last line without paths, and
+// TestWrapReportsServerThatDoesNotStart checks that the client gets the exit status of the server and its last line without paths, and
 // that standard error has the unchanged line. initialize is sent before the end of the server, and after it.
-func TestWrapExplainsAServerThatDoesNotStart(t *testing.T) {
+func TestWrapReportsServerThatDoesNotStart(t *testing.T) {
 	const complaint = `echo "loading" >&2; echo "Error: Cannot find module '/srv/app/dist/index.js'" >&2; exit 1`
 	for name, script := range map[string]string{"while it starts": "read line; " + complaint, "at once": complaint} {
 		t.Run(name, func(t *testing.T) {

@@ -37,8 +37,8 @@ func TestWrapPreservesIgnoredSignals(t *testing.T) {
 	}
 }
 
-// TestWrapEndsTheDaemonOfAServerThatKillsItsGuard uses a daemon in a separate session whose parent has exited.
-func TestWrapEndsTheDaemonOfAServerThatKillsItsGuard(t *testing.T) {
+// TestWrapKillsDaemonsOfServer uses a daemon in a separate session whose parent has exited.
+func TestWrapKillsDaemonsOfServer(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "daemon")
 	p := launch(t, "wrap", "--", "sh", "-c", fmt.Sprintf(`

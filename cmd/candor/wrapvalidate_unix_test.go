@@ -8,7 +8,7 @@ import (
 )
 
 // The client waits for the list of tools before it calls, so that the call can be checked however slow the machine is.
-func TestWrapValidatesAsItsFlagsSay(t *testing.T) {
+func TestWrapFollowsValidateFlag(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		flags   []string
