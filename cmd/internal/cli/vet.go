@@ -74,14 +74,12 @@ func (c *vetCommand) run(env *term.Env, cmd *cobra.Command, patterns []string) e
 	if err != nil {
 		return err
 	}
-	for _, name := range c.rules {
-		if !term.ContainsFold(candorvet.RuleNames(), name) {
+	for i, name := range c.rules {
+		if !term.MatchFold(candorvet.RuleNames(), &c.rules[i]) {
 			return term.Unknown("rule", name, candorvet.RuleNames())
 		}
 	}
-	report, err := vet.Packages(cmd.Context(), vet.Config{
-		Patterns: patterns, Options: candorvet.Options{All: c.all, Rules: lower(c.rules)},
-	})
+	report, err := vet.Packages(cmd.Context(), vet.Config{Patterns: patterns, Options: candorvet.Options{All: c.all, Rules: c.rules}})
 	if err != nil {
 		return vetError(err, patterns)
 	}
@@ -99,14 +97,6 @@ func (c *vetCommand) run(env *term.Env, cmd *cobra.Command, patterns []string) e
 		return term.Found()
 	}
 	return nil
-}
-
-func lower(words []string) []string {
-	var out []string
-	for _, word := range words {
-		out = append(out, strings.ToLower(word))
-	}
-	return out
 }
 
 // writeFixes writes the fixes and returns the remaining findings. Ctrl-C stops it only before the first file is written.

@@ -52,7 +52,7 @@ func (c *demoClient) hello() error {
 const demoTimeout = 10 * time.Second
 
 // ask makes a call and returns its response.
-func (c *demoClient) ask(method, params string, patience time.Duration) (*wire.Message, error) {
+func (c *demoClient) ask(method, params string, timeout time.Duration) (*wire.Message, error) {
 	c.calls++
 	if _, err := fmt.Fprintf(c.to, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", c.calls, method, params); err != nil {
 		return nil, errDemoGone
@@ -64,12 +64,12 @@ func (c *demoClient) ask(method, params string, patience time.Duration) (*wire.M
 		}
 		m := wire.Parse(line, wire.Limits{})
 		return &m, nil
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		return nil, errDemoSilent
 	}
 }
 
 // call calls a tool.
-func (c *demoClient) call(tool, arguments string, patience time.Duration) (*wire.Message, error) {
-	return c.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, arguments), patience)
+func (c *demoClient) call(tool, arguments string, timeout time.Duration) (*wire.Message, error) {
+	return c.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, arguments), timeout)
 }

@@ -47,7 +47,6 @@ const demoDeadline = 400 * time.Millisecond
 type demoStage struct {
 	env     *term.Env
 	p       term.Colors
-	alone   func() (*demoClient, func(), error) // starts another server without a gateway
 	through *demoClient
 }
 
@@ -87,9 +86,8 @@ func demoPlay(ctx context.Context, env *term.Env, self, dir string, asJSON, slow
 		Name: "orders", Timeouts: map[string]time.Duration{"export_report": demoDeadline},
 		Rules: rules, Ledger: record, Meter: counts,
 	})
-	s := &demoStage{env: env, p: env.Colors(), alone: func() (*demoClient, func(), error) { return demoAlone(ctx, self) }}
-	ended := s.start(ctx, up, self)
-	defer ended()
+	s := &demoStage{env: env, p: env.Colors()}
+	defer s.start(ctx, up, self)()
 	if err := s.through.hello(); err != nil {
 		return nil, err
 	}
@@ -98,7 +96,7 @@ func demoPlay(ctx context.Context, env *term.Env, self, dir string, asJSON, slow
 			"Each call is made twice: to the server alone, and through the gateway.")
 	}
 	for i, scene := range demoScenes {
-		if err := s.play(i, scene, asJSON); err != nil {
+		if err := s.play(ctx, self, i, scene, asJSON); err != nil {
 			return nil, err
 		}
 		if err := errors.Join(env.Out.EndLine(), demoPause(ctx, slowly)); err != nil {
@@ -162,16 +160,16 @@ func demoAlone(ctx context.Context, self string) (*demoClient, func(), error) {
 }
 
 // play makes the call of a scene and prints the responses.
-func (s *demoStage) play(i int, scene demoScene, asJSON bool) error {
-	client, end, err := s.alone()
+func (s *demoStage) play(ctx context.Context, self string, i int, scene demoScene, asJSON bool) error {
+	client, end, err := demoAlone(ctx, self)
 	if err != nil {
 		return err
 	}
-	patience := demoTimeout
+	timeout := demoTimeout
 	if scene.Silent {
-		patience = demoDeadline
+		timeout = demoDeadline
 	}
-	before := demoAnswered(client.call(scene.Tool, scene.Arguments, patience))
+	before := demoAnswered(client.call(scene.Tool, scene.Arguments, timeout))
 	end()
 	m, err := s.through.call(scene.Tool, scene.Arguments, demoTimeout)
 	if err != nil {
@@ -186,9 +184,7 @@ func (s *demoStage) play(i int, scene demoScene, asJSON bool) error {
 		then = scene.Then(s, e)
 	}
 	if asJSON {
-		line, err := term.MarshalJSON(map[string]any{"scene": scene.Title, "call": scene.Tool, "alone": before, "through": e, "code": e.Code().Symbol(), "then": then})
-		fmt.Fprintf(s.env.Out, "%s\n", line)
-		return err
+		return term.WriteJSONLine(s.env.Out, map[string]any{"scene": scene.Title, "call": scene.Tool, "alone": before, "through": e, "code": e.Code().Symbol(), "then": then})
 	}
 	s.show(i, scene, before, e, then)
 	return nil

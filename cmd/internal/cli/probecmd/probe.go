@@ -46,8 +46,8 @@ type probeCommand struct {
 	fake     bool
 
 	rules    string
-	format   string
-	json     bool
+	output   term.FormatFlag
+	format   string // the value of output
 	out      string
 	failOn   string
 	baseline string
@@ -106,10 +106,9 @@ func (c *probeCommand) register(cmd *cobra.Command) {
 	flags.IntVar(&c.maxCalls, "max-calls", 1000, "maximum number of calls")
 	flags.BoolVar(&c.fake, "fake-upstream", false, "run the server in a network in which every service fails")
 	flags.StringVar(&c.rules, "rules", judge.SetAgent, "rule set: "+term.JoinWords(judge.Sets()))
-	flags.StringVar(&c.format, "format", "text", "format of the report: "+term.JoinWords(report.Formats()))
-	flags.BoolVar(&c.json, "json", false, "same as --format json")
+	c.output.Register(cmd, report.Formats()...)
 	flags.StringVar(&c.out, "out", "", "file for the report; default standard output, as is -")
-	flags.StringVar(&c.failOn, "fail-on", string(probe.SeverityMajor), "lowest severity for exit code 1: "+term.JoinWords(append(severities(), "never")))
+	flags.StringVar(&c.failOn, "fail-on", string(probe.SeverityMajor), "lowest severity for exit code 1: "+term.JoinWords(failLevels))
 	flags.StringVar(&c.baseline, "baseline", "", "earlier report as JSON; exit with code 1 only for regressions")
 	flags.StringVar(&c.profile, "profile-out", "", "file for a profile with rules for candor wrap --profile")
 	flags.StringVar(&c.record, "record", "", "file for the raw run, written while it runs")
@@ -118,27 +117,26 @@ func (c *probeCommand) register(cmd *cobra.Command) {
 	flags.BoolVar(&c.quiet, "quiet", false, "print no progress")
 	term.CompleteFlag(cmd, "transport", transports)
 	term.CompleteFlag(cmd, "rules", judge.Sets())
-	term.CompleteFlag(cmd, "format", report.Formats())
-	term.CompleteFlag(cmd, "fail-on", append(severities(), "never"))
+	term.CompleteFlag(cmd, "fail-on", failLevels)
 }
 
 var transports = []string{string(drive.TransportAuto), string(drive.TransportHTTP), string(drive.TransportSSE)}
 
-func severities() []string {
-	return []string{string(probe.SeverityCritical), string(probe.SeverityMajor), string(probe.SeverityMinor), string(probe.SeverityInfo)}
-}
+// failLevels are the values of --fail-on: the severities in order, and never.
+var failLevels = append(term.Strings(probe.Severities), "never")
 
 func (c *probeCommand) start(args []string) error {
-	if c.json {
-		c.format = "json"
-	}
 	if c.out == "-" {
 		c.out = ""
 	}
 	if term.ContainsFold(c.allow, "*") {
 		c.yes, c.allow = true, nil
 	}
-	if err := c.check(args); err != nil {
+	err := c.check(args)
+	if err != nil {
+		return err
+	}
+	if c.format, err = c.output.Value(c.cmd); err != nil {
 		return err
 	}
 	before, err := c.files()
@@ -185,10 +183,8 @@ func (c *probeCommand) check(args []string) error {
 		return term.BadInput(example, "%q: only flags may precede --", args[0])
 	case !term.MatchFold(judge.Sets(), &c.rules):
 		return term.Unknown("--rules", c.rules, judge.Sets())
-	case !term.MatchFold(report.Formats(), &c.format):
-		return term.Unknown("--format", c.format, report.Formats())
-	case !term.MatchFold(append(severities(), "never"), &c.failOn):
-		return term.Unknown("--fail-on", c.failOn, append(severities(), "never"))
+	case !term.MatchFold(failLevels, &c.failOn):
+		return term.Unknown("--fail-on", c.failOn, failLevels)
 	case !term.MatchFold(transports, &c.transport):
 		return term.Unknown("--transport", c.transport, transports)
 	case c.fake && len(args) == 0:
@@ -444,6 +440,6 @@ func (c *probeCommand) verdict(run *probe.Run, judged, before *probe.Report) err
 
 // overLimit reports whether there is a finding at or above --fail-on.
 func (c *probeCommand) overLimit(judged *probe.Report) bool {
-	limit := slices.Index(severities(), c.failOn)
-	return slices.ContainsFunc(judged.Findings, func(f probe.Finding) bool { return slices.Index(severities(), string(f.Severity)) <= limit })
+	limit := slices.Index(probe.Severities, probe.Severity(c.failOn)) // -1 for never
+	return slices.ContainsFunc(judged.Findings, func(f probe.Finding) bool { return f.Severity.Rank() <= limit })
 }

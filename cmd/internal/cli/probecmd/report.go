@@ -3,6 +3,7 @@ package probecmd
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,10 +44,7 @@ func (c *probeCommand) writeProfile(run *probe.Run) error {
 		return term.BadInput("choose another file, or remove this one", "--profile-out: %s", err)
 	}
 	_, err = f.Write(text)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return errors.Join(err, f.Close())
 }
 
 // progress is a line on standard error that is overwritten.
@@ -99,8 +97,7 @@ func isTerminal(to io.Writer) bool {
 }
 
 func newProbeDiff(env *term.Env) *cobra.Command {
-	var format string
-	var asJSON bool
+	var output term.FormatFlag
 	cmd := &cobra.Command{
 		Use:   "diff BEFORE AFTER",
 		Short: "Compare two reports",
@@ -113,12 +110,10 @@ func newProbeDiff(env *term.Env) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			if asJSON {
-				format = "json"
-			}
-			if formats := []string{"text", "json", "markdown"}; !term.MatchFold(formats, &format) {
-				return term.Unknown("--format", format, formats)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			format, err := output.Value(cmd)
+			if err != nil {
+				return err
 			}
 			var read [2]*probe.Report
 			for i, name := range args {
@@ -138,8 +133,7 @@ func newProbeDiff(env *term.Env) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", "output format: text, json or markdown")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "same as --format json")
+	output.Register(cmd, report.DeltaFormats()...)
 	return cmd
 }
 

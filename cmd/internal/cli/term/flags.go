@@ -3,7 +3,6 @@ package term
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +30,7 @@ func (c *FormatFlag) Register(cmd *cobra.Command, known ...string) {
 
 // Value returns the chosen format.
 func (c *FormatFlag) Value(cmd *cobra.Command) (string, error) {
-	if !slices.Contains(c.known, c.format) {
+	if !MatchFold(c.known, &c.format) {
 		return "", Unknown("--format", c.format, c.known)
 	}
 	if c.json && cmd.Flags().Changed("format") && c.format != "json" {

@@ -5,19 +5,13 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/candor-mcp/candor"
 )
 
 // Printable makes text of a peer safe for a terminal: runes that are not printable become escapes.
 func Printable(text string) string {
-	clean := true
-	for _, r := range text {
-		clean = clean && unicode.IsPrint(r)
-	}
-	if clean {
-		return text
-	}
 	var b strings.Builder
 	for _, r := range text {
 		switch {
@@ -94,26 +88,16 @@ func RetryWords(r candor.Retry) string {
 
 // Pad appends spaces up to width runes. Pad before adding colour: escape sequences would be counted.
 func Pad(text string, width int) string {
-	if n := width - len([]rune(text)); n > 0 {
-		return text + strings.Repeat(" ", n)
-	}
-	return text
+	return text + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text)))
 }
 
 // JoinWords joins a list as in "a, b or c".
 func JoinWords(list []string) string {
-	out := ""
-	for i, word := range list {
-		switch {
-		case i == 0:
-		case i == len(list)-1:
-			out += " or "
-		default:
-			out += ", "
-		}
-		out += word
+	if len(list) < 2 {
+		return strings.Join(list, "")
 	}
-	return out
+	last := len(list) - 1
+	return strings.Join(list[:last], ", ") + " or " + list[last]
 }
 
 // Colors adds colour to text for a terminal. The zero Colors adds none.

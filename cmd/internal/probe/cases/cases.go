@@ -3,6 +3,7 @@
 package cases
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -48,24 +49,17 @@ func Plan(tools []probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 		planned = append(planned, misuse()...) // last: a server may not survive it
 		planned = append(planned, cancelledCall(tools, o)...)
 	}
-	limit := o.MaxCalls
-	if limit == 0 {
-		limit = defaultMaxCalls
-	}
-	return bound(planned, limit, skipped)
+	return bound(planned, cmp.Or(o.MaxCalls, defaultMaxCalls), skipped)
 }
 
 // destructiveLast moves destructive tools to the end, where it is known whether the server checks arguments.
 func destructiveLast(tools []probe.Tool, places []int, o Options) []int {
-	slices.SortStableFunc(places, func(a, b int) int { return lateness(&tools[a], o) - lateness(&tools[b], o) })
-	return places
-}
-
-func lateness(t *probe.Tool, o Options) int {
-	if m := (maker{tool: t, real: mayRun(t, o)}); m.care() == probe.CareFirst {
-		return 1
+	destructive := func(i int) bool {
+		m := maker{tool: &tools[i], real: mayRun(&tools[i], o)}
+		return m.care() == probe.CareFirst
 	}
-	return 0
+	last := slices.DeleteFunc(slices.Clone(places), func(i int) bool { return !destructive(i) })
+	return append(slices.DeleteFunc(places, destructive), last...)
 }
 
 // orderOf returns the indexes of count tools in the order in which they are tried.

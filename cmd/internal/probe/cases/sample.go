@@ -9,16 +9,8 @@ import (
 
 // sample returns an ordinary value for a property: an example of the schema if it has one, or else one that fits its name.
 func sample(name string, v wire.Value, depth int) json.RawMessage {
-	for _, known := range []string{"const", "default", "example"} {
-		if fixed, ok := v.Get(known); ok {
-			return json.RawMessage(fixed.Raw())
-		}
-	}
-	if list, ok := v.Get("examples"); ok && list.Len() > 0 {
-		return json.RawMessage(list.Path(0).Raw())
-	}
-	if list, ok := v.Get("enum"); ok && list.Len() > 0 {
-		return choice(list)
+	if fixed := fixedValue(v, "const", "default", "example", "examples"); fixed != nil {
+		return fixed
 	}
 	switch kindOf(v) {
 	case "string":

@@ -67,13 +67,8 @@ func kindOf(p wire.Value) string {
 	return kind
 }
 
-func (s shape) required() (out []property) {
-	for _, p := range s.properties {
-		if p.required {
-			out = append(out, p)
-		}
-	}
-	return out
+func (s shape) required() []property {
+	return slices.DeleteFunc(slices.Clone(s.properties), func(p property) bool { return !p.required })
 }
 
 // first returns the argument that gets a wrong type, a required one if there is one.
@@ -81,33 +76,24 @@ func (s shape) first() (property, bool) {
 	if r := s.required(); len(r) > 0 {
 		return r[0], true
 	}
-	for _, p := range s.properties {
-		if p.wrong() != nil {
-			return p, true
-		}
+	if i := slices.IndexFunc(s.properties, func(p property) bool { return p.wrong() != nil }); i >= 0 {
+		return s.properties[i], true
 	}
 	return property{}, false
 }
 
 // arguments returns all required arguments, with the named one set to value, or omitted if value is nil.
 func (s shape) arguments(name string, value json.RawMessage) json.RawMessage {
-	out := []byte{'{'}
-	put := func(name string, value json.RawMessage) {
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		key, _ := json.Marshal(name) // a text can be encoded
-		out = append(append(append(out, key...), ':'), value...)
-	}
-	for _, p := range s.properties {
-		if p.required && p.name != name {
-			put(p.name, p.valid())
-		}
-	}
+	given := slices.DeleteFunc(s.required(), func(p property) bool { return p.name == name })
 	if value != nil {
-		put(name, value)
+		given = append(given, property{name: name})
 	}
-	return append(out, '}')
+	return members(given, func(p property) json.RawMessage {
+		if p.name == name {
+			return value
+		}
+		return p.valid()
+	})
 }
 
 // valid returns a value that the property accepts and that names nothing that exists.
@@ -117,13 +103,8 @@ func (p property) valid() json.RawMessage { return validFor(p.name, p.schema, 0)
 const maxDepth = 4
 
 func validFor(name string, v wire.Value, depth int) json.RawMessage {
-	for _, known := range []string{"const", "default"} {
-		if fixed, ok := v.Get(known); ok {
-			return json.RawMessage(fixed.Raw())
-		}
-	}
-	if list, ok := v.Get("enum"); ok && list.Len() > 0 {
-		return choice(list)
+	if fixed := fixedValue(v, "const", "default"); fixed != nil {
+		return fixed
 	}
 	for _, choice := range []string{"anyOf", "oneOf"} {
 		if list, ok := v.Get(choice); ok && list.Len() > 0 && kindOf(v) == "" {
@@ -143,6 +124,23 @@ func validFor(name string, v wire.Value, depth int) json.RawMessage {
 		return object(v, depth)
 	}
 	return text(name, v)
+}
+
+// fixedValue returns a value that a schema names in one of the members or in enum, nil if it names none.
+func fixedValue(v wire.Value, members ...string) json.RawMessage {
+	for _, name := range members {
+		fixed, ok := v.Get(name)
+		if name == "examples" {
+			fixed, ok = fixed.Path(0), fixed.Len() > 0
+		}
+		if ok {
+			return json.RawMessage(fixed.Raw())
+		}
+	}
+	if list, ok := v.Get("enum"); ok && list.Len() > 0 {
+		return choice(list)
+	}
+	return nil
 }
 
 // anError matches an enum value that asks for an error. A tool that then returns one has not failed.

@@ -29,8 +29,9 @@ func forTool(t *probe.Tool, o Options) ([]probe.Case, []probe.Skip) {
 	m := newMaker(t, o)
 	m.validation()
 	m.domain()
-	m.upstream(faultsFor(t, o))
-	if !m.real {
+	if m.real {
+		m.upstream(faultsFor(t, o))
+	} else {
 		why := "it is not declared read-only"
 		if t.IsReadOnly() {
 			why = "it is declared read-only, but its name says that it changes something"
@@ -114,18 +115,10 @@ func (m *maker) validation() {
 		m.add(probe.GroupValidation, probe.CaseWrongType, pointer.Of(first.name), m.shape.arguments(first.name, first.wrong()))
 	}
 	for _, p := range m.shape.properties {
-		if bad := p.notInEnum(); bad != nil && !m.has(probe.CaseBadEnum) {
-			m.add(probe.GroupValidation, probe.CaseBadEnum, pointer.Of(p.name), m.shape.arguments(p.name, bad))
-		}
-		if bad := p.outOfRange(); bad != nil && !m.has(probe.CaseOutOfRange) {
-			m.add(probe.GroupValidation, probe.CaseOutOfRange, pointer.Of(p.name), m.shape.arguments(p.name, bad))
-		}
-		if bad := p.empty(); bad != nil && !m.has(probe.CaseEmptyText) {
-			m.add(probe.GroupValidation, probe.CaseEmptyText, pointer.Of(p.name), m.shape.arguments(p.name, bad))
-		}
-		if bad := p.tooLong(); bad != nil && !m.has(probe.CaseTooLong) {
-			m.add(probe.GroupValidation, probe.CaseTooLong, pointer.Of(p.name), m.shape.arguments(p.name, bad))
-		}
+		m.addOnce(probe.CaseBadEnum, p, p.notInEnum())
+		m.addOnce(probe.CaseOutOfRange, p, p.outOfRange())
+		m.addOnce(probe.CaseEmptyText, p, p.empty())
+		m.addOnce(probe.CaseTooLong, p, p.tooLong())
 	}
 	m.add(probe.GroupValidation, probe.CaseExtraProperty, pointer.Of("zz_unknown_property"), m.shape.arguments("zz_unknown_property", json.RawMessage(`"zz"`)))
 	m.add(probe.GroupValidation, probe.CaseArgsArray, "", json.RawMessage(`[]`))
@@ -134,8 +127,11 @@ func (m *maker) validation() {
 	m.add(probe.GroupValidation, probe.CaseArgsAbsent, "", nil)
 }
 
-func (m *maker) has(name string) bool {
-	return slices.ContainsFunc(m.cases, func(c probe.Case) bool { return c.Name == name })
+// addOnce plans a call with a wrong value of one argument, unless it is nil or the tool has such a case.
+func (m *maker) addOnce(name string, p property, wrong json.RawMessage) {
+	if wrong != nil && !slices.ContainsFunc(m.cases, func(c probe.Case) bool { return c.Name == name }) {
+		m.add(probe.GroupValidation, name, pointer.Of(p.name), m.shape.arguments(p.name, wrong))
+	}
 }
 
 // repeat plans the last case again, to check that the same fault has the same code.
@@ -202,12 +198,8 @@ func (m *maker) accepted(made json.RawMessage) json.RawMessage {
 	if m.sound == nil || m.sound.Accepts(made) {
 		return made
 	}
-	report := m.sound.Explain(made)
-	if report.OK() {
-		return made
-	}
-	if template := report.Template; !template.IsZero() {
-		return json.RawMessage(template.String())
+	if report := m.sound.Explain(made); !report.OK() && !report.Template.IsZero() {
+		return json.RawMessage(report.Template.String())
 	}
 	return made
 }
@@ -227,9 +219,6 @@ const slowFault = "slow"
 
 // upstream plans valid calls while the upstream fails.
 func (m *maker) upstream(faults []string) {
-	if !m.real {
-		return
-	}
 	arguments := m.valid()
 	for _, fault := range faults {
 		m.cases = append(m.cases, probe.Case{Group: probe.GroupUpstream, Name: "up_" + fault, Tool: m.tool.Name, Fault: fault,

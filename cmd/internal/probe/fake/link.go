@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -74,14 +73,6 @@ func (l *link) receive() (word, rest string, err error) {
 }
 
 func order(window int, fault string) string { return fmt.Sprintf("%s %d %s", sayFault, window, fault) }
-
-func number(text string) int {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return -1
-	}
-	return n
-}
 
 // bounded truncates a foreign text for an error.
 func bounded(text string) string {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -19,9 +21,9 @@ const (
 	trialWait  = 20 * time.Second // until the trial of [Start] is over
 )
 
-// Options configures an upstream. The zero value is ready to use.
+// Options configures an upstream.
 type Options struct {
-	// Inside is the command line that calls [InsideMain], without its arguments; nil is this program with the command probe-inside.
+	// Inside is the command line that calls [InsideMain], without its arguments.
 	Inside []string
 	// Local are further ports besides 80 and 443; see [LocalPorts].
 	Local []Port
@@ -66,13 +68,6 @@ type half struct {
 func Start(ctx context.Context, o Options) (*Upstream, error) {
 	if err := Available(); err != nil {
 		return nil, err
-	}
-	if o.Inside == nil {
-		self, err := os.Executable()
-		if err != nil {
-			return nil, fmt.Errorf("finding this program: %w", err)
-		}
-		o.Inside = []string{self, "probe-inside"}
 	}
 	u, err := open(ctx, o)
 	if err != nil {
@@ -223,7 +218,9 @@ func (u *Upstream) listen(h *half) {
 		}
 		u.mu.Lock()
 		if word == sawSettled {
-			h.settled = number(rest)
+			if n, err := strconv.Atoi(rest); err == nil {
+				h.settled = n
+			}
 			u.turned.Broadcast()
 		} else if h.settled == u.counted { // during End, a half that has not settled yet is still in the window
 			u.counts[word]++
@@ -236,8 +233,7 @@ func (u *Upstream) listen(h *half) {
 // of the command (128 plus the signal if a signal ended it) and ends all processes that the command started. None of them outlives the
 // upstream.
 func (u *Upstream) Wrap(command []string) []string {
-	line := append([]string{}, u.inside...)
-	return append(append(line, string(u.sharedDir), "--"), command...)
+	return slices.Concat(u.inside, []string{string(u.sharedDir), "--"}, command)
 }
 
 // Close ends the upstream and all servers in it, and waits for them. It may be called several times.

@@ -11,8 +11,6 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
-var unknownFailure = candor.CodeUnknownToolFailure
-
 // flags are members that mark a failure inside a success, the clearest first.
 var flags = []Mask{
 	{Path: "/ok", Equals: "false"}, {Path: "/success", Equals: "false"}, {Path: "/succeeded", Equals: "false"},
@@ -54,15 +52,11 @@ func marks(s *parsedAnswer) (out []Mask) {
 			out = append(out, f)
 		}
 	}
-	words := wordsOf(firstLine(s.text), s.values)
-	for _, text := range beginnings(words) {
-		out = append(out, Mask{Text: text})
-	}
-	if text := complaintAbout(s.text); text != "" {
-		out = append(out, Mask{Text: text})
-	}
-	if text := sentence(s.text, s.values); text != "" {
-		out = append(out, Mask{Text: text})
+	line, _, _ := strings.Cut(strings.TrimSpace(s.text), "\n")
+	for _, text := range append(beginnings(wordsOf(line, s.values)), complaintAbout(s.text), sentence(s.text, s.values)) {
+		if text != "" {
+			out = append(out, Mask{Text: text})
+		}
 	}
 	return out
 }
@@ -114,7 +108,7 @@ func (l *toolAnswers) codes() (out []CodeRule) {
 	for i := range l.failed {
 		s := &l.failed[i]
 		code := codeFor(&s.at.Case)
-		if s.reading.Error == nil || s.reading.Error.Code() != unknownFailure || !code.Valid() {
+		if s.reading.Error == nil || s.reading.Error.Code() != candor.CodeUnknownToolFailure || !code.Valid() {
 			continue
 		}
 		rule, ok := l.codeRule(s, code)
@@ -133,14 +127,10 @@ func (l *toolAnswers) codeRule(s *parsedAnswer, code candor.Code) (CodeRule, boo
 		if err != nil || !e.MatchString(message) {
 			continue
 		}
-		clash := false
-		for j := range l.failed {
-			other := &l.failed[j]
-			if other.reading.Error != nil && e.MatchString(other.reading.Error.Message()) && codeFor(&other.at.Case) != code {
-				clash = true
-			}
+		clash := func(other parsedAnswer) bool {
+			return other.reading.Error != nil && e.MatchString(other.reading.Error.Message()) && codeFor(&other.at.Case) != code
 		}
-		if !clash {
+		if !slices.ContainsFunc(l.failed, clash) {
 			return CodeRule{Tool: l.tool, Text: text, Code: code, Note: "seen for " + s.at.Case.Name}, true
 		}
 	}

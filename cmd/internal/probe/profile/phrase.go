@@ -107,11 +107,6 @@ func texts(v wire.Value, depth int, yield func(string)) {
 	}
 }
 
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line
-}
-
 // complaint matches words with which failures begin.
 var complaint = lazyregexp.New(`(?i)^(error|errors|failed|failure|fail|unable|cannot|can't|could|couldn't|invalid|missing|unknown|exception|traceback|denied|forbidden|unauthorized|not|no|❌|⚠️|✗|✖|🚫)`)
 

@@ -145,7 +145,7 @@ func (l *toolAnswers) mask(s *parsedAnswer) (Mask, bool) {
 	note := fmt.Sprintf("seen for %s: %s", s.at.Case.Name, excerpt(s.text, s.result))
 	for _, c := range marks(s) {
 		c.Tool, c.Note = l.tool, note
-		if s.reading.Error != nil && s.reading.Error.Code() == unknownFailure {
+		if s.reading.Error != nil && s.reading.Error.Code() == candor.CodeUnknownToolFailure {
 			c.Code = codeFor(&s.at.Case)
 		}
 		if c.holds(s) && !slices.ContainsFunc(l.well, func(w parsedAnswer) bool { return c.holds(&w) }) {

@@ -14,29 +14,23 @@ func (p *Profile) YAML() []byte {
 	if p.Server != "" {
 		b.WriteString("server: " + quote(p.Server) + "\n")
 	}
-	if len(p.Masks) > 0 {
-		b.WriteString("masks:\n")
+	for i, m := range p.Masks {
+		rule(&b, i, "masks", "tool", quote(pattern(m.Tool)), "path", optional(m.Path), "equals", m.Equals, "text", optional(m.Text), "except", optional(m.Except), "code", m.Code.Symbol(), "note", optional(m.Note))
 	}
-	for _, m := range p.Masks {
-		rule(&b, "tool", quote(pattern(m.Tool)), "path", optional(m.Path), "equals", m.Equals, "text", optional(m.Text), "except", optional(m.Except), "code", m.Code.Symbol(), "note", optional(m.Note))
+	for i, c := range p.Codes {
+		rule(&b, i, "codes", "tool", quote(pattern(c.Tool)), "text", optional(c.Text), "code", c.Code.Symbol(), "note", optional(c.Note))
 	}
-	if len(p.Codes) > 0 {
-		b.WriteString("codes:\n")
-	}
-	for _, c := range p.Codes {
-		rule(&b, "tool", quote(pattern(c.Tool)), "text", optional(c.Text), "code", c.Code.Symbol(), "note", optional(c.Note))
-	}
-	if len(p.Results) > 0 {
-		b.WriteString("results:\n")
-	}
-	for _, r := range p.Results {
-		rule(&b, "tool", quote(pattern(r.Tool)), "note", optional(r.Note))
+	for i, r := range p.Results {
+		rule(&b, i, "results", "tool", quote(pattern(r.Tool)), "note", optional(r.Note))
 	}
 	return []byte(b.String())
 }
 
-// rule writes an item of a list without empty members.
-func rule(b *strings.Builder, pairs ...string) {
+// rule writes the item with index i of a list, without empty members.
+func rule(b *strings.Builder, i int, list string, pairs ...string) {
+	if i == 0 {
+		b.WriteString(list + ":\n")
+	}
 	lead := "  - "
 	for i := 0; i < len(pairs); i += 2 {
 		if pairs[i+1] != "" {

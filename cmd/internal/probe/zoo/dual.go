@@ -127,7 +127,7 @@ func (d DualTool) fails(c *call) (code, message string) {
 
 // wrong returns the code for wrong arguments: the second for missing ones, the last for others.
 func (d DualTool) wrong(c *call) int {
-	for _, issue := range c.issues() {
+	for _, issue := range c.err.Details().Issues() {
 		if issue.Rule == "required" {
 			return min(1, len(d.Codes)-1)
 		}
@@ -138,7 +138,7 @@ func (d DualTool) wrong(c *call) int {
 // wrongNames returns the names of the wrong arguments.
 func (c *call) wrongNames() string {
 	var said []string
-	for _, issue := range c.issues() {
+	for _, issue := range c.err.Details().Issues() {
 		said = append(said, strings.TrimPrefix(issue.Path+" ", "/")+issue.Message)
 	}
 	return strings.Join(said, "; ")
@@ -146,7 +146,7 @@ func (c *call) wrongNames() string {
 
 func (c *call) dualDetails() string {
 	var said []string
-	for _, issue := range c.issues() {
+	for _, issue := range c.err.Details().Issues() {
 		said = append(said, `{"path":`+quote(strings.TrimPrefix(issue.Path, "/"))+`,"message":`+quote(issue.Message)+`}`)
 	}
 	return `{"issues":[` + strings.Join(said, ",") + `]}`

@@ -1,8 +1,6 @@
 package zoo
 
 import (
-	"encoding/json"
-
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/dialect"
@@ -13,8 +11,8 @@ func (c *call) plain(members string) answer {
 	return one(c.failure(`{"error":{` + members + `,"requestId":"` + c.ref() + `"}}`))
 }
 
-// tells returns a function that answers with the failure of [call.plain].
-func tells(members string) func(*call) answer {
+// failsWith returns a function that answers with the failure of [call.plain].
+func failsWith(members string) func(*call) answer {
 	return func(c *call) answer { return c.plain(members) }
 }
 
@@ -43,13 +41,11 @@ func facts() []implementation {
 		{Defect: defect("empty-error", "an error without content", "A missing record is a result that says isError and has no content.", "EC014", missingCases),
 			on: whenMissing, show: worded("")},
 		{Defect: defect("field-unnamed", "the wrong argument is not named", "Wrong arguments are refused without naming them.", "EC015", inputCases),
-			on: whenInput, show: tells(wrongArguments)},
+			on: whenInput, show: failsWith(wrongArguments)},
 		{Defect: defect("first-issue", "only the first wrong argument is named", "Of two missing arguments only the first is named.", "EC033", []string{probe.CaseMissingRequired}),
 			on: whenInput, show: (*call).firstIssue},
 		{Defect: defect("unrequired", "an argument that the schema does not require", "The schema requires nothing, but a call without a name is refused.", "EC052", []string{probe.CaseNoArgsValid, probe.CaseArgsAbsent}),
-			input: optionalSchema, on: whenMissing, show: func(c *call) answer {
-				return c.plain(`"code":"INVALID_ARGUMENTS","message":"The argument name is required.","retryable":false`)
-			}},
+			input: optionalSchema, on: whenMissing, show: failsWith(`"code":"INVALID_ARGUMENTS","message":"The argument name is required.","retryable":false`)},
 		{Defect: defect("broken-envelope", "an invalid canonical error", "A missing record is reported correctly, but the canonical error in _meta has invalid retry advice.", "EC044", missingCases),
 			on: whenMissing, show: func(c *call) answer {
 				return one(edited(c.candorFailure(c.err), `{"kind":"maybe"}`, "result", "_meta", dialect.MetaKey, "retry"))
@@ -79,22 +75,14 @@ func (c *call) shifting() answer {
 	if c.session.next("shifting "+candor.Public(string(c.arguments.Raw()), 256))%2 == 1 {
 		return c.honest()
 	}
-	code := candor.CodePreconditionFailed
-	return one(c.candorFailure(candor.New(code, c.err.Message(), candor.WithTool(c.tool.name), candor.WithIssues(c.issues()...), candor.WithRetry(c.err.Retry()))))
+	return one(c.candorFailure(candor.New(candor.CodePreconditionFailed, c.err.Message(), candor.WithTool(c.tool.name), candor.WithIssues(c.err.Details().Issues()...), candor.WithRetry(c.err.Retry()))))
 }
 
 // firstIssue drops all issues except the first.
 func (c *call) firstIssue() answer {
-	issues := c.issues()
+	issues := c.err.Details().Issues()
 	if len(issues) < 2 {
 		return c.honest()
 	}
 	return one(c.candorFailure(candor.New(c.err.Code(), c.err.Message(), candor.WithTool(c.tool.name), candor.WithIssues(issues[0]))))
-}
-
-// issues returns the issues of the correct error.
-func (c *call) issues() []candor.Issue {
-	var details struct{ Issues []candor.Issue }
-	_ = json.Unmarshal([]byte(c.err.Details().String()), &details) // of our own making
-	return details.Issues
 }

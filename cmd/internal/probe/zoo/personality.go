@@ -1,6 +1,9 @@
 package zoo
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Personality is a named set of defects.
 type Personality struct {
@@ -37,22 +40,15 @@ func Personalities() []Personality {
 
 // compatible returns all defects, without those of the server as a whole that share a case with another.
 func compatible() []string {
-	var ids []string
-	taken := map[string]bool{}
+	var ids, taken []string
 	for _, c := range implementations() {
-		free := true
-		for _, name := range c.Cases {
-			free = free && (c.Tool != "" || !taken[name])
-		}
-		if !free {
-			continue
+		if c.Tool == "" {
+			if slices.ContainsFunc(c.Cases, func(name string) bool { return slices.Contains(taken, name) }) {
+				continue
+			}
+			taken = append(taken, c.Cases...)
 		}
 		ids = append(ids, c.ID)
-		if c.Tool == "" {
-			for _, name := range c.Cases {
-				taken[name] = true
-			}
-		}
 	}
 	return ids
 }

@@ -5,6 +5,7 @@
 package zoo
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -51,10 +52,7 @@ type zoo struct {
 
 // build returns a server for the options.
 func build(o Options) (*zoo, error) {
-	z := &zoo{wide: map[string]bool{}, deadline: o.Deadline}
-	if z.deadline <= 0 {
-		z.deadline = DefaultDeadline
-	}
+	z := &zoo{wide: map[string]bool{}, deadline: cmp.Or(max(o.Deadline, 0), DefaultDeadline)}
 	if o.Upstream != "" {
 		u, err := url.Parse(o.Upstream)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -85,23 +83,16 @@ func build(o Options) (*zoo, error) {
 	if z.upstream != "" && o.Personality != PersonalityDual {
 		z.tools = append(z.tools, upstreamHonest())
 	}
-	return z, z.compile()
+	for _, t := range z.tools {
+		if t.schema, err = schemas.Get([]byte(t.input)); err != nil {
+			return nil, fmt.Errorf("reading the schema of %s: %w", t.name, err)
+		}
+	}
+	return z, nil
 }
 
 // schemas caches compiled schemas.
 var schemas schema.Cache
-
-// compile compiles the schemas of the tools.
-func (z *zoo) compile() error {
-	for _, t := range z.tools {
-		s, err := schemas.Get([]byte(t.input))
-		if err != nil {
-			return fmt.Errorf("reading the schema of %s: %w", t.name, err)
-		}
-		t.schema = s
-	}
-	return nil
-}
 
 // chosen returns the ids of the selected defects.
 func chosen(o Options) ([]string, error) {
@@ -128,10 +119,8 @@ func chosen(o Options) ([]string, error) {
 }
 
 func (z *zoo) tool(name string) *tool {
-	for _, t := range z.tools {
-		if t.name == name {
-			return t
-		}
+	if i := slices.Index(z.toolNames(), name); i >= 0 {
+		return z.tools[i]
 	}
 	return nil
 }
