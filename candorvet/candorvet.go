@@ -1,14 +1,22 @@
-// Package candorvet finds tool handlers that misreport failures: an error that is returned
-// without a code, a failure returned as a success, an error that is only logged, and one that is dropped.
+// Package candorvet finds tool handlers that hide failures: an error that is returned without a code, a failure returned as a
+// success, an error that is only logged, and one that is dropped.
 //
-// It is an analyser for golang.org/x/tools/go/analysis and recognises handlers of github.com/modelcontextprotocol/go-sdk and of
-// github.com/mark3labs/mcp-go by their signatures: tools, prompts and resources. Test files and generated files are skipped.
+// # How do I run it?
 //
-// A comment suppresses one rule on one line, its line or the one below it, and must give a reason:
+// The command candor vet runs it. [Analyzer] is an analyser for golang.org/x/tools/go/analysis, for use in other drivers; [New] returns one
+// with [Options].
+//
+// # What does it check?
+//
+// It recognises handlers for tools, prompts and resources of github.com/modelcontextprotocol/go-sdk and of github.com/mark3labs/mcp-go by
+// their signatures. Test files and generated files are skipped. It analyses one package at a time and reports only what is visible
+// there. docs/vet.md describes the rules.
+//
+// # How do I allow one line?
+//
+// A comment suppresses one rule on its own line or the next, and must give a reason:
 //
 //	n, _ := strconv.Atoi(s) //candor:allow swallowed zero is the default
-//
-// The rules analyse one package at a time and report only what is visible there.
 package candorvet
 
 import (

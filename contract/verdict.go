@@ -1,8 +1,27 @@
-// Package contract implements the rules of spec/contract.md: [Read] turns any answer of an MCP server into a verdict and, if it
-// failed, into one error; [Normalise] attaches that error to the answer; [Redact] and [Bound] clean text. The gateway, the
-// boundary and the probe use the same rules.
+// Package contract implements the rules of spec/contract.md: it decides whether an answer of an MCP server is a failure, and which error it
+// means. The gateway, package boundary and candor probe use the same rules.
 //
-// The package is pure: no I/O, no clock, no randomness, no state between calls. The same bytes give the same result.
+// # When do I need it?
+//
+// Use it in a program that sees the messages of servers it does not control, such as a proxy or an analysis of recorded traffic. A client
+// on the official go-sdk uses package client, which calls this one.
+//
+// # How do I start?
+//
+// [Read] takes an [Exchange], the response and if possible its request, and returns a [Reading]: the verdict, how certain it is, the rule that
+// decided it, and the error:
+//
+//	r := contract.Read(&contract.Exchange{Response: wire.Parse(line, wire.Limits{})})
+//	fmt.Println(r.Verdict, r.Certainty, r.Error.Code())
+//
+// [Classify] and [Interpret] are the two steps of Read. [ReadText], [ReadResult] and [ReadRPCError] read a part of an answer. [Normalise]
+// attaches an error to an answer. [Redact] and [Bound] clean text.
+//
+// # What may I rely on?
+//
+// The package is pure: no I/O, no clock, no randomness, no state between calls. The same bytes give the same result. Every failure gets a
+// registered code; if the answer gives no reason, the code is UNKNOWN_TOOL_FAILURE. A verdict that is guessed from the words of a payload is
+// [Suspected], and a program should not change the answer because of it.
 package contract
 
 // Verdict is the result of [Classify]. The set is closed, and every message has one verdict.

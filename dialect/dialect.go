@@ -1,12 +1,32 @@
-// Package dialect writes and reads errors in the wire shapes of MCP servers. [Lookup] returns a dialect by name and [Detect] the
-// dialect of a value; [Dialect.Write] and [Dialect.Read] convert errors.
+// Package dialect writes and reads errors in the wire shapes of MCP servers.
 //
-//   - The package is pure: no I/O, no clock, no randomness. [Options] has the values that a shape needs and an error does not
-//     hold, such as the time.
-//   - Nothing is lost. The parts of an error that a shape has no member for are beside it in the canonical error under [MetaKey],
-//     so an error that is written in one shape and read back is the same error.
+// # When do I need it?
+//
+// Package boundary and the gateway already use it; choose a dialect there with their Dialect option. Use the package itself to write the
+// errors of a server that has no boundary, or to translate between shapes.
+//
+// # How do I start?
+//
+// [Lookup] returns a dialect by name and [Detect] the dialect of a value; [Names] lists them. [Dialect.Read] and [Dialect.Write] convert:
+//
+//	from, ok := dialect.Detect(v)
+//	if !ok {
+//		return errNoDialect
+//	}
+//	e, err := from.Read(v)
+//	if err != nil {
+//		return err
+//	}
+//	out := dialect.Must("candor").Write(nil, e, dialect.Options{})
+//
+// # What may I rely on?
+//
+//   - Nothing is lost. The parts of an error that a shape has no member for are beside it in the canonical error under [MetaKey], so an
+//     error that is written in one shape and read back is the same error.
 //   - If the visible members and the canonical error differ, the visible ones win, and details.disagreement lists them.
 //   - All text that is read is redacted and bounded.
+//   - The package is pure: no I/O, no clock, no randomness. [Options] has the values that a shape needs and an error does not hold, such
+//     as the time.
 package dialect
 
 import (

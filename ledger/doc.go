@@ -27,7 +27,7 @@
 // Each writer has one chain. Each line holds its own hash and the hash of the line before it, so that a changed,
 // moved or missing line is found. The lines are the leaves of a Merkle tree. Its root is signed at most one second or
 // 256 entries after an entry was written, and is stored in the folder and in the witness copy, a second file that the
-// operator chooses ([Options.SecondPlace]). The witness copy shows that entries were cut off the end, or that the
+// operator chooses ([Options.WitnessCopy]). The witness copy shows that entries were cut off the end, or that the
 // folder was replaced by an older one. spec/ledger.md describes the format.
 //
 // # What is never stored?

@@ -1,14 +1,20 @@
 // Package meter counts failures: in total, by code, domain, symbol, tool and verdict.
 //
-// Labels come from closed sets. A code is one of the catalogue, a verdict one of the contract's, and a
-// tool one of the first names; everything else is "other", so a hostile peer cannot make the meter grow.
+// # How do I count?
 //
-// There is one counter for each (tool, verdict, code), and nothing is counted twice: every total and every breakdown is a sum
-// of these counters, read once. So the sums agree in any snapshot, even in one taken while other goroutines count. A [Sample]
-// estimates the counts by tool; it has an exact counter for each code instead.
+// Make a [Meter] with [New], or with [FromEnv] to follow the MCP_ERROR_METRICS variables, and pass it in the Meter field of the options of
+// package boundary. A program without a boundary calls [Meter.Count] for each failure. [Meter.Stats] and [Meter.Snapshot] return the
+// counts. Package meter/prom exports them to Prometheus, package meter/otel to OpenTelemetry.
 //
-// The package depends only on the standard library and the root package. meter/prom exports a meter to Prometheus, meter/otel
-// to OpenTelemetry; both read the same counters on demand.
+// # What may I rely on?
+//
+// There is one counter for each combination of tool, verdict and code. Every total is a sum of these counters, read once, so that the
+// numbers of one snapshot agree even while other goroutines count. A [Sample] is the exception: it estimates the counts by tool, and has an
+// exact counter for each code.
+//
+// # Can a peer make it grow?
+//
+// No. Codes and verdicts are closed sets, and only the first tool names are counted by name; all others are counted as "other".
 package meter
 
 import (

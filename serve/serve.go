@@ -1,9 +1,31 @@
-// Package serve runs one server with all parts of Candor: a boundary, a ledger in the state directory, counters, and a stack policy
-// and dialect set by the environment. It stops gracefully on a signal.
+// Package serve runs an MCP server that is built on the official go-sdk with all parts of Candor: every failure is sent as one typed
+// error, recorded in a ledger, and counted.
 //
-//	log.Fatal(serve.Stdio(ctx, server, serve.Config{}))
+// # When do I need it?
 //
-// The package only combines packages boundary, ledger and meter; programs with other needs can use those directly.
+// Use it if the defaults suit your server. It only combines packages boundary, ledger and meter; a program that opens its own ledger or
+// uses another SDK uses those packages, or boundary/mcpgo, directly.
+//
+// # How do I start?
+//
+// Replace the call of server.Run:
+//
+//	if err := serve.Stdio(ctx, server, serve.Config{}); err != nil {
+//		log.Fatal(err)
+//	}
+//
+// [HTTP] serves over HTTP. Both return nil after a graceful stop, when ctx ends or on SIGINT or SIGTERM. [Open] is for a program with its
+// own transport.
+//
+// # What does it write and read?
+//
+// The ledger is in the state directory of the user, unless [Config.Ledger] or CANDOR_LEDGER names another. The dialect, the stack policy
+// and the counters are set by environment variables, see [EnvLedger] and package meter.
+//
+// # What can go wrong?
+//
+// If the ledger cannot be opened or a setting is invalid, the server does not start, and the error says what to change. If an entry
+// cannot be written later, the call fails with AUDIT_LOG_FAILED.
 package serve
 
 import (

@@ -1,12 +1,28 @@
-// Package wire reads JSON-RPC messages without decoding or changing them. [Parse] reads one message, [ParseValue] any JSON text;
-// a [Value] gives access to the parts of either.
+// Package wire reads JSON-RPC messages without decoding or changing them.
 //
-//   - A [Message] is a view of the received bytes: [Message.Bytes] returns the bytes given to [Parse], ids and numbers keep
-//     their spelling, members their order.
-//   - Nothing is repaired or guessed. A malformed message has a [Malformation], whose text never quotes the peer.
-//   - The readable parts of a malformed message are still available, so that it can be answered.
-//   - Any bytes are safe to parse: no panic, linear time, bounded depth, and no memory beyond a table of names for objects with
-//     more than 16 members.
+// # When do I need it?
+//
+// Use it in a program that forwards or inspects messages, such as a proxy or a test, and to make the values that packages dialect and
+// contract read. A program that only builds or handles errors does not need it.
+//
+// # How do I start?
+//
+// [Parse] reads one message and [ParseValue] any JSON text. A [Value] gives access to the parts of either:
+//
+//	m := wire.Parse(line, wire.Limits{})
+//	if err := m.Err(); err != nil {
+//		return err
+//	}
+//	text, ok := m.Result().Path("content", 0, "text").Str()
+//
+// # What may I rely on?
+//
+//   - A [Message] is a view of the received bytes: [Message.Bytes] returns the bytes given to Parse, ids and numbers keep their
+//     spelling, members their order.
+//   - Nothing is repaired or guessed. A malformed message has a [Malformation], whose text never quotes the peer. Its readable parts are
+//     still available, so that it can be answered.
+//   - Any bytes are safe to parse: no panic, linear time, bounded depth, and no memory beyond a table of names for objects with more
+//     than 16 members.
 //
 // The package does no I/O and knows nothing about the meaning of methods, results and errors.
 package wire

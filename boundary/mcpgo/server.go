@@ -1,15 +1,20 @@
-// Package mcpgo makes an MCP server built on mark3labs/mcp-go report every failure as one readable, typed error with retry advice, as
-// package boundary does for the official SDK. Each failure is recorded before it is sent, and counted once.
+// Package mcpgo makes an MCP server built on mark3labs/mcp-go report every failure as one readable, typed error with retry advice,
+// as package boundary does for the official SDK. Each failure is recorded before it is sent, and counted once.
+//
+// # How do I use it?
 //
 //	s := mcpgo.Wrap(server.NewMCPServer("name", "1.0"), boundary.Options{Ledger: trail, Meter: counts})
 //	err := s.ServeStdio(ctx, os.Stdin, os.Stdout)
 //
-// [Wrap] covers a whole server: [Server.ServeStdio], [Server.HTTP] and, for custom transports, [Server.HandleMessage]. [Middleware]
-// alone covers the failures of tools, but not the errors that mcp-go answers itself.
+// [Wrap] covers a whole server: [Server.ServeStdio], [Server.HTTP] and, for custom transports, [Server.HandleMessage]. [Middleware] alone
+// covers the failures of tools, but not the errors that mcp-go answers itself.
 //
-// Limitations: over stdio, mcp-go does not answer a prompt or resource request whose result cannot be encoded. Over HTTP, failures of
-// tools are always results, also with the rpc dialect. Do not use mcp-go's WithInputSchemaValidation: it answers before this package
-// sees the call, and over HTTP its refusals are not recorded. This package checks the arguments itself.
+// # What are its limits?
+//
+//   - Over stdio, mcp-go does not answer a prompt or resource request whose result cannot be encoded.
+//   - Over HTTP, failures of tools are always results, also with the rpc dialect.
+//   - Do not use mcp-go's WithInputSchemaValidation: it answers before this package sees the call, and over HTTP its refusals are not
+//     recorded. This package checks the arguments itself.
 package mcpgo
 
 import (

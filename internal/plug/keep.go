@@ -24,7 +24,7 @@ const (
 
 // Keep has the settings for checkpoints and retention of a ledger. The zero Keep follows the environment and removes nothing.
 type Keep struct {
-	WitnessCopy string        // a file, or [NoSecondPlace]; empty is [EnvSecondPlace], else a file in the state folder
+	WitnessCopy string        // a file, or "none"; empty is [EnvWitnessCopy], else a file in the state folder
 	Age         time.Duration // closed segments that are older may be removed; 0 keeps all
 	Bytes       int64         // the oldest closed segments are removed above this total; 0 keeps all
 	Compress    bool          // compress closed segments

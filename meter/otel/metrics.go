@@ -1,7 +1,10 @@
 // Package meterotel exports a [meter.Meter] to OpenTelemetry, and creates a span for each call.
 //
-// Names follow the semantic conventions for MCP where those define one. The conventions are still in development, so names
-// may change. Other names begin with candor.
+// [Register] makes the counters of a meter available to a meter provider, which reads them on demand. [NewTracer] returns a value for the
+// Tracer field of the options of package boundary. docs/meter.md lists the names of metrics and attributes.
+//
+// Names follow the semantic conventions for MCP where those define one. The conventions are still in development, so names may
+// change. Other names begin with candor.
 package meterotel
 
 import (

@@ -1,6 +1,9 @@
 // Package prom exports a [meter.Meter] to Prometheus.
 //
-// It has no counters: each scrape reads those of the meter, so nothing is counted twice and the numbers always agree.
+// Register [NewCollector] with your registry, or serve [Handler] at /metrics if you have none. [Text] returns the same metrics as text.
+// docs/meter.md lists their names.
+//
+// The package has no counters: each scrape reads those of the meter, so that nothing is counted twice.
 package prom
 
 import (
