@@ -28,18 +28,7 @@ func (b *Boundary) abandon(ctx context.Context, x exchange, id wire.ID) []byte {
 	if audit := b.record(ctx, failure{call: x, verdict: contract.VerdictLost, err: e, envelope: m.envelope}); audit != nil {
 		m.write(audit)
 	}
-	answer := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"result":`...)
-	return append(append(answer, encoded(m.result)...), '}')
-}
-
-// paramsNewEra is isNewEra for params that were not decoded.
-func paramsNewEra(params []byte) bool {
-	v, err := wire.ParseValue(params, wire.Limits{AllowLoneSurrogates: true})
-	if err != nil {
-		return false
-	}
-	version, _ := v.Path("_meta", "io.modelcontextprotocol/protocolVersion").Str()
-	return version >= "2026-07-28"
+	return resultMessage(id, encoded(m.result))
 }
 
 // abandonCalls answers the calls of a stream that have not finished in time. It stops after leaveTime if the client does not read.
@@ -52,7 +41,7 @@ func (c *streamConn) abandonCalls() {
 	go func() {
 		defer close(done)
 		for _, o := range left {
-			streamCalls.remove(o)
+			streamCalls.remove(&o.extra)
 			if c.send(c.b.abandon(c.ctx, o.exchange(), o.id)) != nil {
 				return
 			}

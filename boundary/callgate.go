@@ -276,7 +276,7 @@ func ungated(method string) bool {
 
 // request returns the request to pass to the SDK, and registers the call in streamCalls.
 func (o *openCall) request() *jsonrpc.Request {
-	streamCalls.add(o)
+	streamCalls.add(&o.extra, o)
 	return &jsonrpc.Request{ID: o.sdk, Method: o.method, Params: o.params, Extra: &o.extra}
 }
 

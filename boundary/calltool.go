@@ -10,6 +10,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/internal/usercode"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // toolCall is one tools/call request and its handling.
@@ -43,15 +44,22 @@ func (c toolCall) observed(ctx context.Context) (r reply) {
 	r = reply{failure: unfinished}
 	defer func() { end(r.failure) }()
 	r = c.handle(ctx)
-	if trail, ok := c.g.b.o.Ledger.(candor.SuccessLedger); ok && r.failure == nil && c.g.b.o.Successes {
+	if r.failure == nil {
 		x := c.exchange()
-		if lost := trail.RecordSuccess(context.WithoutCancel(ctx),
-			candor.Success{Tool: x.tool, SessionID: x.session, Arguments: x.params, Latency: c.g.b.o.now().Sub(began)}); lost != nil {
-			c.g.b.o.Logger.ErrorContext(ctx, "a success could not be recorded",
-				slog.String("tool", x.tool), slog.Any("error", candor.From(lost)))
-		}
+		c.g.b.recordSuccess(ctx, candor.Success{Tool: x.tool, SessionID: x.session, Arguments: x.params, Latency: c.g.b.o.now().Sub(began)})
 	}
 	return r
+}
+
+// recordSuccess records a successful call, if Options.Successes is set and the ledger records successes.
+func (b *Boundary) recordSuccess(ctx context.Context, s candor.Success) {
+	trail, ok := b.o.Ledger.(candor.SuccessLedger)
+	if !ok || !b.o.Successes {
+		return
+	}
+	if err := trail.RecordSuccess(context.WithoutCancel(ctx), s); err != nil {
+		b.o.Logger.ErrorContext(ctx, "a success could not be recorded", slog.String("tool", s.Tool), slog.Any("error", candor.From(err)))
+	}
 }
 
 // handle checks the arguments, runs the tool and checks its result.
@@ -225,8 +233,18 @@ func (c toolCall) exchange() exchange {
 	return x
 }
 
-// isNewEra reports whether a request has protocol version 2026-07-28 or later, in which every result has a resultType.
-func isNewEra(req *mcp.CallToolRequest) bool {
-	version, _ := req.Params.Meta[mcp.MetaKeyProtocolVersion].(string)
+// isNewEra reports whether the _meta of a request has protocol version 2026-07-28 or later, in which every result has a resultType.
+func isNewEra(meta mcp.Meta) bool {
+	version, _ := meta[mcp.MetaKeyProtocolVersion].(string)
+	return version >= "2026-07-28"
+}
+
+// paramsNewEra is isNewEra for params that were not decoded.
+func paramsNewEra(params []byte) bool {
+	v, err := wire.ParseValue(params, wire.Limits{AllowLoneSurrogates: true})
+	if err != nil {
+		return false
+	}
+	version, _ := v.Path("_meta", mcp.MetaKeyProtocolVersion).Str()
 	return version >= "2026-07-28"
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,13 +14,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/boundary/internal/adapter"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/usercode"
-	"github.com/candor-mcp/candor/wire"
 )
-
-// grace is how long a handler may still run after its deadline before the boundary stops waiting for it.
-const grace = 50 * time.Millisecond
 
 // limit returns the time limit of a method, or 0 for no limit. Methods that the SDK answers itself need no limit, and a subscription
 // has no end.
@@ -32,45 +31,23 @@ func (g *guard) limit(method string) time.Duration {
 	}
 }
 
-// runFor runs a handler with a time limit. The context of the handler ends with the limit. If the handler still does not return,
-// runFor does not wait for it, and its goroutine keeps running.
+// runFor runs a handler with a time limit; see [adapter.Run].
 func (g *guard) runFor(ctx context.Context, limit time.Duration, next mcp.MethodHandler, method string, req mcp.Request) outcome {
 	if limit <= 0 {
 		return g.run(ctx, next, method, req)
 	}
-	within, cancel := context.WithTimeout(ctx, limit)
-	done := make(chan outcome, 1)
-	go func() {
-		out := outcome{thrown: errDeserted}
-		defer func() {
-			done <- out
-			cancel()
-		}()
-		out = g.run(within, next, method, req)
-	}()
-	select {
-	case out := <-done:
-		return out.lateIf(within, ctx)
-	case <-within.Done():
+	out, returned, err := adapter.Run(ctx, limit, outcome{thrown: errDeserted}, func(ctx context.Context) outcome { return g.run(ctx, next, method, req) })
+	if !returned {
+		return outcome{late: true, err: err}
 	}
-	select {
-	case out := <-done:
-		return out.lateIf(within, ctx)
-	case <-time.After(grace):
-		return outcome{late: true, err: context.Cause(within)}
-	}
-}
-
-// lateIf marks an outcome as late if the limit has passed and the handler's error is only that deadline.
-func (out outcome) lateIf(within, caller context.Context) outcome {
-	if caller.Err() != nil || !errors.Is(within.Err(), context.DeadlineExceeded) {
+	if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
 		return out
 	}
-	err := out.err
-	if r, ok := out.result.(*mcp.CallToolResult); ok && err == nil && r != nil {
-		err = r.GetError()
+	failed := out.err
+	if r, ok := out.result.(*mcp.CallToolResult); ok && failed == nil && r != nil {
+		failed = r.GetError()
 	}
-	if isDeadline(err) {
+	if isDeadline(failed) { // the handler's error is only that deadline
 		return outcome{late: true, err: context.DeadlineExceeded}
 	}
 	return out
@@ -82,7 +59,7 @@ func isDeadline(err error) bool {
 	if usercode.Trusted(err) {
 		return is()
 	}
-	late, failed := usercode.Call(grace, is)
+	late, failed := usercode.Call(adapter.Grace, is)
 	return late && failed == nil
 }
 
@@ -123,8 +100,8 @@ func (r *running) begin(ctx context.Context) (within context.Context, end func()
 	}
 }
 
-// awaitRest waits until no handler is running. It returns false if a handler is still running after limit.
-func (r *running) awaitRest(limit time.Duration) bool {
+// awaitHandlers waits until no handler is running. It returns false if a handler is still running after limit.
+func (r *running) awaitHandlers(limit time.Duration) bool {
 	const pause = 2 * time.Millisecond
 	for waited := time.Duration(0); r.handlers.Load() > 0; waited += pause {
 		if waited >= limit {
@@ -137,67 +114,50 @@ func (r *running) awaitRest(limit time.Duration) bool {
 
 // streamCalls holds the calls of all streams that were passed on to the SDK, by the RequestExtra that identifies each of them there.
 // When a handler ends its goroutine, the SDK cannot answer the call, so the stream answers it.
-var streamCalls callRegistry
+var streamCalls registry[*mcp.RequestExtra, *openCall]
 
-type callRegistry struct {
+// httpCalls holds the calls over HTTP that were passed on to the SDK, by the address of answer.mark.
+var httpCalls registry[*string, *answer]
+
+// registry is a map for concurrent use.
+type registry[K comparable, V any] struct {
 	mu    sync.RWMutex
-	calls map[*mcp.RequestExtra]*openCall
+	calls map[K]V
 }
 
-func (r *callRegistry) add(o *openCall) {
+func (r *registry[K, V]) add(key K, call V) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.calls == nil {
-		r.calls = map[*mcp.RequestExtra]*openCall{}
+		r.calls = map[K]V{}
 	}
-	r.calls[&o.extra] = o
+	r.calls[key] = call
 }
 
-func (r *callRegistry) remove(o *openCall) {
+func (r *registry[K, V]) remove(key K) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.calls, &o.extra)
+	delete(r.calls, key)
 }
 
-func (r *callRegistry) find(extra *mcp.RequestExtra) *openCall {
+func (r *registry[K, V]) find(key K) V {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return r.calls[extra]
+	return r.calls[key]
 }
 
-// httpCalls holds the calls over HTTP that were passed on to the SDK.
-var httpCalls answerRegistry
-
-type answerRegistry struct {
-	mu    sync.RWMutex
-	calls map[*string]*answer // by the address of answer.mark
+func (r *registry[K, V]) values() []V {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.Collect(maps.Values(r.calls))
 }
 
-func (r *answerRegistry) add(a *answer) {
-	if a.asked == nil || a.asked.Shape() != wire.KindRequest {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.calls == nil {
-		r.calls = map[*string]*answer{}
-	}
-	r.calls[&a.mark[0]] = a
-}
-
-func (r *answerRegistry) remove(a *answer) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.calls, &a.mark[0])
-}
-
-func (r *answerRegistry) find(extra *mcp.RequestExtra) *answer {
+// markOf returns the key of a request in httpCalls, or nil.
+func markOf(extra *mcp.RequestExtra) *string {
 	if extra == nil || len(extra.Header[throughHeader]) != 1 {
 		return nil
 	}
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return r.calls[&extra.Header[throughHeader][0]]
+	return &extra.Header[throughHeader][0]
 }
 
 // deserted handles a handler that has ended its goroutine. With an [Options.Timeout] the handler ran on a separate goroutine, and its
@@ -212,7 +172,7 @@ func (g *guard) deserted(ctx context.Context, method string, req mcp.Request) {
 		go o.answerDeserted(ctx, g, req)
 		return
 	}
-	if a := httpCalls.find(req.GetExtra()); a != nil {
+	if a := httpCalls.find(markOf(req.GetExtra())); a != nil {
 		go a.give(func() []byte { return a.desertedMessage(ctx, g, method, req) })
 		return
 	}
@@ -254,6 +214,5 @@ func (a *answer) desertedMessage(ctx context.Context, g *guard, method string, r
 	if err != nil {
 		return rpcErrorOf(err).append(nil, a.id())
 	}
-	message := append(append([]byte(`{"jsonrpc":"2.0","id":`), a.id()...), `,"result":`...)
-	return append(append(message, result...), '}')
+	return resultMessage(a.id(), result)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/usercode"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -27,26 +26,12 @@ func (b *Boundary) encodableResult(r *mcp.CallToolResult) (*mcp.CallToolResult, 
 	if plainMeta(r.Meta) && plainContent(r.Content) && plain(r.StructuredContent, 0) && r.InputRequests == nil {
 		return r, nil
 	}
-	return b.encodedOnce(r)
+	return b.encodeForeign(r)
 }
 
-// encodedOnce is [encodeOnce] on a separate goroutine and with a time limit.
-func (b *Boundary) encodedOnce(r *mcp.CallToolResult) (*mcp.CallToolResult, error) {
-	type encoded struct {
-		result *mcp.CallToolResult
-		err    error
-	}
-	out, err := usercode.Call(b.foreignTime(), func() encoded {
-		result, err := encodeOnce(r)
-		if err != nil {
-			err = errors.New(err.Error()) // the marshaller's error may have foreign methods, too
-		}
-		return encoded{result, err}
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out.result, out.err
+// encodeForeign is a separate function so that a successful call does not allocate the closure.
+func (b *Boundary) encodeForeign(r *mcp.CallToolResult) (*mcp.CallToolResult, error) {
+	return foreign(b, func() (*mcp.CallToolResult, error) { return encodeOnce(r) })
 }
 
 // encodable returns the reason why the result of a method other than tools/call cannot be encoded, or nil.
@@ -54,16 +39,8 @@ func (b *Boundary) encodable(method string, r mcp.Result) error {
 	if isPlainResult(method, r) {
 		return nil
 	}
-	failed, err := usercode.Call(b.foreignTime(), func() error {
-		if err := tryEncode(r); err != nil {
-			return errors.New(err.Error())
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return failed
+	_, err := foreign(b, func() (struct{}, error) { return struct{}{}, tryEncode(r) })
+	return err
 }
 
 // isPlainResult reports whether the result of a method other than tools/call can certainly be encoded.

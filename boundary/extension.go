@@ -9,6 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/splice"
 )
 
 // Extension is the name under which a server announces Candor in capabilities.extensions, with the version of the contract, the
@@ -56,23 +57,29 @@ type statsResult struct {
 	complete bool
 }
 
-// MarshalJSON writes the members of the counts, resultType and _meta into one object.
+// MarshalJSON adds resultType and _meta to the counts.
 func (r *statsResult) MarshalJSON() ([]byte, error) {
-	var out map[string]json.RawMessage
-	if err := json.Unmarshal(r.counts, &out); err != nil {
+	out := withResultType(r.counts, r.complete)
+	if len(r.Meta) == 0 {
+		return out, nil
+	}
+	meta, err := encodeValue(r.Meta)
+	if err != nil {
 		return nil, err
 	}
-	if r.complete {
-		out["resultType"] = json.RawMessage(`"complete"`)
+	return splice.SetMember(nil, out, []string{"_meta"}, meta)
+}
+
+// withResultType adds the resultType that protocol version 2026-07-28 requires in every result.
+func withResultType(result json.RawMessage, newEra bool) json.RawMessage {
+	if !newEra {
+		return result
 	}
-	if len(r.Meta) > 0 {
-		meta, err := json.Marshal(r.Meta)
-		if err != nil {
-			return nil, err
-		}
-		out["_meta"] = meta
+	out, err := splice.SetMember(nil, result, []string{"resultType"}, []byte(`"complete"`))
+	if err != nil {
+		return result
 	}
-	return json.Marshal(out)
+	return out
 }
 
 // offerStats registers sys/errorStats if the meter is a [Reporter].
@@ -85,8 +92,7 @@ func (b *Boundary) offerStats(server *mcp.Server) {
 		func(_ context.Context, _ *mcp.ServerSession, params *statsParams) (*statsResult, error) {
 			r := &statsResult{counts: reporter.AppendStats(nil)}
 			if params != nil {
-				version, _ := params.Meta[mcp.MetaKeyProtocolVersion].(string)
-				r.complete = version >= "2026-07-28"
+				r.complete = isNewEra(params.Meta)
 			}
 			return r, nil
 		})
@@ -110,20 +116,6 @@ func Declare(t *mcp.Tool, codes ...candor.Code) *mcp.Tool {
 	}
 	t.Meta[CodesKey] = names
 	return t
-}
-
-// TestingT is the part of *testing.T that [FailUndeclared] needs.
-type TestingT interface {
-	Helper()
-	Errorf(format string, args ...any)
-}
-
-// FailUndeclared returns a function for [Options.Undeclared] that fails a test when a tool returns a code that it has not declared.
-func FailUndeclared(t TestingT) func(tool string, code candor.Code) {
-	return func(tool string, code candor.Code) {
-		t.Helper()
-		t.Errorf("the tool %q raised %s, which it does not declare: add it to boundary.Declare, or map it to a declared code", tool, code)
-	}
 }
 
 func declaredCodes(t *mcp.Tool) []candor.Code {

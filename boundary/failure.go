@@ -50,7 +50,7 @@ func (c toolCall) fail(ctx context.Context, e *candor.Error, from *mcp.CallToolR
 	e = c.g.b.refineCall(ctx, e, &x, c.keepsAdvice())
 	c.declared(e)
 	e = c.g.b.stamp(e, &x)
-	m := emission{b: c.g.b, tool: c.tool, from: from, complete: isNewEra(c.req)}
+	m := emission{b: c.g.b, tool: c.tool, from: from, complete: isNewEra(c.req.Params.Meta)}
 	if m.asRPC() {
 		if !c.claim.take() {
 			return reply{}

@@ -28,6 +28,24 @@ func (b *Boundary) foreignTime() time.Duration {
 	return usercode.LimitFor(b.o.Timeout)
 }
 
+// foreign runs f, which may call foreign methods, on a separate goroutine and with a time limit.
+func foreign[T any](b *Boundary, f func() (T, error)) (T, error) {
+	var value T
+	failed, err := usercode.Call(b.foreignTime(), func() error {
+		v, err := f()
+		if err != nil {
+			return errors.New(err.Error()) // the error may have foreign methods, too
+		}
+		value = v
+		return nil
+	})
+	if err != nil {
+		var none T // f may still be running and set value
+		return none, err
+	}
+	return value, failed
+}
+
 // claim decides between a goroutine that runs foreign methods and the caller that waits for it: the one that takes the claim first
 // records the failure. A nil claim can always be taken.
 type claim struct{ taken atomic.Bool }

@@ -51,7 +51,6 @@ type httpLayer struct {
 	next http.Handler
 	max  int
 
-	open     *openAnswers  // nil if open calls are not answered when the server stops
 	patience time.Duration // time limit for reading a body; 0 leaves it to the http.Server
 	replays  replays
 	budget   httpguard.Budget
@@ -183,11 +182,12 @@ var _ io.ReadCloser = (*messageBody)(nil)
 
 // pass calls the handler, answers its panic, and finishes the answer.
 func (l *httpLayer) pass(a *answer, r *http.Request) {
-	httpCalls.add(a)
-	l.open.add(a)
+	if a.asked != nil && a.asked.Shape() == wire.KindRequest {
+		httpCalls.add(&a.mark[0], a)
+	}
 	defer func() {
 		v := recover()
-		if l.open.remove(a) || v == nil {
+		if a.done() || v == nil {
 			return
 		}
 		if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
@@ -196,7 +196,7 @@ func (l *httpLayer) pass(a *answer, r *http.Request) {
 		a.thrown(outcome{thrown: v, stack: panicStack()})
 	}()
 	l.next.ServeHTTP(a, r)
-	if !l.open.remove(a) {
+	if !a.done() {
 		a.finish()
 	}
 }

@@ -250,10 +250,7 @@ func (a *answer) mend(message []byte) ([]byte, bool) {
 }
 
 func (a *answer) seal(m *wire.Message) []byte {
-	said := m.Error()
-	in := rpcError{data: said.Path("data").Raw()}
-	in.code, _ = said.Path("code").Int64()
-	in.message, _ = said.Path("message").Str()
+	in := parsedRPCError(m.Error())
 	if a.takeRecorded(in.key()) {
 		return m.Bytes()
 	}

@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -57,7 +55,6 @@ func ServeListener(ctx context.Context, listener net.Listener, server *mcp.Serve
 	defer callOff()
 	b.running.stopping = stopping
 	layer := b.layer(b.eras(server))
-	layer.open = &openAnswers{}
 	layer.patience = bodyPatience
 	srv := &http.Server{
 		Handler:           untilDone(ctx, layer),
@@ -78,10 +75,10 @@ func ServeListener(ctx context.Context, listener net.Listener, server *mcp.Serve
 	callOff()
 	err := drain(ctx, srv, leaveTime)
 	if err != nil {
-		layer.open.abandon()
+		layer.abandon()
 		err = errors.Join(fmt.Errorf("waiting for open calls: %w", err), srv.Close())
 	}
-	if !b.running.awaitRest(leaveTime) {
+	if !b.running.awaitHandlers(leaveTime) {
 		err = errors.Join(err, errLeftBehind)
 	}
 	return err
@@ -139,36 +136,12 @@ func speaksNewEra(r *http.Request) bool {
 		return false
 	}
 	m := wire.Parse(body.message, wire.Limits{})
-	version, _ := m.Params().Path("_meta", mcp.MetaKeyProtocolVersion).Str()
-	return version >= "2026-07-28"
+	return paramsNewEra(m.Params().Raw())
 }
 
-// openAnswers holds the requests of an HTTP server that have not been answered yet. A nil *openAnswers holds none.
-type openAnswers struct {
-	mu  sync.Mutex
-	all map[*answer]struct{}
-}
-
-func (s *openAnswers) add(a *answer) {
-	if s == nil || a.asked == nil || a.asked.Shape() != wire.KindRequest {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all == nil {
-		s.all = map[*answer]struct{}{}
-	}
-	s.all[a] = struct{}{}
-}
-
-// remove removes a request and reports whether the boundary has answered it instead of its handler.
-func (s *openAnswers) remove(a *answer) bool {
-	httpCalls.remove(a)
-	if s != nil {
-		s.mu.Lock()
-		delete(s.all, a)
-		s.mu.Unlock()
-	}
+// done notes that the handler of a request has returned. It reports whether the boundary has answered the request instead.
+func (a *answer) done() bool {
+	httpCalls.remove(&a.mark[0])
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.leaveRecorded()
@@ -176,13 +149,12 @@ func (s *openAnswers) remove(a *answer) bool {
 }
 
 // abandon answers the calls whose handlers have not returned. The caller closes their connections.
-func (s *openAnswers) abandon() {
-	s.mu.Lock()
-	open := slices.Collect(maps.Keys(s.all))
-	s.mu.Unlock()
+func (l *httpLayer) abandon() {
 	var wg sync.WaitGroup
-	for _, a := range open {
-		wg.Go(a.abandon)
+	for _, a := range httpCalls.values() {
+		if a.l == l {
+			wg.Go(a.abandon)
+		}
 	}
 	wg.Wait()
 }

@@ -1,10 +1,10 @@
 package boundary
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -37,33 +37,16 @@ func (g *guard) noteRecorded(req mcp.Request, r *reply) {
 		o.recorded.set(r.recorded)
 		return
 	}
-	if r.err != nil && !httpCalls.note(extra, r.recorded) { // over HTTP, results are not checked again
+	if r.err != nil && !noteHTTP(extra, r.recorded) { // over HTTP, results are not checked again
 		lateFailures.add(r.recorded)
 	}
 }
 
-// NoteRecorded notes, for a connection of [Boundary.Transport], that the failure in a response was recorded, so that writing the
-// response does not record it again. Request is the call as it was read from that connection.
-func NoteRecorded(request *jsonrpc.Request, response *jsonrpc.Response) {
-	extra, _ := request.Extra.(*mcp.RequestExtra)
-	o := streamCalls.find(extra)
-	switch {
-	case o == nil:
-	case response.Error != nil:
-		o.recorded.set(rpcErrorOf(response.Error).key())
-	default:
-		o.recorded.set("result")
-	}
-}
-
-// note stores the key of a recorded failure with its call. It returns false if the call has ended.
-func (r *answerRegistry) note(extra *mcp.RequestExtra, key string) bool {
-	if extra == nil || len(extra.Header[throughHeader]) != 1 {
-		return false
-	}
-	r.mu.RLock() // held until the key is stored, so that remove sees it
-	defer r.mu.RUnlock()
-	a := r.calls[&extra.Header[throughHeader][0]]
+// noteHTTP stores the key of a recorded failure with its call. It returns false if the call has ended.
+func noteHTTP(extra *mcp.RequestExtra, key string) bool {
+	httpCalls.mu.RLock() // held until the key is stored, so that remove sees it
+	defer httpCalls.mu.RUnlock()
+	a := httpCalls.calls[markOf(extra)]
 	if a != nil {
 		a.recorded.set(key)
 	}
@@ -73,19 +56,8 @@ func (r *answerRegistry) note(extra *mcp.RequestExtra, key string) bool {
 // takeRecorded reports whether the middleware has recorded the failure with that key, for this request or for another one whose
 // response did not contain the answer: a stream opened by GET carries the answers of requests that have ended.
 func (a *answer) takeRecorded(key string) bool {
-	return a.recorded.take(key) || a.asked == nil && (lateFailures.take(key) || httpCalls.take(key))
-}
-
-// take calls [recorded.take] on the open calls until one returns true.
-func (r *answerRegistry) take(key string) bool {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	for _, a := range r.calls {
-		if a.recorded.take(key) {
-			return true
-		}
-	}
-	return false
+	return a.recorded.take(key) || a.asked == nil &&
+		(lateFailures.take(key) || slices.ContainsFunc(httpCalls.values(), func(a *answer) bool { return a.recorded.take(key) }))
 }
 
 // leaveRecorded remembers a failure whose answer was not written to its request before the request ended.

@@ -65,7 +65,7 @@ func redactedValue(v any) any {
 	if v == nil {
 		return nil
 	}
-	raw, err := json.Marshal(v)
+	raw, err := encodeValue(v)
 	if err != nil {
 		return nil
 	}
@@ -77,53 +77,35 @@ func redactedValue(v any) any {
 }
 
 // redactedJSON returns JSON with redacted strings and member names. It returns raw itself if redaction changes nothing.
-func redactedJSON(raw []byte) []byte {
+func redactedJSON(raw []byte) []byte { return redactedWith(redactjson.Cleaner{}, raw) }
+
+// redactedURI is redactedJSON for data that names a missing resource. It keeps paths, because the client sent them.
+func redactedURI(raw []byte) []byte {
+	return redactedWith(redactjson.Cleaner{Policy: redact.Policy{KeepPaths: true}}, raw)
+}
+
+func redactedWith(c redactjson.Cleaner, raw []byte) []byte {
 	if len(raw) == 0 {
 		return raw
 	}
 	v, err := wire.ParseValue(raw, wire.Limits{})
 	if err != nil {
-		return redactedLoose(raw)
+		return redactedLoose(c, raw)
 	}
-	clean, changed := redactjson.Cleaner{}.Append(nil, v)
+	clean, changed := c.Append(nil, v)
 	if !changed {
 		return raw
 	}
 	return clean
 }
 
-// redactedURI is redactedJSON for data that names a missing resource. It keeps paths, because the client sent them.
-func redactedURI(raw []byte) []byte {
-	v, err := wire.ParseValue(raw, wire.Limits{})
-	if err != nil {
-		return redactedJSON(raw)
+// redactedLoose is redactedWith for JSON that package wire rejects, such as an object with duplicate member names: it is redacted as
+// text, which keeps the order of members. Invalid JSON is left to the reader.
+func redactedLoose(c redactjson.Cleaner, raw []byte) []byte {
+	if clean := []byte(c.Policy.Text(string(raw))); json.Valid(clean) || !json.Valid(raw) {
+		return clean
 	}
-	clean, changed := redactjson.Cleaner{Policy: redact.Policy{KeepPaths: true}}.Append(nil, v)
-	if !changed {
-		return raw
-	}
-	return clean
-}
-
-// redactedLoose is redactedJSON for JSON that package wire rejects, such as an object with duplicate member names. The last of them
-// is used, as in encoding/json.
-func redactedLoose(raw []byte) []byte {
-	var decoded any
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	if decoder.Decode(&decoded) != nil {
-		return raw // invalid JSON is left to the reader
-	}
-	again, err := json.Marshal(decoded)
-	if err != nil {
-		return raw
-	}
-	v, err := wire.ParseValue(again, wire.Limits{})
-	if err != nil {
-		return []byte("null") // exceeds the limits of a message
-	}
-	clean, _ := redactjson.Cleaner{}.Append(nil, v)
-	return clean
+	return []byte("null")
 }
 
 // redactedText is contract.Redact for a text that may contain JSON.

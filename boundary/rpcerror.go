@@ -32,6 +32,20 @@ func rpcErrorOf(err error) rpcError {
 	return rpcError{code: inner.Code, message: err.Error(), data: writable(inner.Data)}
 }
 
+// parsedRPCError returns the error object of a message.
+func parsedRPCError(v wire.Value) rpcError {
+	r := rpcError{data: v.Path("data").Raw()}
+	r.code, _ = v.Path("code").Int64()
+	r.message, _ = v.Path("message").Str()
+	return r
+}
+
+// resultMessage returns a complete response.
+func resultMessage(id wire.ID, result []byte) []byte {
+	m := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"result":`...)
+	return append(append(m, result...), '}')
+}
+
 // writable returns the data of an error, or nil if it is not valid JSON in UTF-8.
 func writable(data json.RawMessage) []byte {
 	if !utf8.Valid(data) || !json.Valid(data) {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/boundary/internal/adapter"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/testing/planted"
 	"github.com/candor-mcp/candor/ledger"
@@ -304,7 +305,7 @@ func TestR12NoDialectLetsASecretOut(t *testing.T) {
 	}
 }
 
-// TestR12ResultsOfOtherSDKsLeaveWithoutSecrets plants secrets in the arguments of [boundary.Boundary.FailCall].
+// TestR12ResultsOfOtherSDKsLeaveWithoutSecrets plants secrets in the arguments of [adapter.Adapter.FailCall].
 func TestR12ResultsOfOtherSDKsLeaveWithoutSecrets(t *testing.T) {
 	b := boundary.New(boundary.Options{Logger: slog.New(slog.DiscardHandler)})
 	for _, p := range plants(rand.New(rand.NewPCG(11, 12))) {
@@ -316,7 +317,7 @@ func TestR12ResultsOfOtherSDKsLeaveWithoutSecrets(t *testing.T) {
 		if result != nil {
 			raw, _ = json.Marshal(result)
 		}
-		out, _ := b.FailCall(t.Context(), boundary.Call{Tool: "leak"}, err, raw)
+		out, _ := adapter.Of(b).FailCall(t.Context(), adapter.Call{Tool: "leak"}, err, raw)
 		if piece := planted.Leaked(string(out), p.secret); piece != "" {
 			t.Fatalf("%s (%s): the client sees %q of %q in %s", p.way.name, p.kind, piece, p.secret, out)
 		}

@@ -186,7 +186,7 @@ func (c *streamConn) end(cause error) {
 		c.err = cause
 		close(c.over)
 		c.die()
-		c.calls.each(streamCalls.remove)
+		c.calls.each(func(o *openCall) { streamCalls.remove(&o.extra) })
 	})
 }
 
@@ -236,7 +236,7 @@ func (c *streamConn) answer(ctx context.Context, r *jsonrpc.Response) error {
 	if o == nil {
 		return nil // not a call of this connection
 	}
-	streamCalls.remove(o)
+	streamCalls.remove(&o.extra)
 	defer o.ticket.end()
 	defer c.budget.Release(&o.reserved)
 	switch {

@@ -31,9 +31,9 @@ func (s *Server) stats(next http.Handler) http.Handler {
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		if m := wire.Parse(body, wire.Limits{AllowLoneSurrogates: true}); m.MethodIs(boundary.StatsMethod) && m.Shape() == wire.KindRequest {
-			if stats, ok := s.b.Stats(); ok {
+			if stats, ok := s.a.Stats(m.Params().Raw()); ok {
 				w.Header().Set("Content-Type", "application/json")
-				_, _ = w.Write(response(m.ID(), s.complete(stats, &m))) // the client may have disconnected
+				_, _ = w.Write(response(m.ID(), stats)) // the client may have disconnected
 				return
 			}
 		}

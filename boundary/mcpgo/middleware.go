@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"reflect"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/boundary/internal/adapter"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/usercode"
 	"github.com/candor-mcp/candor/wire"
@@ -22,19 +22,19 @@ import (
 // results, and returns every failure of a tool as a result with isError and the envelope. It does not see errors that mcp-go answers
 // itself, such as an unknown tool; see [Wrap].
 func Middleware(o boundary.Options) server.ToolHandlerMiddleware {
-	return (&guard{b: boundary.New(o), o: o}).tool
+	return (&guard{a: adapter.Of(boundary.New(o)), o: o}).tool
 }
 
 // guard is the middleware of one server.
 type guard struct {
-	b *boundary.Boundary
+	a adapter.Adapter
 	o boundary.Options
 }
 
 func (g *guard) tool(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		c := toolCall{guard: g, next: next, req: req, promised: promisedBy(ctx, req.Params.Name)}
-		c.known = boundary.Call{Tool: req.Params.Name, Arguments: req.Params.RawArguments, OutputSchema: c.promised.output, Repeatable: c.promised.repeatable,
+		c.known = adapter.Call{Tool: req.Params.Name, Arguments: req.Params.RawArguments, OutputSchema: c.promised.output, Repeatable: c.promised.repeatable,
 			Complete: mcp.IsModernProtocol(server.RequestProtocolVersion(ctx))}
 		if session := server.ClientSessionFromContext(ctx); session != nil {
 			c.known.Session = session.SessionID()
@@ -46,7 +46,7 @@ func (g *guard) tool(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 		}
 		result, e, err := c.handle(ctx)
 		if e == nil && err == nil {
-			c.succeeded(ctx, time.Since(began))
+			g.a.RecordSuccess(ctx, candor.Success{Tool: c.known.Tool, SessionID: c.known.Session, Arguments: c.known.Arguments, Latency: time.Since(began)})
 		}
 		end(e)
 		return result, err
@@ -59,12 +59,12 @@ type toolCall struct {
 	next     server.ToolHandlerFunc
 	req      mcp.CallToolRequest
 	promised schemas
-	known    boundary.Call
+	known    adapter.Call
 }
 
 // handle checks the arguments, runs the tool and checks its result. It also returns the failure, or nil.
 func (c *toolCall) handle(ctx context.Context) (*mcp.CallToolResult, *candor.Error, error) {
-	if e := boundary.CheckArguments(c.promised.input, c.req.Params.RawArguments); e != nil {
+	if e := c.a.CheckArguments(c.promised.input, c.req.Params.RawArguments); e != nil {
 		return c.fail(ctx, e, nil)
 	}
 	result, err := c.run(ctx)
@@ -87,7 +87,7 @@ func (c *toolCall) handle(ctx context.Context) (*mcp.CallToolResult, *candor.Err
 		return c.fail(ctx, nil, raw)
 	}
 	if len(result.InputRequests) == 0 {
-		if e := boundary.CheckOutput(c.promised.output, structured(raw)); e != nil {
+		if e := c.a.CheckOutput(c.promised.output, structured(raw)); e != nil {
 			return c.fail(ctx, e, nil)
 		}
 	}
@@ -96,7 +96,7 @@ func (c *toolCall) handle(ctx context.Context) (*mcp.CallToolResult, *candor.Err
 
 // fail records a failure and returns the result that reports it.
 func (c *toolCall) fail(ctx context.Context, err error, returned json.RawMessage) (*mcp.CallToolResult, *candor.Error, error) {
-	raw, e := c.b.FailCall(ctx, c.known, err, returned)
+	raw, e := c.a.FailCall(ctx, c.known, err, returned)
 	result := new(mcp.CallToolResult)
 	if err := json.Unmarshal(raw, result); err != nil {
 		return nil, e, e
@@ -110,8 +110,7 @@ func (c *toolCall) fail(ctx context.Context, err error, returned json.RawMessage
 	return result, e, nil
 }
 
-// run calls the tool with its time limit and recovers its panics. If a handler does not return soon after the limit, run does not
-// wait for it, and its goroutine keeps running.
+// run calls the tool with its time limit and recovers its panics; see [adapter.Run].
 func (c *toolCall) run(ctx context.Context) (*mcp.CallToolResult, error) {
 	limit := c.o.Timeout
 	if limit <= 0 {
@@ -121,22 +120,12 @@ func (c *toolCall) run(ctx context.Context) (*mcp.CallToolResult, error) {
 		result *mcp.CallToolResult
 		err    error
 	}
-	within, cancel := context.WithTimeout(ctx, limit)
-	done := make(chan outcome, 1)
-	go func() {
-		defer cancel()
-		result, err := c.call(within)
-		done <- outcome{result, err}
-	}()
-	var out outcome
-	select {
-	case out = <-done:
-	case <-within.Done():
-		select {
-		case out = <-done:
-		case <-time.After(grace):
-			out.err = context.Cause(within)
-		}
+	out, returned, err := adapter.Run(ctx, limit, outcome{err: errDeserted}, func(ctx context.Context) outcome {
+		result, err := c.call(ctx)
+		return outcome{result, err}
+	})
+	if !returned {
+		out.err = err
 	}
 	if ctx.Err() == nil && c.asks(out.err, func() bool { return errors.Is(out.err, context.DeadlineExceeded) }) {
 		out.err = candor.New(candor.CodeCallTimeout, "", candor.WithOrigin(candor.PartyServer, false),
@@ -145,28 +134,16 @@ func (c *toolCall) run(ctx context.Context) (*mcp.CallToolResult, error) {
 	return out.result, out.err
 }
 
-// grace is how long a handler may still run after its deadline before run stops waiting for it.
-const grace = 50 * time.Millisecond
+// errDeserted is the error for a handler that ended its goroutine with runtime.Goexit.
+var errDeserted = errors.New("the handler ended its goroutine without returning")
 
 func (c *toolCall) call(ctx context.Context) (result *mcp.CallToolResult, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			result, err = nil, c.b.Recovered(v)
+			result, err = nil, c.a.Recovered(v)
 		}
 	}()
 	return c.next(ctx, c.req)
-}
-
-func (c *toolCall) succeeded(ctx context.Context, latency time.Duration) {
-	trail, ok := c.o.Ledger.(candor.SuccessLedger)
-	if !ok || !c.o.Successes {
-		return
-	}
-	err := trail.RecordSuccess(context.WithoutCancel(ctx),
-		candor.Success{Tool: c.known.Tool, SessionID: c.known.Session, Arguments: c.known.Arguments, Latency: latency})
-	if err != nil && c.o.Logger != nil {
-		c.o.Logger.ErrorContext(ctx, "a success could not be recorded", slog.String("tool", c.known.Tool), slog.Any("error", err))
-	}
 }
 
 // wantsURL reports whether err asks the client to send its user to a URL.
@@ -211,7 +188,7 @@ func (c *toolCall) encode(r *mcp.CallToolResult) (json.RawMessage, error) {
 			return nil, errors.New("a block of the content is nil") // it would be encoded as null
 		}
 	}
-	return c.b.Encode(r)
+	return c.a.Encode(r)
 }
 
 func structured(result json.RawMessage) json.RawMessage {

@@ -28,8 +28,8 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
+	"github.com/candor-mcp/candor/boundary/internal/adapter"
 	"github.com/candor-mcp/candor/dialect"
-	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -38,6 +38,7 @@ import (
 type Server struct {
 	inner *server.MCPServer
 	b     *boundary.Boundary
+	a     adapter.Adapter
 	o     boundary.Options
 }
 
@@ -45,25 +46,26 @@ type Server struct {
 // failures of that middleware, and serve through the returned Server.
 func Wrap(s *server.MCPServer, o boundary.Options) *Server {
 	b := boundary.New(o)
-	s.Use((&guard{b: b, o: o}).tool)
-	return &Server{inner: s, b: b, o: o}
+	a := adapter.Of(b)
+	s.Use((&guard{a: a, o: o}).tool)
+	return &Server{inner: s, b: b, a: a, o: o}
 }
 
 // HandleMessage returns the answer to one JSON-RPC message, or nil if there is no answer. It is for custom transports, which must set
 // the context as mcp-go's do.
 func (s *Server) HandleMessage(ctx context.Context, message json.RawMessage) []byte {
-	if answer, refused := s.b.RefuseMessage(ctx, message); refused {
+	if answer, refused := s.a.RefuseMessage(ctx, message); refused {
 		return answer
 	}
 	asked := wire.Parse(message, wire.Limits{AllowLoneSurrogates: true})
 	if asked.MethodIs(boundary.StatsMethod) && asked.Shape() == wire.KindRequest {
-		if stats, ok := s.b.Stats(); ok {
-			return response(asked.ID(), s.complete(stats, &asked))
+		if stats, ok := s.a.Stats(asked.Params().Raw()); ok {
+			return response(asked.ID(), stats)
 		}
 	}
 	answer, failure := s.answer(ctx, message)
 	if failure != nil {
-		return s.b.RefuseRequest(ctx, message, failure)
+		return s.a.RefuseRequest(ctx, message, failure)
 	}
 	if answer == nil || asked.Shape() != wire.KindRequest {
 		return nil
@@ -72,21 +74,21 @@ func (s *Server) HandleMessage(ctx context.Context, message json.RawMessage) []b
 	if recorded {
 		return answer
 	}
-	return s.b.SealAnswer(ctx, message, answer)
+	return s.a.SealAnswer(ctx, message, answer)
 }
 
 // answer returns the answer of mcp-go, and recovers its panics.
 func (s *Server) answer(ctx context.Context, message json.RawMessage) (out []byte, failure *candor.Error) {
 	defer func() {
 		if v := recover(); v != nil {
-			out, failure = nil, s.b.Recovered(v)
+			out, failure = nil, s.a.Recovered(v)
 		}
 	}()
 	answer := s.inner.HandleMessage(ctx, message)
 	if answer == nil {
 		return nil, nil
 	}
-	raw, err := s.b.Encode(answer)
+	raw, err := s.a.Encode(answer)
 	if err != nil {
 		return nil, candor.New(candor.CodeResultNotEncodable, "", candor.WithOrigin(candor.PartyServer, false), candor.WithCause(err))
 	}
@@ -104,21 +106,21 @@ func (s *Server) finish(ctx context.Context, answer []byte, asked *wire.Message)
 	result := m.Result().Raw()
 	switch method := string(asked.Method()); {
 	case method == "initialize" || method == "server/discover":
-		return response(asked.ID(), s.b.Announce(result)), false
+		return response(asked.ID(), s.a.Announce(result)), false
 	case method != "tools/call":
 		return answer, false
 	}
 	if failed, _ := m.Result().Path("isError").Bool(); !failed {
 		return answer, false
 	}
-	e := boundary.FailedEnvelope(result)
+	e := s.a.Envelope(result)
 	if e == nil {
 		name, _ := asked.Params().Path("name").Str()
-		call := boundary.Call{Tool: name, Arguments: asked.Params().Path("arguments").Raw()}
+		call := adapter.Call{Tool: name, Arguments: asked.Params().Path("arguments").Raw()}
 		if t := s.inner.GetTool(name); t != nil {
 			call.Repeatable = schemasOf(t.Tool).repeatable
 		}
-		result, e = s.b.FailCall(ctx, call, nil, result)
+		result, e = s.a.FailCall(ctx, call, nil, result)
 	}
 	if d := s.o.Dialect; d != nil && d.Carrier() == dialect.CarrierRPCError {
 		return d.Write(nil, e, dialect.Options{ID: asked.ID(), Response: true, Stack: s.o.Stack}), true
@@ -134,26 +136,8 @@ func (s *Server) finishError(ctx context.Context, m, asked *wire.Message) (out [
 	}
 	name, _ := asked.Params().Path("name").Str()
 	known := slices.Sorted(maps.Keys(s.inner.ListTools()))
-	return s.b.RefuseRequest(ctx, asked.Bytes(), teach.UnknownTool(name, known, candor.PartyServer)), true
+	return s.a.RefuseRequest(ctx, asked.Bytes(), teach.UnknownTool(name, known, candor.PartyServer)), true
 }
-
-// complete adds the resultType that protocol version 2026-07-28 requires in every result.
-func (s *Server) complete(result json.RawMessage, asked *wire.Message) json.RawMessage {
-	version, _ := asked.Params().Path("_meta", versionKey).Str()
-	if version < newEra {
-		return result
-	}
-	out, err := splice.SetMember(nil, result, []string{"resultType"}, []byte(`"complete"`))
-	if err != nil {
-		return result
-	}
-	return out
-}
-
-const (
-	versionKey = "io.modelcontextprotocol/protocolVersion"
-	newEra     = "2026-07-28"
-)
 
 func response(id wire.ID, result []byte) []byte {
 	out := append([]byte(`{"jsonrpc":"2.0","id":`), id...)

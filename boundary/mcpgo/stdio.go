@@ -151,16 +151,11 @@ func (p *pump) answerStats(ctx context.Context, r *jsonrpc.Request) (bool, error
 	if r.Method != boundary.StatsMethod {
 		return false, nil
 	}
-	stats, ok := p.s.b.Stats()
+	stats, ok := p.s.a.Stats(r.Params)
 	if !ok {
 		return false, nil
 	}
-	request, err := jsonrpc.EncodeMessage(r)
-	if err != nil {
-		return false, err
-	}
-	m := wire.Parse(request, wire.Limits{})
-	return true, p.conn.Write(ctx, &jsonrpc.Response{ID: r.ID, Result: p.s.complete(stats, &m)})
+	return true, p.conn.Write(ctx, &jsonrpc.Response{ID: r.ID, Result: stats})
 }
 
 // outward passes on mcp-go's messages until the end of its output.
@@ -174,11 +169,11 @@ func (p *pump) outward(ctx context.Context, r io.Reader) {
 		answer, request := p.finished(ctx, line.Bytes)
 		m, err := jsonrpc.DecodeMessage(answer)
 		if err != nil {
-			p.s.log().Printf("the server wrote what is no message: %v", err)
+			p.s.log().Printf("the server wrote an invalid message: %v", err)
 			continue
 		}
 		if response, ok := m.(*jsonrpc.Response); ok && request != nil {
-			boundary.NoteRecorded(request, response)
+			p.s.a.NoteRecorded(request, response)
 		}
 		if p.conn.Write(context.WithoutCancel(ctx), m) != nil {
 			return
