@@ -34,8 +34,10 @@ func TestTheKitFindsNothingOverHTTP(t *testing.T) {
 	add("fail", func(context.Context, string) (string, error) { return "", io.ErrUnexpectedEOF })
 	add("panic", func(context.Context, string) (string, error) { panic(errors.New("boom")) })
 	add("slow", func(ctx context.Context, _ string) (string, error) { <-ctx.Done(); return "", ctx.Err() })
+	const x = `{"text":"x"}`
 	candortest.TestServer(t, candortest.HTTPHandler(boundary.Handler(server, boundary.Options{Logger: slog.New(slog.DiscardHandler)})),
-		candortest.WithLevel(candortest.Contract), candortest.WithOversize(5<<20),
-		candortest.WithTool("echo", `{"text":"x"}`), candortest.WithFailingTool("fail", `{"text":"x"}`),
-		candortest.WithPanickingTool("panic", `{"text":"x"}`), candortest.WithSlowTool("slow", `{"text":"x"}`))
+		candortest.Options{
+			Level: candortest.Contract, Oversize: 5 << 20, Tools: []candortest.Call{{Tool: "echo", Arguments: x}}, Failing: []candortest.Call{{Tool: "fail", Arguments: x}},
+			Panicking: candortest.Call{Tool: "panic", Arguments: x}, Slow: candortest.Call{Tool: "slow", Arguments: x},
+		})
 }

@@ -6,12 +6,17 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-const needsTool = "WithTool, or a tool marked readOnlyHint"
+const (
+	needsTool      = "Options.Tools, or a tool marked readOnlyHint"
+	needsFailing   = "Options.Failing"
+	needsPanicking = "Options.Panicking"
+	needsSlow      = "Options.Slow"
+)
 
 var argumentChecks = []check{
 	{Rule: Rule{ID: "arguments-type", Level: Protocol, Needs: needsTool,
-		Title: "Arguments that are no object are refused.",
-		Why:   "A handler that is entered with a string where an object belongs breaks in its own way, or does something nobody asked for.",
+		Title: "Arguments that are not an object are refused.",
+		Why:   "A handler that is entered with a string where an object belongs breaks in its own way, or does something that was not asked for.",
 		Want:  "The error -32602, or a result with isError.",
 		Fix:   "Check the type of arguments before the tool is entered."},
 		run: argumentsType},
@@ -19,8 +24,8 @@ var argumentChecks = []check{
 	refusal("wrong-type", "A call with an argument of the wrong type is refused.", withWrongType, "no tool declares the type of an argument"),
 	refusal("unknown-argument", "A call with an argument that the schema forbids is refused.", withUnknownKey, "no tool has additionalProperties false"),
 	{Rule: Rule{ID: "violation-channel", Level: Protocol, Needs: needsTool,
-		Title: "Arguments that break the schema are told in a result with isError, not as a protocol error (SEP-1303).",
-		Why:   "Clients show results to the model, which can mend its call; protocol errors they may keep to themselves.",
+		Title: "Arguments that break the schema are reported in a result with isError, not as a protocol error (SEP-1303).",
+		Why:   "Clients show results to the model, which can correct its call; they may hide protocol errors.",
 		Want:  "A result with isError true.",
 		Fix:   "Turn validation errors into tool results."},
 		run: func(v *visit) ruling {
@@ -36,7 +41,7 @@ var argumentChecks = []check{
 		}},
 	{Rule: Rule{ID: "violation-names-field", Level: Manners, Needs: needsTool,
 		Title: "The refusal of wrong arguments names the argument.",
-		Why:   "\"Invalid input\" makes a model guess; a name lets it mend the call at once.",
+		Why:   "\"Invalid input\" makes a model guess; a name lets it correct the call at once.",
 		Want:  "A text that holds the name of the argument.",
 		Fix:   "Put the path of each failing argument into the text."},
 		run: func(v *visit) ruling {
@@ -62,7 +67,7 @@ var argumentChecks = []check{
 		}},
 }
 
-func refusal(id, title string, way func(schema, call) (violation, bool), lack string) check {
+func refusal(id, title string, way func(schema, Call) (violation, bool), lack string) check {
 	return check{Rule: Rule{ID: id, Level: Protocol, Title: title, Needs: needsTool,
 		Why:  "Servers must check what comes in; a call that goes through does something else than was asked.",
 		Want: "A result with isError, or the error -32602.",
@@ -70,7 +75,7 @@ func refusal(id, title string, way func(schema, call) (violation, bool), lack st
 		run: func(v *visit) ruling { return v.refusesViolations(way, lack) }}
 }
 
-func (v *visit) refusesViolations(way func(schema, call) (violation, bool), lack string) ruling {
+func (v *visit) refusesViolations(way func(schema, Call) (violation, bool), lack string) ruling {
 	broken := v.violations(way)
 	if len(broken) == 0 {
 		return lacking("it needs %s: %s", needsTool, lack)
@@ -82,17 +87,17 @@ func (v *visit) refusesViolations(way func(schema, call) (violation, bool), lack
 	for _, b := range broken {
 		answer, err := c.call(v.ctx, "tools/call", b.params())
 		if err != nil {
-			return bad("%s: the call was not answered: %v", b.tool, err)
+			return bad("%s: the call was not answered: %v", b.Tool, err)
 		}
 		if !answer.failed() && !answer.rejection() {
-			return bad("%s: the call was carried out", b.tool)
+			return bad("%s: the call was carried out", b.Tool)
 		}
 	}
 	return good()
 }
 
 // eachRefused judges the answers to broken calls that the server refuses. Calls that it accepts are covered by another check.
-func (v *visit) eachRefused(way func(schema, call) (violation, bool), judge func(violation, said) string) ruling {
+func (v *visit) eachRefused(way func(schema, Call) (violation, bool), judge func(violation, said) string) ruling {
 	var c *client
 	judged := false
 	for _, b := range v.violations(way) {
@@ -110,7 +115,7 @@ func (v *visit) eachRefused(way func(schema, call) (violation, bool), judge func
 		}
 		judged = true
 		if problem := judge(b, answer); problem != "" {
-			return bad("%s: %s", b.tool, problem)
+			return bad("%s: %s", b.Tool, problem)
 		}
 	}
 	if !judged {
@@ -129,8 +134,7 @@ func argumentsType(v *visit) ruling {
 		return bad("%v", err)
 	}
 	for _, args := range []string{`"hello"`, `5`, `["hello"]`} {
-		raw, id := c.request("tools/call", call{calls[0].tool, args}.params())
-		answer, err := c.ask(v.ctx, raw, id)
+		answer, err := c.call(v.ctx, "tools/call", Call{calls[0].Tool, args}.params())
 		switch {
 		case err != nil:
 			return bad("arguments %s: the call was not answered: %v", args, err)

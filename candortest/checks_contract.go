@@ -29,7 +29,7 @@ var contractChecks = []check{
 			return ""
 		}),
 	ours("envelope-retry", "Retry advice is always there, and is one of the three kinds.",
-		"A client that is not told whether to try again guesses, and either gives up or hammers.",
+		"A client without advice guesses whether to try again, and either gives up or hammers.",
 		"retry.kind not_retryable, retryable_immediate, or retryable_after_ms with afterMs.",
 		hasEnvelope, func(f failure) string {
 			if _, err := envelopeRetry(f.envelope()); err != nil {
@@ -38,7 +38,7 @@ var contractChecks = []check{
 			return ""
 		}),
 	ours("envelope-ref", "The correlation id is always there.",
-		"Without it nobody finds the log line that belongs to a failure.",
+		"Without it the log line of a failure cannot be found.",
 		"ref, not empty.",
 		hasEnvelope, func(f failure) string {
 			if text, _ := f.envelope().Path("ref").Str(); text == "" {
@@ -71,7 +71,7 @@ var contractChecks = []check{
 		"Code, sentence, retry and ref in content[0].",
 		func(f failure) bool { return toolError(f) && hasEnvelope(f) && strings.TrimSpace(spoken(f.said)) != "" }, firstBlock),
 	ours("issues", "A refusal of arguments lists every issue with the pointer of the argument.",
-		"A client can mend the call by itself only if it need not read prose.",
+		"A client can correct the call by itself only if it need not read prose.",
 		"details.issues with path, rule and message.",
 		func(f failure) bool { return strings.HasPrefix(f.name, "arguments that break") && hasEnvelope(f) }, issues),
 }

@@ -7,13 +7,13 @@ import (
 )
 
 var failureChecks = []check{
-	{Rule: Rule{ID: "failure-is-error", Level: Protocol, Needs: "WithFailingTool",
+	{Rule: Rule{ID: "failure-is-error", Level: Protocol, Needs: needsFailing,
 		Title: "A tool that fails answers with a result whose isError is true.",
-		Why:   "A failure that looks like a success is believed by the model and counted as a success by everybody else.",
+		Why:   "A failure that looks like a success is believed by the model and counted as a success everywhere else.",
 		Want:  "A result with isError true; not a JSON-RPC error, not a success that speaks of an error.",
 		Fix:   "Return the tool's error as a result with isError."},
 		run: failureIsError},
-	{Rule: Rule{ID: "failure-text", Level: Manners, Needs: "WithFailingTool",
+	{Rule: Rule{ID: "failure-text", Level: Manners, Needs: needsFailing,
 		Title: "The first block of a failing tool's result is a text that says something.",
 		Why:   "Some clients show only the first block; an empty one reaches the model as nothing.",
 		Want:  "content[0] of the type text, not blank.",
@@ -28,7 +28,7 @@ var failureChecks = []check{
 				return ""
 			})
 		}},
-	{Rule: Rule{ID: "failure-structured-content", Level: Protocol, Needs: "WithFailingTool",
+	{Rule: Rule{ID: "failure-structured-content", Level: Protocol, Needs: needsFailing,
 		Title: "structuredContent of a failure is absent, or fits the tool's outputSchema.",
 		Why:   "Clients that validate it replace the real error by one about the schema.",
 		Want:  "No structuredContent, or one that fits.",
@@ -39,35 +39,35 @@ var failureChecks = []check{
 		Why:   "The schema of 2026-07-28 demands it; a client cannot tell a complete result from one that wants input.",
 		Want:  `"resultType":"complete" in tools/list and in results with isError.`,
 		Fix:   "Set it where results are written, errors included."},
-		run: resultType},
-	{Rule: Rule{ID: "panic-survived", Level: Manners, Needs: "WithPanickingTool",
+		run: opened(resultType)},
+	{Rule: Rule{ID: "panic-survived", Level: Manners, Needs: needsPanicking,
 		Title: "A tool that crashes is answered with an error, and the server lives on.",
 		Why:   "One bad call otherwise ends the session of every client.",
-		Want:  "A result with isError or the error -32603 with the request's id, and life after it.",
+		Want:  "A result with isError or the error -32603 with the request's id, and answers to later requests.",
 		Fix:   "Catch panics and exceptions around every tool."},
-		run: panicSurvived},
+		run: opened(panicSurvived)},
 }
 
 func failureIsError(v *visit) ruling {
-	if len(v.tour.set.failing) == 0 {
-		return lacking("it needs WithFailingTool")
+	if len(v.tour.o.Failing) == 0 {
+		return lacking("it needs %s", needsFailing)
 	}
 	c, err := v.open()
 	if err != nil {
 		return bad("%v", err)
 	}
-	for _, failing := range v.tour.set.failing {
+	for _, failing := range v.tour.o.Failing {
 		answer, err := c.call(v.ctx, "tools/call", failing.params())
 		switch {
 		case err != nil:
-			return bad("%s: the call was not answered: %v", failing.tool, err)
+			return bad("%s: the call was not answered: %v", failing.Tool, err)
 		case answer.msg.Shape() != wire.KindResult:
-			return bad("%s: the failure is told as a protocol error", failing.tool)
+			return bad("%s: the failure is reported as a protocol error", failing.Tool)
 		case !answer.isError():
-			return bad("%s: the result does not say isError", failing.tool)
+			return bad("%s: the result does not say isError", failing.Tool)
 		}
 		if err := c.survives(v.ctx); err != nil {
-			return bad("%s: %v", failing.tool, err)
+			return bad("%s: %v", failing.Tool, err)
 		}
 	}
 	return good()
@@ -89,11 +89,7 @@ func structuredContent(v *visit) ruling {
 	})
 }
 
-func resultType(v *visit) ruling {
-	c, err := v.open()
-	if err != nil {
-		return bad("%v", err)
-	}
+func resultType(v *visit, c *client) ruling {
 	listed, err := c.call(v.ctx, "tools/list", "")
 	if err == nil && listed.msg.Shape() == wire.KindResult && !listed.msg.Result().Path("resultType").Present() {
 		return bad("the result of tools/list has none")
@@ -107,24 +103,13 @@ func resultType(v *visit) ruling {
 	return ruling{failed: r.failed} // without a failing tool only the result of the list counts
 }
 
-func panicSurvived(v *visit) ruling {
-	panicking := v.tour.set.panicking
-	if panicking == nil {
-		return lacking("it needs WithPanickingTool")
-	}
-	c, err := v.open()
-	if err != nil {
-		return bad("%v", err)
-	}
-	answer, err := c.call(v.ctx, "tools/call", panicking.params())
+func panicSurvived(v *visit, c *client) ruling {
+	answer, err := c.call(v.ctx, "tools/call", v.tour.o.Panicking.params())
 	switch {
 	case err != nil:
 		return bad("the call was not answered: %v", err)
 	case !answer.failed():
-		return bad("the crash is not told as a failure")
+		return bad("the crash is not reported as a failure")
 	}
-	if err := c.survives(v.ctx); err != nil {
-		return bad("%v", err)
-	}
-	return good()
+	return c.alive(v)
 }

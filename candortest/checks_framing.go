@@ -24,7 +24,7 @@ var openingChecks = []check{
 		run: unsupportedVersion},
 	{Rule: Rule{ID: "before-initialize", Level: Manners, Eras: []Era{Era2025},
 		Title: "A request before initialize is answered, and initialize still works.",
-		Why:   "A client that starts too early waits for ever, or has to start the server again.",
+		Why:   "A client that starts too early waits forever, or has to start the server again.",
 		Want:  "A result or an error with the request's id, then a normal initialize.",
 		Fix:   "Answer with an error that says to initialize first, and keep the connection."},
 		run: beforeInitialize},
@@ -33,7 +33,7 @@ var openingChecks = []check{
 		Why:   "The capabilities are demanded of every request; a server that guesses them may ask a client for what it cannot do.",
 		Want:  "The error -32602 with the request's id.",
 		Fix:   "Check _meta of every request for the keys of the specification."},
-		run: missingMeta},
+		run: opened(missingMeta)},
 }
 
 func unsupportedVersion(v *visit) ruling {
@@ -87,11 +87,7 @@ func beforeInitialize(v *visit) ruling {
 	return good()
 }
 
-func missingMeta(v *visit) ruling {
-	c, err := v.open()
-	if err != nil {
-		return bad("%v", err)
-	}
+func missingMeta(v *visit, c *client) ruling {
 	id := c.id()
 	raw := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/list","params":{"_meta":{%s:%q}}}`, id, quote(metaVersion), c.era)
 	answer, err := c.ask(v.ctx, []byte(raw), id)
@@ -105,16 +101,16 @@ func missingMeta(v *visit) ruling {
 }
 
 var framingChecks = []check{
-	framing("parse-error", "What is no JSON is answered with -32700.",
+	framing("parse-error", "A line that is not JSON is answered with -32700.",
 		"A server that ends or stays silent over one bad line takes the whole session with it.",
 		"The error -32700 without an id.",
 		stimulus{name: "a line of prose", raw: fixed(`hello world`), codes: []int64{parseError}},
 		stimulus{name: "a line of brackets", raw: fixed(`}{`), codes: []int64{parseError}}),
 	framing("truncated-message", "A message that breaks off is answered with -32700, and the next one is read as usual.",
-		"A reader that waits for the rest swallows the next message, and both callers wait for ever.",
+		"A reader that waits for the rest swallows the next message, and both callers wait forever.",
 		"The error -32700, then the answer to the next message.",
 		stimulus{name: "a message that breaks off", raw: fixed(`{"jsonrpc":"2.0","id":77,"method":`), codes: []int64{parseError}}),
-	framing("not-an-object", "JSON that is no object is answered with -32600.",
+	framing("not-an-object", "JSON that is not an object is answered with -32600.",
 		"A value of the wrong type must not end the session.",
 		"The error -32600 without an id.",
 		stimulus{name: "null", raw: fixed(`null`), codes: []int64{invalidRequest}},
@@ -124,33 +120,33 @@ var framingChecks = []check{
 		Title: "A batch is refused with -32600: MCP has none since 2025-06-18.",
 		Why:   "A server that carries out half of a batch, or ends, leaves the client guessing what has happened.",
 		Want:  "One error -32600 without an id."},
-		run: batch},
+		run: opened(batch)},
 	framing("jsonrpc-version", "A message without jsonrpc \"2.0\" is refused with -32600.",
 		"Other versions mean other rules; carrying them out is guessing.",
 		"The error -32600.",
 		stimulus{name: "no jsonrpc", raw: without(`"jsonrpc":"2.0",`), codes: []int64{invalidRequest}},
 		stimulus{name: `jsonrpc "1.0"`, raw: changed(`"2.0"`, `"1.0"`), codes: []int64{invalidRequest}}),
-	framing("method-type", "A method that is no string is refused with -32600.",
+	framing("method-type", "A method that is not a string is refused with -32600.",
 		"A decoder that fails here often ends the session.",
 		"The error -32600.",
 		stimulus{name: "method 5", raw: fixed(`{"jsonrpc":"2.0","id":78,"method":5}`), codes: []int64{invalidRequest}},
 		stimulus{name: "method null", raw: fixed(`{"jsonrpc":"2.0","id":79,"method":null}`), codes: []int64{invalidRequest}}),
-	framing("id-type", "An id that is no string or number is refused with -32600.",
-		"MCP forbids null and knows no others; an answer to such an id reaches nobody.",
+	framing("id-type", "An id that is not a string or number is refused with -32600.",
+		"MCP forbids null and knows no others; an answer to such an id reaches no caller.",
 		"The error -32600 without that id.",
 		stimulus{name: "id true", raw: withID(`true`), codes: []int64{invalidRequest}},
 		stimulus{name: "id {}", raw: withID(`{}`), codes: []int64{invalidRequest}},
 		stimulus{name: "id null", raw: withID(`null`), codes: []int64{invalidRequest}}),
 	manners(framing("deep-nesting", "A message nested 10,000 deep is answered and survived.",
 		"Recursion without a bound ends the process, for every client at once.",
-		"Any answer, and life after it.",
+		"Any answer, and answers to later requests.",
 		stimulus{name: "10,000 arrays", orResult: true, raw: deep})),
 	{Rule: Rule{ID: "bad-utf8", Level: Protocol,
 		Title: "Bytes that are not UTF-8 are answered, in UTF-8.",
 		Why:   "Messages are UTF-8; a server that echoes the bytes makes its own answer unreadable.",
 		Want:  "An error or a result in valid UTF-8.",
 		Fix:   "Check the encoding of what comes in, and never copy raw input into an answer."},
-		run: badUTF8},
+		run: opened(badUTF8)},
 	manners(framing("byte-order-mark", "A message behind a byte order mark is answered.",
 		"Some platforms write one unasked; silence makes the first request hang.",
 		"The answer to the message, or an error.",
@@ -169,20 +165,20 @@ var framingChecks = []check{
 		Why:   "MCP's schema forbids null, and clients that check it drop the whole error.",
 		Want:  `{"jsonrpc":"2.0","error":{…}} without id.`,
 		Fix:   "Leave the member out instead of writing null."},
-		run: unreadableID},
+		run: opened(unreadableID)},
 	{Rule: Rule{ID: "oversize", Level: Manners,
 		Title: "A message that is too large is refused, and the next one is read as usual.",
 		Why:   "A server that ends, or stops reading, lets any client end the session of all; one that is silent lets it wait.",
 		Want:  "A result, an error, or HTTP 413; then the answer to the next message.",
 		Fix:   "Bound the reader, drain what is too long up to its line end, and answer with an error."},
-		run: oversize},
+		run: opened(oversize)},
 }
 
 const framingFix = "Read one message at a time, answer what cannot be read with an error, and go on with the next."
 
 func framing(id, title, why, want string, stimuli ...stimulus) check {
 	return check{Rule: Rule{ID: id, Level: Protocol, Title: title, Why: why, Want: want, Fix: framingFix},
-		run: func(v *visit) ruling { return v.provokeEach(stimuli...) }}
+		run: opened(func(v *visit, c *client) ruling { return c.provokeEach(v, stimuli...) })}
 }
 
 func manners(c check) check { c.Level = Manners; return c }
@@ -207,21 +203,17 @@ func deep(c *client) []byte {
 	return c.era.request(`"deep"`, "tools/list", `{"candortest":`+strings.Repeat("[", depth)+strings.Repeat("]", depth)+`}`)
 }
 
-func batch(v *visit) ruling {
+func batch(v *visit, c *client) ruling {
 	if v.facts.older("2025-06-18") {
 		return lacking("version %s may have batches", v.facts.version)
 	}
 	ofOne := func(c *client) []byte { return fmt.Appendf(nil, "[%s]", c.era.probe(`"batched"`)) }
-	return v.provokeEach(
+	return c.provokeEach(v,
 		stimulus{name: "an empty batch", raw: fixed(`[]`), codes: []int64{invalidRequest}},
 		stimulus{name: "a batch of one", raw: ofOne, codes: []int64{invalidRequest}})
 }
 
-func badUTF8(v *visit) ruling {
-	c, err := v.open()
-	if err != nil {
-		return bad("%v", err)
-	}
+func badUTF8(v *visit, c *client) ruling {
 	raw := bytes.ReplaceAll(c.era.request(`"utf8"`, "tools/call", `{"name":"candortest_?","arguments":{}}`), []byte("_?"), []byte("_\xff\xfe"))
 	answers, dead := c.provoke(v.ctx, raw, 1)
 	if len(answers) == 0 {
@@ -238,11 +230,7 @@ func badUTF8(v *visit) ruling {
 	return good()
 }
 
-func unreadableID(v *visit) ruling {
-	c, err := v.open()
-	if err != nil {
-		return bad("%v", err)
-	}
+func unreadableID(v *visit, c *client) ruling {
 	answers, _ := c.provoke(v.ctx, []byte(`hello world`), 1) // another check covers survival
 	if len(answers) == 0 {
 		return lacking("the server does not answer such a message; see parse-error")
@@ -255,20 +243,13 @@ func unreadableID(v *visit) ruling {
 	return good()
 }
 
-func oversize(v *visit) ruling {
-	c, err := v.open()
-	if err != nil {
-		return bad("%v", err)
-	}
-	padding := strings.Repeat("a", v.tour.set.oversize)
+func oversize(v *visit, c *client) ruling {
+	padding := strings.Repeat("a", v.tour.o.Oversize)
 	raw := c.era.request(`"oversize"`, "tools/list", `{"candortest":"`+padding+`"}`)
 	// Reading a large message takes time, even for a server that answers other requests meanwhile: wait for this answer first.
-	err = c.send(v.ctx, raw)
+	err := c.send(v.ctx, raw)
 	if silent := c.hear(v.ctx, c.wait(), func(said) bool { return true }); silent != nil {
 		return bad("nothing came back: %v", errors.Join(err, silent))
 	}
-	if err := c.survives(v.ctx); err != nil {
-		return bad("%v", err)
-	}
-	return good()
+	return c.alive(v)
 }

@@ -23,7 +23,7 @@ var httpChecks = []check{
 		"HTTP 405.", "Refuse every method that the endpoint does not have.",
 		func(v *visit, c *httpConn) ruling { return v.status(c, http.MethodPut, nil, 405) }),
 	web("http-origin", Protocol, "A request from a foreign Origin is refused with 403.",
-		"Otherwise every web page that somebody visits can use the server on their machine.",
+		"Otherwise every web page that a user visits can use the server on their machine.",
 		"HTTP 403.", "Compare Origin with a list; without the header let the request pass.",
 		func(v *visit, c *httpConn) ruling {
 			return v.status(c, http.MethodPost, http.Header{"Origin": {"https://evil.example"}, "Sec-Fetch-Site": {"cross-site"}}, 403)
@@ -54,16 +54,12 @@ var httpChecks = []check{
 
 func web(id string, level Level, title, why, want, fix string, run func(*visit, *httpConn) ruling) check {
 	return check{Rule: Rule{ID: id, Level: level, Title: title, Why: why, Want: want, Fix: fix}, on: overHTTP,
-		run: func(v *visit) ruling {
-			c, err := v.open()
-			if err != nil {
-				return bad("%v", err)
-			}
+		run: opened(func(v *visit, c *client) ruling {
 			if c.http == nil {
 				return lacking("the connection is not HTTP")
 			}
 			return run(v, c.http)
-		}}
+		})}
 }
 
 func only(era Era, c check) check { c.Eras = []Era{era}; return c }
@@ -116,7 +112,7 @@ func rejectionBody(v *visit, c *httpConn) ruling {
 }
 
 func httpOversize(v *visit, c *httpConn) ruling {
-	padding := make([]byte, v.tour.set.oversize)
+	padding := make([]byte, v.tour.o.Oversize)
 	for i := range padding {
 		padding[i] = 'a'
 	}

@@ -12,26 +12,22 @@ var idChecks = []check{
 	echo("id-fractional", true, "An id with a fraction comes back as it was, or is refused with -32600.",
 		"An id that is cut to an integer answers another call.",
 		`1.5`),
-	{Rule: Rule{ID: "duplicate-id", Level: Manners, Needs: "WithSlowTool",
+	{Rule: Rule{ID: "duplicate-id", Level: Manners, Needs: needsSlow,
 		Title: "A second request with the id of one that is still open is not lost.",
-		Why:   "A call that is silently dropped is waited for, for ever.",
+		Why:   "A call that is silently dropped keeps its caller waiting forever.",
 		Want:  "An error -32600 for the second, or two answers.",
 		Fix:   "Keep the ids that are open, and refuse one that is used twice."},
-		on: overLines, run: duplicateID},
+		on: overLines, run: opened(duplicateID)},
 }
 
 func echo(id string, mayRefuse bool, title, why string, ids ...string) check {
 	return check{Rule: Rule{ID: id, Level: Protocol, Title: title, Why: why,
 		Want: "The request's id, byte for byte.",
 		Fix:  "Keep the id as the bytes it came in, and write them back."},
-		run: func(v *visit) ruling { return echoes(v, mayRefuse, ids) }}
+		run: opened(func(v *visit, c *client) ruling { return echoes(v, c, mayRefuse, ids) })}
 }
 
-func echoes(v *visit, mayRefuse bool, ids []string) ruling {
-	c, err := v.open()
-	if err != nil {
-		return bad("%v", err)
-	}
+func echoes(v *visit, c *client, mayRefuse bool, ids []string) ruling {
 	for _, id := range ids {
 		answers, dead := c.provoke(v.ctx, c.era.probe(id), 1)
 		if dead != nil {
@@ -49,16 +45,8 @@ func echoes(v *visit, mayRefuse bool, ids []string) ruling {
 	return good()
 }
 
-func duplicateID(v *visit) ruling {
-	slow := v.tour.set.slow
-	if slow == nil {
-		return lacking("it needs WithSlowTool")
-	}
-	c, err := v.open()
-	if err != nil {
-		return bad("%v", err)
-	}
-	raw, id := c.request("tools/call", slow.params())
+func duplicateID(v *visit, c *client) ruling {
+	raw, id := c.request("tools/call", v.tour.o.Slow.params())
 	if err := c.send(v.ctx, raw); err != nil {
 		return bad("%v", err)
 	}

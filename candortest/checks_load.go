@@ -15,17 +15,13 @@ var loadChecks = []check{
 		Why:   "Errors are where answers get lost, doubled or mixed up, and that is seen only when there are many.",
 		Want:  "50 answers with 50 different ids.",
 		Fix:   "Keep the id with the call, and write answers from one place."},
-		run: parallelFailures},
+		run: opened(parallelFailures)},
 }
 
-func parallelFailures(v *visit) ruling {
-	c, err := v.open()
-	if err != nil {
-		return bad("%v", err)
-	}
-	failing := call{"candortest_no_such_tool", `{}`}
-	if len(v.tour.set.failing) > 0 {
-		failing = v.tour.set.failing[0]
+func parallelFailures(v *visit, c *client) ruling {
+	failing := Call{"candortest_no_such_tool", `{}`}
+	if len(v.tour.o.Failing) > 0 {
+		failing = v.tour.o.Failing[0]
 	}
 	open := map[string]bool{}
 	for range parallel {
@@ -37,7 +33,7 @@ func parallelFailures(v *visit) ruling {
 	}
 	var strange []string
 	count := 0
-	err = c.hear(v.ctx, c.wait(), func(s said) bool {
+	err := c.hear(v.ctx, c.wait(), func(s said) bool {
 		id := string(s.msg.ID())
 		if (!open[id] || s.msg.Err() != nil) && len(strange) < parallel {
 			strange = append(strange, id)
@@ -49,7 +45,7 @@ func parallelFailures(v *visit) ruling {
 		return count == parallel && c.http == nil
 	})
 	if c.http == nil && err == nil { // a surplus answer would arrive now
-		err = c.hear(v.ctx, c.set.settle, func(s said) bool { strange = append(strange, string(s.msg.ID())); return true })
+		err = c.hear(v.ctx, c.o.Silence, func(s said) bool { strange = append(strange, string(s.msg.ID())); return true })
 	}
 	missing := 0
 	for _, waiting := range open {

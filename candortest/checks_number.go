@@ -38,7 +38,7 @@ var numberChecks = []check{
 				text, ok := f.msg.Error().Path("message").Str()
 				switch {
 				case !ok:
-					return "error.message is no string"
+					return "error.message is not a string"
 				case strings.TrimSpace(text) == "":
 					return "error.message is blank"
 				case strings.ContainsAny(text, "\r\n"):

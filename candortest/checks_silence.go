@@ -16,27 +16,23 @@ var silenceChecks = []check{
 	quiet("stray-response-silent", "A response to a request that the server never made is ignored.",
 		`{"jsonrpc":"2.0","id":"candortest-stray","result":{}}`,
 		`{"jsonrpc":"2.0","id":"candortest-stray","error":{"code":-32603,"message":"stray"}}`),
-	{Rule: Rule{ID: "cancelled-silent", Level: Protocol, Needs: "WithSlowTool",
+	{Rule: Rule{ID: "cancelled-silent", Level: Protocol, Needs: needsSlow,
 		Title: "A request that was cancelled is not answered.",
 		Why:   "The client has forgotten it; an answer is a stray, and with a reused id a wrong one.",
-		Want:  "Silence for that id, and life for the others.",
+		Want:  "Silence for that id, and answers to the others.",
 		Fix:   "Drop the answer of a cancelled call where answers are written."},
-		on: overLines, run: cancelledSilent},
+		on: overLines, run: opened(cancelledSilent)},
 }
 
 func quiet(id, title string, messages ...string) check {
 	return check{Rule: Rule{ID: id, Level: Protocol, Title: title,
-		Why:  "Nobody waits for such an answer; a client takes it for another call's, or ends the connection.",
+		Why:  "No caller waits for such an answer; a client takes it for another call's, or ends the connection.",
 		Want: "Nothing; over HTTP 202 without a body, or a 4xx status.",
-		Fix:  "Do not answer what has no id or is no request, not even with an error."},
-		run: func(v *visit) ruling { return v.staysQuiet(messages) }}
+		Fix:  "Answer only requests with an id; do not send an error either."},
+		run: opened(func(v *visit, c *client) ruling { return staysQuiet(v, c, messages) })}
 }
 
-func (v *visit) staysQuiet(messages []string) ruling {
-	c, err := v.open()
-	if err != nil {
-		return bad("%v", err)
-	}
+func staysQuiet(v *visit, c *client, messages []string) ruling {
 	for _, message := range messages {
 		answers, dead := c.provoke(v.ctx, []byte(message), 0)
 		if dead != nil {
@@ -51,16 +47,8 @@ func (v *visit) staysQuiet(messages []string) ruling {
 	return good()
 }
 
-func cancelledSilent(v *visit) ruling {
-	slow := v.tour.set.slow
-	if slow == nil {
-		return lacking("it needs WithSlowTool")
-	}
-	c, err := v.open()
-	if err != nil {
-		return bad("%v", err)
-	}
-	raw, id := c.request("tools/call", slow.params())
+func cancelledSilent(v *visit, c *client) ruling {
+	raw, id := c.request("tools/call", v.tour.o.Slow.params())
 	if err := c.send(v.ctx, raw); err != nil {
 		return bad("%v", err)
 	}

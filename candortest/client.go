@@ -17,7 +17,7 @@ type client struct {
 	conn Conn
 	http *httpConn // nil unless the connection is HTTP
 	era  Era
-	set  *settings
+	o    *Options
 	log  *transcript
 	ids  int // the last id that was used
 	calm *patience
@@ -41,10 +41,10 @@ func (p *patience) waste(wait, meant time.Duration) {
 
 // wait returns the current timeout for an answer.
 func (c *client) wait() time.Duration {
-	if c.calm.wasted >= maxWasted*c.set.timeout {
-		return min(c.set.settle, c.set.timeout)
+	if c.calm.wasted >= maxWasted*c.o.Timeout {
+		return min(c.o.Silence, c.o.Timeout)
 	}
-	return c.set.timeout
+	return c.o.Timeout
 }
 
 // said is one frame from the server.
@@ -111,7 +111,7 @@ func (c *client) hear(ctx context.Context, wait time.Duration, enough func(said)
 		case errors.Is(err, io.EOF):
 			return errors.New("the server closed the connection or ended")
 		case errors.Is(err, context.DeadlineExceeded):
-			c.calm.waste(wait, 5*c.set.settle)
+			c.calm.waste(wait, 5*c.o.Silence)
 			return fmt.Errorf("no further message within %v", wait)
 		case err != nil:
 			return err
@@ -200,7 +200,7 @@ func (c *client) provoke(ctx context.Context, raw []byte, want int) (answers []s
 		return answers, err
 	}
 	if len(answers) < want || want == 0 { // a server may answer out of order
-		settle := c.set.settle
+		settle := c.o.Silence
 		if want > 0 {
 			settle = min(5*settle, c.wait())
 		}

@@ -6,9 +6,10 @@
 // Call [TestServer] in a test:
 //
 //	func TestErrors(t *testing.T) {
-//		candortest.TestServer(t, candortest.Stdio("node", "server.js"),
-//			candortest.WithTool("read_file", `{"path":"README.md"}`),
-//			candortest.WithFailingTool("read_file", `{"path":"no/such/file"}`))
+//		candortest.TestServer(t, candortest.Stdio("node", "server.js"), candortest.Options{
+//			Tools:   []candortest.Call{{Tool: "read_file", Arguments: `{"path":"README.md"}`}},
+//			Failing: []candortest.Call{{Tool: "read_file", Arguments: `{"path":"no/such/file"}`}},
+//		})
 //	}
 //
 // Outside of a test, [Check] returns the findings. docs/candortest.md lists the checks.

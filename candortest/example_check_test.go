@@ -10,7 +10,8 @@ import (
 // Check runs the kit outside a test and returns the findings.
 func ExampleCheck() {
 	findings, err := candortest.Check(context.Background(), inProcess{mutants["id-large-integer"]},
-		candortest.WithEra(candortest.Era2025), candortest.Only("id-echo", "id-large-integer"))
+		candortest.Options{
+			Eras: []candortest.Era{candortest.Era2025}, Only: []string{"id-echo", "id-large-integer"}})
 	if err != nil {
 		fmt.Println(err)
 		return

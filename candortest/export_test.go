@@ -13,7 +13,7 @@ func SchemaMisfit(schemaText, value string) string {
 
 func SchemaWrong(schemaText string) (string, bool) { return parsedSchema(schemaText).wrong() }
 
-func SchemaExample(schemaText string) (string, bool) { return parsedSchema(schemaText).example() }
+func SchemaExample(schemaText string) string { return parsedSchema(schemaText).example() }
 
 func parsedSchema(text string) schema {
 	v, err := wire.ParseValue([]byte(text), wire.Limits{})

@@ -69,13 +69,13 @@ func (v *visit) attempts() []stimulus {
 		out = append(out, stimulus{name: "an unknown prompt", raw: request("prompts/get", `{"name":"candortest_no_such_prompt"}`)})
 	}
 	if calls := v.mayCall(); len(calls) > 0 {
-		out = append(out, stimulus{name: "arguments that are a string", raw: request("tools/call", call{calls[0].tool, `"hello"`}.params())})
+		out = append(out, stimulus{name: "arguments that are a string", raw: request("tools/call", Call{calls[0].Tool, `"hello"`}.params())})
 	}
 	for _, broken := range v.violations(withSeveral) {
-		out = append(out, stimulus{name: "arguments that break the schema of " + broken.tool, raw: request("tools/call", broken.params())})
+		out = append(out, stimulus{name: "arguments that break the schema of " + broken.Tool, raw: request("tools/call", broken.params())})
 	}
-	for _, failing := range v.tour.set.failing {
-		out = append(out, stimulus{name: "the failing tool " + failing.tool, raw: request("tools/call", failing.params())})
+	for _, failing := range v.tour.o.Failing {
+		out = append(out, stimulus{name: "the failing tool " + failing.Tool, raw: request("tools/call", failing.params())})
 	}
 	return out
 }

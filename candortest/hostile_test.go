@@ -15,11 +15,11 @@ import (
 )
 
 // impatient returns options with short timeouts, for servers that will not answer anyway.
-func impatient() []candortest.Option {
-	return append(everything(), candortest.WithTimeout(200*time.Millisecond), candortest.WithSettle(10*time.Millisecond))
+func impatient() candortest.Options {
+	return with(func(o *candortest.Options) { o.Timeout, o.Silence = 200*time.Millisecond, 10*time.Millisecond })
 }
 
-func TestServerThatCannotBeSpokenToIsOneFinding(t *testing.T) {
+func TestUnreachableServerIsOneFinding(t *testing.T) {
 	for name, tr := range map[string]candortest.Transport{
 		"hangs":           candortest.StdioFunc(func() *exec.Cmd { return asServer(t, "hang") }),
 		"floods":          candortest.StdioFunc(func() *exec.Cmd { return asServer(t, "flood") }),
@@ -28,7 +28,7 @@ func TestServerThatCannotBeSpokenToIsOneFinding(t *testing.T) {
 		"listens nowhere": candortest.HTTP("http://127.0.0.1:1", nil),
 	} {
 		t.Run(name, func(t *testing.T) {
-			findings, err := candortest.Check(t.Context(), tr, impatient()...)
+			findings, err := candortest.Check(t.Context(), tr, impatient())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,13 +41,15 @@ func TestServerThatCannotBeSpokenToIsOneFinding(t *testing.T) {
 	}
 }
 
-func TestServerThatFallsSilentIsFoundOutAndNotWaitedFor(t *testing.T) {
+func TestServerThatFallsSilentCausesBoundedWaits(t *testing.T) {
 	t.Parallel()
 	opening := []string{`"initialize"`, `"server/discover"`, `"tools/list","params":{}`, `"tools/list","params":{"_meta"`}
 	silent := inProcess{mutant{hear: func(raw []byte) (string, bool) {
 		return "", !slices.ContainsFunc(opening, func(part string) bool { return strings.Contains(string(raw), part) })
 	}}}
-	findings, err := candortest.Check(t.Context(), silent, append(impatient(), candortest.WithEra(candortest.Era2025))...)
+	options := impatient()
+	options.Eras = []candortest.Era{candortest.Era2025}
+	findings, err := candortest.Check(t.Context(), silent, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +72,7 @@ func TestEverythingTheServerStartedEndsWithTheConnection(t *testing.T) {
 		cmd.ExtraFiles = []*os.File{held}
 		return cmd
 	})
-	findings, err := candortest.Check(t.Context(), tr, append(everything(), candortest.WithEra(candortest.Era2025))...)
+	findings, err := candortest.Check(t.Context(), tr, with(func(o *candortest.Options) { o.Eras = []candortest.Era{candortest.Era2025} }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +102,7 @@ func TestNoToolRunsThatNobodyAllowed(t *testing.T) {
 		}
 		return "", false
 	}}}
-	if _, err := candortest.Check(t.Context(), listening, candortest.WithLevel(candortest.Contract), candortest.WithSettle(time.Millisecond), candortest.WithOversize(32<<10)); err != nil {
+	if _, err := candortest.Check(t.Context(), listening, candortest.Options{Level: candortest.Contract, Silence: time.Millisecond, Oversize: 32 << 10}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Contains(called, "add") {
@@ -115,7 +117,7 @@ func TestNoToolRunsThatNobodyAllowed(t *testing.T) {
 
 func TestWhatIsShownIsBoundedAndRedacted(t *testing.T) {
 	leaky := inProcess{mutant{say: set(nameOnly, quoted("password=hunter2hunter2 "+strings.Repeat("long ", 5000)), "error", "message")}}
-	findings, err := candortest.Check(t.Context(), leaky, append(everything(), candortest.Only("no-secret"))...)
+	findings, err := candortest.Check(t.Context(), leaky, with(func(o *candortest.Options) { o.Only = []string{"no-secret"} }))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,9 +53,9 @@ func (f Finding) String() string {
 // TestServer checks the server behind tr in every era it supports, with one subtest for every check, named for example
 // 2025-11-25/parse-error. A failed check explains the rule. A check that lacks an option is skipped and names it;
 // a check that does not apply to the transport, the era or the level does not appear.
-func TestServer(t *testing.T, tr Transport, opts ...Option) {
+func TestServer(t *testing.T, tr Transport, o Options) {
 	t.Helper()
-	tour, err := newTour(t.Context(), tr, opts)
+	tour, err := newTour(t.Context(), tr, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,8 +78,8 @@ func TestServer(t *testing.T, tr Transport, opts ...Option) {
 
 // Check is like [TestServer] without a test, for tools: it returns one finding for every check that applies, in order. The
 // error only concerns the options; the findings hold the problems of the server. If ctx ends, the remaining checks are skipped.
-func Check(ctx context.Context, tr Transport, opts ...Option) ([]Finding, error) {
-	tour, err := newTour(ctx, tr, opts)
+func Check(ctx context.Context, tr Transport, o Options) ([]Finding, error) {
+	tour, err := newTour(ctx, tr, o)
 	if err != nil {
 		return nil, err
 	}
@@ -95,27 +95,27 @@ func Check(ctx context.Context, tr Transport, opts ...Option) ([]Finding, error)
 // tour is one run of the kit.
 type tour struct {
 	tr    Transport
-	set   *settings
+	o     *Options
 	eras  []Era
 	http  bool
 	facts map[Era]*facts // learned before the checks
 	calm  patience
 }
 
-func newTour(ctx context.Context, tr Transport, opts []Option) (*tour, error) {
-	set, err := newSettings(opts)
+func newTour(ctx context.Context, tr Transport, options Options) (*tour, error) {
+	o, err := options.filled()
 	if err != nil {
 		return nil, fmt.Errorf("candortest: %w", err)
 	}
 	_, overHTTP := tr.(httpTransport)
-	t := &tour{tr: tr, set: set, http: overHTTP, facts: map[Era]*facts{}}
+	t := &tour{tr: tr, o: o, http: overHTTP, facts: map[Era]*facts{}}
 	for _, era := range Eras() {
-		if len(set.eras) > 0 && !slices.Contains(set.eras, era) {
+		if len(o.Eras) > 0 && !slices.Contains(o.Eras, era) {
 			continue
 		}
 		f := t.learn(ctx, era)
 		t.facts[era] = f
-		if f.handshake.failed == "" || slices.Contains(set.eras, era) {
+		if f.handshake.failed == "" || slices.Contains(o.Eras, era) {
 			t.eras = append(t.eras, era)
 		}
 	}
@@ -130,9 +130,9 @@ func (t *tour) applicable(era Era) []*check {
 	var out []*check
 	for i := range checks {
 		c := &checks[i]
-		wanted := len(t.set.only) == 0 || slices.Contains(t.set.only, c.ID) || c.ID == handshakeID
+		wanted := len(t.o.Only) == 0 || slices.Contains(t.o.Only, c.ID) || c.ID == handshakeID
 		reached := c.on == anywhere || (c.on == overHTTP) == t.http
-		if wanted && reached && c.Level <= t.set.level && slices.Contains(c.eras(), era) {
+		if wanted && reached && c.Level <= t.o.Level && slices.Contains(c.eras(), era) {
 			out = append(out, c)
 		}
 	}
@@ -142,19 +142,21 @@ func (t *tour) applicable(era Era) []*check {
 func (t *tour) check(ctx context.Context, era Era, c *check) Finding {
 	f := Finding{Rule: c.Rule, Era: era}
 	facts := t.facts[era]
-	switch reason, skip := t.set.skip[c.ID]; {
+	switch reason, skip := t.o.Skip[c.ID]; {
 	case skip:
 		f.Skipped = reason
 	case c.ID == handshakeID:
-		facts.tell(&f, facts.handshake)
+		f.set(facts.handshake)
 		f.Sent, f.Got, f.Stderr = facts.log.out.String(), facts.log.in.String(), facts.stderr
 	case ctx.Err() != nil:
 		f.Skipped = "the run was ended before this check"
 	case facts.handshake.failed != "":
 		f.Skipped = "the handshake failed"
+	case c.Needs == needsSlow && t.o.Slow.Tool == "", c.Needs == needsPanicking && t.o.Panicking.Tool == "":
+		f.Skipped = "it needs " + c.Needs
 	default:
 		v := &visit{ctx: ctx, tour: t, era: era, facts: facts}
-		facts.tell(&f, c.run(v))
+		f.set(c.run(v))
 		v.close()
 		f.Sent, f.Got = v.log.out.String(), v.log.in.String()
 		if f.Problem != "" {
@@ -164,7 +166,8 @@ func (t *tour) check(ctx context.Context, era Era, c *check) Finding {
 	return f
 }
 
-func (*facts) tell(f *Finding, r ruling) {
+// set stores the result of a check.
+func (f *Finding) set(r ruling) {
 	f.Problem, f.Skipped = contract.Bound(r.failed, 2000), r.skipped
 	f.Passed = r.failed == "" && r.skipped == ""
 }
@@ -188,7 +191,7 @@ func (v *visit) bare() (*client, error) {
 		return nil, fmt.Errorf("the server could not be reached: %w", err)
 	}
 	v.conns = append(v.conns, conn)
-	c := &client{conn: conn, era: v.era, set: v.tour.set, log: &v.log, calm: &v.tour.calm, version: string(v.era)}
+	c := &client{conn: conn, era: v.era, o: v.tour.o, log: &v.log, calm: &v.tour.calm, version: string(v.era)}
 	c.http, _ = conn.(*httpConn)
 	return c, nil
 }
@@ -205,6 +208,17 @@ func (v *visit) open() (*client, error) {
 	}
 	c.log = &v.log
 	return c, nil
+}
+
+// opened returns a check that opens a connection and does the handshake first.
+func opened(run func(*visit, *client) ruling) func(*visit) ruling {
+	return func(v *visit) ruling {
+		c, err := v.open()
+		if err != nil {
+			return bad("%v", err)
+		}
+		return run(v, c)
+	}
 }
 
 // again returns c, or opens a new connection if c is nil because the last one is no longer usable.
@@ -230,7 +244,15 @@ func (v *visit) close() {
 
 // deadline returns a context that bounds one wait outside the client.
 func (v *visit) deadline() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(v.ctx, v.tour.set.timeout)
+	return context.WithTimeout(v.ctx, v.tour.o.Timeout)
+}
+
+// alive returns good if the server still answers.
+func (c *client) alive(v *visit) ruling {
+	if err := c.survives(v.ctx); err != nil {
+		return bad("%v", err)
+	}
+	return good()
 }
 
 // good, bad and lacking are the three rulings.

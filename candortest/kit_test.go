@@ -7,9 +7,9 @@ import (
 )
 
 func TestPerfectServerPassesEveryCheckOverLines(t *testing.T) {
-	candortest.TestServer(t, inProcess{}, everything()...)
+	candortest.TestServer(t, inProcess{}, everything())
 }
 
 func TestPerfectServerPassesEveryCheckOverHTTP(t *testing.T) {
-	candortest.TestServer(t, overHTTP(mutant{}), everything()...)
+	candortest.TestServer(t, overHTTP(mutant{}), everything())
 }

@@ -202,11 +202,11 @@ func redChecks(t *testing.T, rule candortest.Rule, turn int) []string {
 	}
 	var red []string
 	for i, era := range rule.Eras {
-		options := append(everything(), candortest.WithEra(era))
+		options := with(func(o *candortest.Options) { o.Eras = []candortest.Era{era} })
 		if i != turn%len(rule.Eras) || testing.Short() {
-			options = append(options, candortest.Only(rule.ID))
+			options.Only = []string{rule.ID}
 		}
-		findings, err := candortest.Check(t.Context(), tr, options...)
+		findings, err := candortest.Check(t.Context(), tr, options)
 		if err != nil {
 			return []string{err.Error()}
 		}
@@ -232,7 +232,7 @@ func TestChecksOfMessagesCanFailOverHTTPToo(t *testing.T) {
 		if !ok || !rule.HTTP {
 			continue
 		}
-		findings, err := candortest.Check(t.Context(), overHTTP(m), append(everything(), candortest.Only(rule.ID))...)
+		findings, err := candortest.Check(t.Context(), overHTTP(m), with(func(o *candortest.Options) { o.Only = []string{rule.ID} }))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,29 +10,30 @@ import (
 	"github.com/candor-mcp/candor/candortest"
 )
 
-func TestOptionsThatMakeNoSenseAreRefused(t *testing.T) {
+func TestInvalidOptionsAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
-		option candortest.Option
-		says   string
+		options candortest.Options
+		says    string
 	}{
-		"skip without reason": {candortest.Skip("batch", " "), "a reason is required"},
-		"skip of nothing":     {candortest.Skip("bach", "a reason"), "unknown check"},
-		"only of nothing":     {candortest.Only("bach"), "unknown check"},
-		"arguments":           {candortest.WithTool("add", `[1]`), "not a JSON object"},
-		"era":                 {candortest.WithEra("1999-01-01"), "unknown era"},
-		"level":               {candortest.WithLevel(9), "unknown level"},
-		"timeout":             {candortest.WithTimeout(0), "positive"},
-		"settle":              {candortest.WithSettle(-1), "positive"},
-		"oversize":            {candortest.WithOversize(1), "from 1 KiB"},
+		"skip without reason": {candortest.Options{Skip: map[string]string{"batch": " "}}, "a reason is required"},
+		"skip of nothing":     {candortest.Options{Skip: map[string]string{"bach": "a reason"}}, "unknown check"},
+		"only of nothing":     {candortest.Options{Only: []string{"bach"}}, "unknown check"},
+		"arguments":           {candortest.Options{Tools: []candortest.Call{{Tool: "add", Arguments: `[1]`}}}, "not a JSON object"},
+		"slow":                {candortest.Options{Slow: candortest.Call{Tool: "add", Arguments: `{`}}, "not a JSON object"},
+		"era":                 {candortest.Options{Eras: []candortest.Era{"1999-01-01"}}, "unknown era"},
+		"level":               {candortest.Options{Level: 9}, "unknown level"},
+		"timeout":             {candortest.Options{Timeout: -1}, "positive"},
+		"silence":             {candortest.Options{Silence: -1}, "positive"},
+		"oversize":            {candortest.Options{Oversize: 1}, "from 1 KiB"},
 	} {
-		if _, err := candortest.Check(t.Context(), inProcess{}, c.option); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := candortest.Check(t.Context(), inProcess{}, c.options); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
 func TestSkippedCheckShowsItsReason(t *testing.T) {
-	findings, err := candortest.Check(t.Context(), inProcess{}, candortest.Only("batch"), candortest.Skip("batch", "issue 12"))
+	findings, err := candortest.Check(t.Context(), inProcess{}, candortest.Options{Only: []string{"batch"}, Skip: map[string]string{"batch": "issue 12"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestSkippedCheckShowsItsReason(t *testing.T) {
 }
 
 func TestCheckThatLacksSomethingIsSkippedAndNeverPasses(t *testing.T) {
-	findings, err := candortest.Check(t.Context(), inProcess{}, candortest.Only("failure-is-error", "panic-survived", "cancelled-silent"))
+	findings, err := candortest.Check(t.Context(), inProcess{}, candortest.Options{Only: []string{"failure-is-error", "panic-survived", "cancelled-silent"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func TestCheckThatLacksSomethingIsSkippedAndNeverPasses(t *testing.T) {
 
 func TestOlderServerIsNotHeldToYoungerRules(t *testing.T) {
 	older := inProcess{mutant{say: replace(`"initialize"`, "2025-11-25", "2025-03-26"), hear: answers(`[{"jsonrpc"`, `[{"jsonrpc":"2.0","id":"batched","result":{}}]`)}}
-	findings, err := candortest.Check(t.Context(), older, append(everything(), candortest.WithEra(candortest.Era2025))...)
+	findings, err := candortest.Check(t.Context(), older, with(func(o *candortest.Options) { o.Eras = []candortest.Era{candortest.Era2025} }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestOlderServerIsNotHeldToYoungerRules(t *testing.T) {
 // TestRedInside fails on purpose; it runs only inside [TestServerExplainsARedCheck].
 func TestRedInside(t *testing.T) {
 	if os.Getenv("CANDORTEST_RED") != "" {
-		candortest.TestServer(t, inProcess{mutants["unknown-method"]}, candortest.Only("unknown-method", "unknown-tool"))
+		candortest.TestServer(t, inProcess{mutants["unknown-method"]}, candortest.Options{Only: []string{"unknown-method", "unknown-tool"}})
 	}
 }
 

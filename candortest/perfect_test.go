@@ -54,13 +54,20 @@ const (
 )
 
 // everything returns options that satisfy the needs of every check.
-func everything() []candortest.Option {
-	return []candortest.Option{
-		candortest.WithTool("add", `{"left":1,"right":2}`), candortest.WithFailingTool("fail", `{"reason":"because"}`),
-		candortest.WithPanickingTool("crash", `{}`), candortest.WithSlowTool("wait", `{}`),
-		candortest.WithLevel(candortest.Contract), candortest.WithOversize(32 << 10),
-		candortest.WithSettle(20 * time.Millisecond), candortest.WithTimeout(10 * time.Second),
+func everything() candortest.Options {
+	return candortest.Options{
+		Tools:     []candortest.Call{{Tool: "add", Arguments: `{"left":1,"right":2}`}},
+		Failing:   []candortest.Call{{Tool: "fail", Arguments: `{"reason":"because"}`}},
+		Panicking: candortest.Call{Tool: "crash"}, Slow: candortest.Call{Tool: "wait"},
+		Level: candortest.Contract, Oversize: 32 << 10, Silence: 20 * time.Millisecond, Timeout: 10 * time.Second,
 	}
+}
+
+// with returns everything after change.
+func with(change func(*candortest.Options)) candortest.Options {
+	o := everything()
+	change(&o)
+	return o
 }
 
 // receive returns the answer to one message, or nil for none. It calls later with an answer that is sent after a delay.

@@ -1,15 +1,14 @@
 package candortest
 
 import (
-	"encoding/json"
+	"cmp"
 	"slices"
-	"strings"
 
+	jsonschema "github.com/candor-mcp/candor/internal/schema"
 	"github.com/candor-mcp/candor/wire"
 )
 
-// schema is the part of JSON Schema that the kit supports: enough to violate a rule on purpose, and to detect a value that
-// clearly does not match. Keywords that it does not support count as satisfied.
+// schema is a JSON Schema. The kit reads the keywords that it needs to violate a rule on purpose.
 type schema struct {
 	raw wire.Value
 }
@@ -81,110 +80,33 @@ func (s schema) wrong() (string, bool) {
 	return "", false
 }
 
-// example returns a value that probably matches. ok is false if the value is a guess that is likely to be wrong.
-func (s schema) example() (value string, ok bool) {
-	for _, place := range []wire.Value{s.raw.Path("const"), s.raw.Path("default"), s.raw.Path("enum", 0), s.raw.Path("examples", 0)} {
-		if place.Present() {
-			return string(place.Raw()), true
-		}
+// compiled holds the schemas of all servers.
+var compiled jsonschema.Cache
+
+// explain validates a value. A schema that cannot be compiled accepts every value.
+func (s schema) explain(value []byte) jsonschema.Report {
+	full, err := compiled.Get(s.raw.Raw())
+	if err != nil || full == nil {
+		return jsonschema.Report{}
 	}
-	types := s.types()
-	if len(types) == 0 {
-		return `"candortest"`, false
-	}
-	switch types[0] {
-	case "string":
-		return `"candortest"`, !s.raw.Path("pattern").Present() && !s.raw.Path("format").Present()
-	case "integer", "number":
-		if least := s.raw.Path("minimum"); least.Present() {
-			return string(least.Raw()), true
-		}
-		return `1`, true
-	case "boolean":
-		return `false`, true
-	case "array":
-		return `[]`, !s.raw.Path("minItems").Present()
-	case "object":
-		return s.exampleObject()
-	default:
-		return `null`, true
-	}
+	return full.Explain(value)
 }
 
-func (s schema) exampleObject() (string, bool) {
-	ok := true
-	var members []string
-	for _, name := range s.required() {
-		value, sure := s.property(name).example()
-		ok = ok && sure
-		members = append(members, quote(name)+":"+value)
+// example returns arguments that probably match.
+func (s schema) example() string {
+	if made := s.explain([]byte(`{}`)).Template; !made.IsZero() {
+		return made.String()
 	}
-	return `{` + strings.Join(members, ",") + `}`, ok
+	return `{}`
 }
 
-// misfit describes where a value clearly violates the schema, or returns "". The depth of the message bounds the recursion.
-func (s schema) misfit(v wire.Value) string { return s.misfitAt(v, "") }
-
-func (s schema) misfitAt(v wire.Value, path string) string {
-	at := path
-	if at == "" {
-		at = "the value"
-	}
-	if types := s.types(); len(types) > 0 && !slices.ContainsFunc(types, func(t string) bool { return isType(v, t) }) {
-		return at + " is of the type " + v.Type().String() + " and not " + strings.Join(types, " or ")
-	}
-	if allowed := s.raw.Path("enum"); allowed.Present() && !contains(allowed, v) {
-		return at + " is none of the values in enum"
-	}
-	if v.Type() == wire.TypeArray {
-		for element := range v.Elements() {
-			if wrong := (schema{s.raw.Path("items")}).misfitAt(element, path+"/-"); wrong != "" {
-				return wrong
-			}
-		}
-	}
-	if v.Type() != wire.TypeObject {
+// misfit describes where a value violates the schema, or returns "".
+func (s schema) misfit(v wire.Value) string {
+	report := s.explain(v.Raw())
+	if report.OK() {
 		return ""
 	}
-	for _, name := range s.required() {
-		if _, ok := v.Get(name); !ok {
-			return path + "/" + name + " is missing"
-		}
-	}
-	declared := s.properties()
-	for name, member := range v.Members() {
-		text, _ := name.Str()
-		if !slices.Contains(declared, text) {
-			if s.closed() {
-				return path + "/" + text + " is not declared"
-			}
-			continue
-		}
-		if wrong := s.property(text).misfitAt(member, path+"/"+text); wrong != "" {
-			return wrong
-		}
-	}
-	return ""
-}
-
-// contains reports whether list contains v, comparing JSON values and not their encodings.
-func contains(list, v wire.Value) bool {
-	for element := range list.Elements() {
-		if sameJSON(element.Raw(), v.Raw()) {
-			return true
-		}
-	}
-	return false
-}
-
-func sameJSON(a, b []byte) bool {
-	var x, y any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return false
-	}
-	left, errLeft := json.Marshal(x)
-	right, errRight := json.Marshal(y)
-	return errLeft == nil && errRight == nil && string(left) == string(right)
+	return cmp.Or(report.Issues[0].Path, "the value") + " " + report.Issues[0].Message
 }
 
 func isType(v wire.Value, name string) bool {

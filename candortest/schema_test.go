@@ -8,7 +8,7 @@ import (
 	"github.com/candor-mcp/candor/candortest"
 )
 
-func TestValueThatClearlyBreaksItsSchemaIsSeen(t *testing.T) {
+func TestMisfitNamesTheInvalidMember(t *testing.T) {
 	const person = `{"type":"object","properties":{"name":{"type":"string"},"age":{"type":["integer","null"]},"tags":{"type":"array","items":{"enum":["a","b"]}}},` +
 		`"required":["name"],"additionalProperties":false}`
 	for value, says := range map[string]string{
@@ -16,21 +16,21 @@ func TestValueThatClearlyBreaksItsSchemaIsSeen(t *testing.T) {
 		`{"name":"x","age":null}`:            "",
 		`{"name":"x","age":3.0}`:             "",
 		`{"name":"x","tags":["a","\u0062"]}`: "",
-		`[]`:                                 "is of the type array and not object",
-		`{}`:                                 "/name is missing",
-		`{"name":5}`:                         "/name is of the type number and not string",
-		`{"name":"x","age":3.5}`:             "/age is of the type number and not integer or null",
-		`{"name":"x","tags":["c"]}`:          "/tags/- is none of the values in enum",
-		`{"name":"x","size":1}`:              "/size is not declared",
+		`[]`:                                 "the value ",
+		`{}`:                                 "/name ",
+		`{"name":5}`:                         "/name ",
+		`{"name":"x","age":3.5}`:             "/age ",
+		`{"name":"x","tags":["c"]}`:          "/tags/0 ",
+		`{"name":"x","size":1}`:              "/size ",
 	} {
 		got := candortest.SchemaMisfit(person, value)
 		if (says == "") != (got == "") || !strings.Contains(got, says) {
 			t.Errorf("%s: %q", value, got)
 		}
 	}
-	for _, unknown := range []string{`true`, `{}`, `{"$ref":"#/x"}`, `{"anyOf":[{"type":"string"}]}`} {
+	for _, unknown := range []string{`true`, `{}`, `{"$ref":"#/x"}`} {
 		if got := candortest.SchemaMisfit(unknown, `5`); got != "" {
-			t.Errorf("what the kit does not understand is taken to fit: %s: %s", unknown, got)
+			t.Errorf("%s: %s", unknown, got)
 		}
 	}
 }
@@ -49,20 +49,18 @@ func TestWrongValueIsNeverOfAnAllowedType(t *testing.T) {
 }
 
 func TestExampleFitsItsSchema(t *testing.T) {
-	for _, schema := range []string{
-		`{"type":"string"}`, `{"type":"integer","minimum":7}`, `{"enum":["x","y"]}`, `{"const":4}`, `{"type":"boolean"}`, `{"type":"array"}`, `{"type":"null"}`,
-		`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"object","properties":{"c":{"type":"number"}},"required":["c"]}},"required":["a","b"]}`,
+	for _, properties := range []string{
+		`{}`, `{"a":{"type":"integer","minimum":7}}`, `{"a":{"enum":["x","y"]}}`, `{"a":{"const":4}}`, `{"a":{"type":"null"}}`,
+		`{"a":{"type":"object","properties":{"c":{"type":"number"}},"required":["c"]}}`,
 	} {
-		if value, ok := candortest.SchemaExample(schema); !ok || candortest.SchemaMisfit(schema, value) != "" {
-			t.Errorf("%s: %s, %v", schema, value, ok)
+		schema := `{"type":"object","required":["a"],"properties":` + properties + `}`
+		if value := candortest.SchemaExample(schema); value == "{}" || candortest.SchemaMisfit(schema, value) != "" {
+			t.Errorf("%s: %s", schema, value)
 		}
-	}
-	if _, ok := candortest.SchemaExample(`{"type":"string","pattern":"^[0-9]+$"}`); ok {
-		t.Error("a guess is called one")
 	}
 }
 
-func TestLeaksAreToldFromPlainSentences(t *testing.T) {
+func TestLeaksDifferFromPlainSentences(t *testing.T) {
 	for text, want := range map[string][]string{
 		"The file notes.txt does not exist.":                                                nil,
 		"/left: is missing; expected integer, got string":                                   nil,
@@ -84,7 +82,7 @@ func TestLeaksAreToldFromPlainSentences(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeSeenIsSpelt(t *testing.T) {
+func TestInvisibleCharactersAreEscaped(t *testing.T) {
 	for raw, want := range map[string]string{
 		"\ufeff{}": `\ufeff{}`, "{}\r": `{}\r`, "a\xffb": `a\xffb`, "{\"password\":\"hunter2hunter2\"}": `{"password":"[redacted:password]"}`,
 	} {

@@ -31,11 +31,7 @@ const (
 )
 
 // provokeEach sends the messages one by one. The server must give each an allowed answer and keep running.
-func (v *visit) provokeEach(stimuli ...stimulus) ruling {
-	c, err := v.open()
-	if err != nil {
-		return bad("%v", err)
-	}
+func (c *client) provokeEach(v *visit, stimuli ...stimulus) ruling {
 	for _, s := range stimuli {
 		answers, dead := c.provoke(v.ctx, s.raw(c), 1)
 		if problem := s.judge(answers); problem != "" {
@@ -76,7 +72,7 @@ func (s *stimulus) judge(answers []said) string {
 	case wire.KindError:
 		return wrongCode(a, s.codes)
 	default:
-		return "what came back is no JSON-RPC response"
+		return "the answer is not a JSON-RPC response"
 	}
 }
 
@@ -101,32 +97,21 @@ func orList(codes []int64) string {
 }
 
 // refuses sends one valid request and requires a JSON-RPC error with its id and one of the codes.
-func (v *visit) refuses(method, params string, codes ...int64) (said, ruling) {
-	c, err := v.open()
-	if err != nil {
-		return said{}, bad("%v", err)
-	}
-	return c.refused(v, method, params, codes...)
-}
-
-func (c *client) refused(v *visit, method, params string, codes ...int64) (said, ruling) {
+func (c *client) refuses(v *visit, method, params string, codes ...int64) ruling {
 	raw, id := c.request(method, params)
 	answer, err := c.ask(v.ctx, raw, id)
 	switch {
 	case err != nil:
-		return answer, bad("the request was not answered: %v", err)
+		return bad("the request was not answered: %v", err)
 	case answer.rejection():
-		return answer, bad("a request was refused with HTTP %d and no JSON-RPC error", answer.Status)
+		return bad("a request was refused with HTTP %d and no JSON-RPC error", answer.Status)
 	case !answer.msg.ID().Equal(wire.ID(id)):
-		return answer, bad("the answer does not carry the request's id")
+		return bad("the answer does not carry the request's id")
 	case answer.msg.Shape() != wire.KindError:
-		return answer, bad("the server answered with a result and not with a JSON-RPC error")
+		return bad("the server answered with a result and not with a JSON-RPC error")
 	}
 	if problem := wrongCode(answer, codes); problem != "" {
-		return answer, bad("%s", problem)
+		return bad("%s", problem)
 	}
-	if err := c.survives(v.ctx); err != nil {
-		return answer, bad("%v", err)
-	}
-	return answer, good()
+	return c.alive(v)
 }

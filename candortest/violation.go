@@ -9,29 +9,28 @@ import (
 
 // violation is a call whose arguments violate the tool's schema in known fields.
 type violation struct {
-	call
+	Call
 	fields []string // the invalid fields
 }
 
 // mayCall returns the tools that may be called with invalid arguments: those that the options name, with their valid
 // arguments, and those marked readOnlyHint, with arguments made from the schema.
-func (v *visit) mayCall() []call {
-	calls := slices.Clone(v.tour.set.tools)
+func (v *visit) mayCall() []Call {
+	calls := slices.Clone(v.tour.o.Tools)
 	for _, t := range v.facts.tools {
-		if named := slices.ContainsFunc(calls, func(c call) bool { return c.tool == t.name }); t.readOnly && !named {
-			args, _ := t.input.exampleObject()
-			calls = append(calls, call{t.name, args})
+		if named := slices.ContainsFunc(calls, func(c Call) bool { return c.Tool == t.name }); t.readOnly && !named {
+			calls = append(calls, Call{t.name, t.input.example()})
 		}
 	}
 	return calls
 }
 
 // violations returns one call for each allowed tool that way can break. It returns only a few, because more would show the same.
-func (v *visit) violations(way func(schema, call) (violation, bool)) []violation {
+func (v *visit) violations(way func(schema, Call) (violation, bool)) []violation {
 	const enough = 3
 	var out []violation
 	for _, c := range v.mayCall() {
-		t, listed := v.facts.tool(c.tool)
+		t, listed := v.facts.tool(c.Tool)
 		if !listed || len(out) == enough {
 			continue
 		}
@@ -43,22 +42,22 @@ func (v *visit) violations(way func(schema, call) (violation, bool)) []violation
 }
 
 // withoutRequired removes a required argument.
-func withoutRequired(s schema, c call) (violation, bool) {
+func withoutRequired(s schema, c Call) (violation, bool) {
 	for _, name := range s.required() {
-		if args, err := splice.RemoveMember(nil, []byte(c.args), []string{name}); err == nil {
-			return violation{call{c.tool, string(args)}, []string{name}}, true
+		if args, err := splice.RemoveMember(nil, []byte(c.Arguments), []string{name}); err == nil {
+			return violation{Call{c.Tool, string(args)}, []string{name}}, true
 		}
 	}
 	return violation{}, false
 }
 
 // withWrongType sets an argument to a type that its schema does not allow.
-func withWrongType(s schema, c call) (violation, bool) {
+func withWrongType(s schema, c Call) (violation, bool) {
 	for _, name := range s.properties() {
 		if value, ok := s.property(name).wrong(); ok {
-			args, err := splice.SetMember(nil, []byte(c.args), []string{name}, []byte(value))
+			args, err := splice.SetMember(nil, []byte(c.Arguments), []string{name}, []byte(value))
 			if err == nil {
-				return violation{call{c.tool, string(args)}, []string{name}}, true
+				return violation{Call{c.Tool, string(args)}, []string{name}}, true
 			}
 		}
 	}
@@ -69,20 +68,20 @@ func withWrongType(s schema, c call) (violation, bool) {
 const unknownKey = "candortest_unknown"
 
 // withUnknownKey adds an argument that the schema forbids.
-func withUnknownKey(s schema, c call) (violation, bool) {
+func withUnknownKey(s schema, c Call) (violation, bool) {
 	if !s.closed() {
 		return violation{}, false
 	}
-	args, err := splice.SetMember(nil, []byte(c.args), []string{unknownKey}, []byte(`1`))
-	return violation{call{c.tool, string(args)}, []string{unknownKey}}, err == nil
+	args, err := splice.SetMember(nil, []byte(c.Arguments), []string{unknownKey}, []byte(`1`))
+	return violation{Call{c.Tool, string(args)}, []string{unknownKey}}, err == nil
 }
 
 // withSeveral violates two or more rules at once.
-func withSeveral(s schema, c call) (violation, bool) {
-	several := violation{call: c}
-	for _, way := range []func(schema, call) (violation, bool){withUnknownKey, withoutRequired} {
-		if broken, ok := way(s, several.call); ok {
-			several = violation{broken.call, append(several.fields, broken.fields...)}
+func withSeveral(s schema, c Call) (violation, bool) {
+	several := violation{Call: c}
+	for _, way := range []func(schema, Call) (violation, bool){withUnknownKey, withoutRequired} {
+		if broken, ok := way(s, several.Call); ok {
+			several = violation{broken.Call, append(several.fields, broken.fields...)}
 		}
 	}
 	for _, name := range s.properties() {
@@ -90,8 +89,8 @@ func withSeveral(s schema, c call) (violation, bool) {
 		if !ok || slices.Contains(several.fields, name) || len(several.fields) == 3 {
 			continue
 		}
-		if args, err := splice.SetMember(nil, []byte(several.args), []string{name}, []byte(value)); err == nil {
-			several = violation{call{c.tool, string(args)}, append(several.fields, name)}
+		if args, err := splice.SetMember(nil, []byte(several.Arguments), []string{name}, []byte(value)); err == nil {
+			several = violation{Call{c.Tool, string(args)}, append(several.fields, name)}
 		}
 	}
 	return several, len(several.fields) > 1

@@ -148,9 +148,12 @@ func TestBareGoSDKHasExactlyTheseFaults(t *testing.T) {
 				tr = candortest.StdioFunc(func() *exec.Cmd { return asServer(t, kind) })
 			}
 			findings, err := candortest.Check(t.Context(), tr,
-				candortest.WithTool("add", `{"left":1,"right":2}`), candortest.WithFailingTool("fail", `{"reason":"because"}`),
-				candortest.WithPanickingTool("crash", `{}`), candortest.WithSlowTool("wait", `{}`),
-				candortest.WithEra(candortest.Era(era)), candortest.WithTimeout(3*time.Second))
+				candortest.Options{
+					Tools:     []candortest.Call{{Tool: "add", Arguments: `{"left":1,"right":2}`}},
+					Failing:   []candortest.Call{{Tool: "fail", Arguments: `{"reason":"because"}`}},
+					Panicking: candortest.Call{Tool: "crash"}, Slow: candortest.Call{Tool: "wait"},
+					Eras: []candortest.Era{candortest.Era(era)}, Timeout: 3 * time.Second,
+				})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -24,7 +24,7 @@ func TestCheckLeavesTheUsersLedgerAlone(t *testing.T) {
 				}
 				return cmd
 			})
-			findings, err := candortest.Check(t.Context(), tr, candortest.Only("unknown-tool"))
+			findings, err := candortest.Check(t.Context(), tr, candortest.Options{Only: []string{"unknown-tool"}})
 			if err != nil || len(findings) == 0 {
 				t.Fatal(findings, err)
 			}
