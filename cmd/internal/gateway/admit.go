@@ -65,7 +65,8 @@ func (c *Call) Objection() *candor.Error {
 // answered.
 func (u *Upstream) Malformed(ctx context.Context, m *wire.Message, session string) []byte {
 	e := teach.Flaw(m.Malformation(), candor.PartyGateway)
-	c := &Call{up: u, request: m.Clone(), session: session, method: contract.Bound(string(m.Method()), maxMethod), began: u.Options.Now(), attempt: 1}
+	c := u.newRecord(nil, session)
+	c.request, c.method = m.Clone(), contract.Bound(string(m.Method()), maxMethod)
 	c.id = teach.AnswerID(&c.request, e.Code())
 	if m.Shape() == wire.KindNotification && m.Malformation().Flaw != wireflaw.BadMethod || m.Shape() == wire.KindResult || m.Shape() == wire.KindError {
 		c.suppress(ctx, e, contract.VerdictMalformed)
@@ -76,30 +77,26 @@ func (u *Upstream) Malformed(ctx context.Context, m *wire.Message, session strin
 
 // Oversize answers a frame from a client that was too large to keep. Head and tail are the parts of the frame that were kept.
 func (u *Upstream) Oversize(ctx context.Context, size int64, head, tail []byte, session string) []byte {
-	e := candor.New(candor.CodeMessageTooLarge, "", candor.WithOrigin(candor.PartyGateway, false),
-		candor.WithDetails(map[string]any{"bytes": size}))
-	c := &Call{up: u, session: session, began: u.Options.Now(), attempt: 1, id: wire.PeekID(head, tail).Clone()}
-	return c.refuse(ctx, e, contract.VerdictMalformed)
+	c := u.newRecord(wire.PeekID(head, tail).Clone(), session)
+	return c.refuse(ctx, NewError(candor.CodeMessageTooLarge, "bytes", size), contract.VerdictMalformed)
 }
 
 const maxMethod = 128
 
 // Reject answers a message that is not forwarded with a JSON-RPC error. The id is nil if the message has none.
 func (u *Upstream) Reject(ctx context.Context, id wire.ID, session string, e *candor.Error) []byte {
-	c := &Call{up: u, session: session, attempt: 1, id: id, began: u.Options.Now()}
-	return c.refuse(ctx, e, lostOr(e))
+	return u.newRecord(id, session).refuse(ctx, e, lostOr(e))
 }
 
 // RejectUnread answers a request whose message was not read, so its id is unknown.
 func (u *Upstream) RejectUnread(ctx context.Context, session string, e *candor.Error) []byte {
-	c := &Call{up: u, session: session, attempt: 1}
-	return c.refuse(ctx, e, contract.VerdictMalformed)
+	return u.newRecord(nil, session).refuse(ctx, e, contract.VerdictMalformed)
 }
 
 // RejectQuestion returns the answer to a request from the server that no client can answer. It is recorded only if record is set.
 // Clients do not see it.
 func (u *Upstream) RejectQuestion(ctx context.Context, id wire.ID, session string, e *candor.Error, record bool) []byte {
-	c := &Call{up: u, session: session, attempt: 1, id: id, began: u.Options.Now()}
+	c := u.newRecord(id, session)
 	e = c.stamp(e)
 	if record {
 		_ = c.record(ctx, &failure{err: e, verdict: contract.VerdictProtocol, silent: true}) // a ledger error is logged

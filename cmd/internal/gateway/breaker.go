@@ -31,12 +31,7 @@ type Breaker struct {
 // NewBreaker returns a closed breaker with the policy in o.
 func NewBreaker(o *Options) *Breaker {
 	p := o.Breaker
-	if p.Failures <= 0 {
-		p.Failures = 10
-	}
-	if p.Rest <= 0 {
-		p.Rest = 10 * time.Second
-	}
+	p.Failures, p.Rest = OrDefault(p.Failures, 10), OrDefault(p.Rest, 10*time.Second)
 	return &Breaker{policy: p, now: o.Now}
 }
 

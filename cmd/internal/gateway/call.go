@@ -2,7 +2,7 @@ package gateway
 
 import (
 	"bytes"
-	"strings"
+	"crypto/sha256"
 	"sync/atomic"
 	"time"
 
@@ -22,7 +22,7 @@ type Call struct {
 
 	began    time.Time // when it was first forwarded
 	attempt  int       // from 1
-	over     ended
+	ended    atomic.Bool
 	breaker  *Breaker                               // breaker of its server
 	passes   bool                                   // the breaker has let it through and waits for its end
 	repeats  bool                                   // it has failed too often and is let through as a trial
@@ -30,7 +30,7 @@ type Call struct {
 	learn    func(result wire.Value, cursor string) // receives a tool list; nil unless the method is tools/list
 	final    bool                                   // the client has seen part of the answer, so it cannot be retried
 	streamed bool                                   // its answer comes on a stream that the client may resume
-	unheard  atomic.Bool                            // the client has disconnected and will not read the answer
+	gone     atomic.Bool                            // the client has disconnected and will not read the answer
 
 	departures *departures // nil if the arguments match the schema or were not checked
 }
@@ -81,10 +81,9 @@ func (u *Upstream) NewCall(m *wire.Message, session string) *Call {
 
 // NewCallFrom opens a call from a peer, without checking it.
 func (u *Upstream) NewCallFrom(m *wire.Message, from Peer) *Call {
-	session := from.Session
 	own := m.Clone()
-	c := &Call{up: u, request: own, id: own.ID(), method: methodName(own.Method()), session: session, breaker: from.Breaker, began: u.Options.Now(), attempt: 1}
-	c.over.open = &u.open
+	c := u.newRecord(own.ID(), from.Session)
+	c.request, c.method, c.breaker = own, methodName(own.Method()), from.Breaker
 	u.open.Add(1)
 	u.calls.Add(1)
 	params := own.Params()
@@ -101,6 +100,24 @@ func (u *Upstream) NewCallFrom(m *wire.Message, from Peer) *Call {
 	}
 	return c
 }
+
+// newRecord returns a call that is used only to record and answer a failure.
+func (u *Upstream) newRecord(id wire.ID, session string) *Call {
+	return &Call{up: u, id: id, session: session, began: u.Options.Now(), attempt: 1}
+}
+
+// claim reports whether the caller is the first to end the call, and must do so. The answer, the deadline, the end of the upstream
+// and the client's cancellation compete for it.
+func (c *Call) claim() bool {
+	if !c.ended.CompareAndSwap(false, true) {
+		return false
+	}
+	c.up.open.Add(-1)
+	return true
+}
+
+// Ended reports whether the call has ended.
+func (c *Call) Ended() bool { return c.ended.Load() }
 
 // methodName returns name as a string, without allocating for tools/call.
 func methodName(name []byte) string {
@@ -119,9 +136,6 @@ func (c *Call) arguments() []byte { return c.request.Params().Path("arguments").
 // IsTool reports whether this is a tools/call request, whose failure is a result and not a protocol error.
 func (c *Call) IsTool() bool { return c.method == "tools/call" }
 
-// IsNotification reports whether a method is a notification, which is never answered.
-func IsNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
-
 // ClientMetaKeys are the members of a request's _meta that describe the client.
 var ClientMetaKeys = [...]string{ProtocolVersionKey, "io.modelcontextprotocol/clientInfo", "io.modelcontextprotocol/clientCapabilities"}
 
@@ -138,4 +152,25 @@ func (c *Call) IsStateless() bool { return c.newEra }
 func (c *Call) SetStreamed() { c.streamed = true }
 
 // SetClientGone notes that the client has disconnected and will not read the answer.
-func (c *Call) SetClientGone() { c.unheard.Store(true) }
+func (c *Call) SetClientGone() { c.gone.Store(true) }
+
+// IDKey returns the map key for an id or a progress token. Long ids are hashed, so that the memory for a call does not depend on
+// the id that the client chose.
+//
+// IDKey can be inlined, so that a key used only for a lookup stays on the stack.
+func IDKey(id wire.ID) string {
+	var space [maxKey + 1]byte
+	return string(appendIDKey(space[:0], id))
+}
+
+func appendIDKey(dst []byte, id wire.ID) []byte {
+	key := id.AppendKey(dst)
+	if len(key) > maxKey {
+		sum := sha256.Sum256(key)
+		key = append(append(dst, '#'), sum[:]...)
+	}
+	return key
+}
+
+// maxKey is the length of the longest key that is not hashed.
+const maxKey = 64

@@ -8,7 +8,6 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -28,7 +27,7 @@ func isHollow(m *wire.Message) bool {
 }
 
 func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
-	if !c.over.claim() {
+	if !c.claim() {
 		return Reply{}
 	}
 	c.answered(nil)
@@ -52,11 +51,7 @@ func (c *Call) withClientID(answer []byte, m *wire.Message) []byte {
 	if bytes.Equal(id, c.id) || !id.Equal(c.id) || c.up.Options.Mode == ModeObserve {
 		return answer
 	}
-	out, err := splice.Set(nil, m.Value(), []string{"id"}, c.id.Value())
-	if err != nil {
-		return answer
-	}
-	return out
+	return WithMember(answer, c.id, "id")
 }
 
 // unreadable returns the error for an answer that cannot be read. The fault is the upstream's, not the caller's.
@@ -69,8 +64,7 @@ func unreadable(x *contract.Exchange, found contract.Conclusion) *candor.Error {
 	case found.Verdict == contract.VerdictMalformed:
 		reason = x.Response.Malformation().Flaw.Reason()
 	}
-	return candor.New(candor.CodeUpstreamMalformed, "", candor.WithOrigin(candor.PartyGateway, false),
-		candor.WithRef(x.Ref), candor.WithDetails(map[string]any{"reason": reason}))
+	return NewError(candor.CodeUpstreamMalformed, "reason", reason).With(candor.WithRef(x.Ref))
 }
 
 // MaxStrayBytes bounds the part of a stray answer that is kept. A server may send any number of them, of any size.
@@ -78,7 +72,7 @@ const MaxStrayBytes = 1 << 10
 
 // Stray records an answer from the upstream that belongs to no call, with its first bytes. Nothing is sent.
 func (u *Upstream) Stray(ctx context.Context, answer []byte, session string) {
-	c := &Call{up: u, session: session, attempt: 1, began: u.Options.Now()}
+	c := u.newRecord(nil, session)
 	e := candor.New(candor.CodeStrayAnswer, "", candor.WithOrigin(candor.PartyServer, false))
 	said := []byte(Excerpt(u.Secrets.Load().Redact(answer), true, MaxStrayBytes))
 	_ = c.record(ctx, &failure{err: c.stamp(e), verdict: contract.VerdictStray, said: said, silent: true}) // nothing is sent; a ledger error is logged
@@ -87,7 +81,7 @@ func (u *Upstream) Stray(ctx context.Context, answer []byte, session string) {
 // Fail ends the call with an error that the gateway found: the upstream is gone, the call timed out or was refused. It returns
 // the answer for the client, or nil if the call had already ended.
 func (c *Call) Fail(ctx context.Context, e *candor.Error) []byte {
-	if !c.over.claim() {
+	if !c.claim() {
 		return nil
 	}
 	c.unanswered(e)
@@ -95,18 +89,15 @@ func (c *Call) Fail(ctx context.Context, e *candor.Error) []byte {
 	if c.IsTool() {
 		e = c.up.repeats.note(c, c.stamp(e))
 	}
-	if c.Method() == "initialize" && e.Code() == candor.CodeUpstreamGone {
-		e = notReady(e)
-	}
-	if c.Method() == "initialize" && e.Code() == candor.CodeCallTimeout {
-		e = slowStart(e, c.Timeout())
+	if c.method == "initialize" {
+		e = c.startError(e)
 	}
 	return c.refuse(ctx, e, lostOr(e))
 }
 
 // Cancelled ends a call that the client cancelled. Nothing is sent.
 func (c *Call) Cancelled(ctx context.Context) {
-	if !c.over.claim() {
+	if !c.claim() {
 		return
 	}
 	c.unanswered(nil)
@@ -116,12 +107,9 @@ func (c *Call) Cancelled(ctx context.Context) {
 // Late counts an answer that arrived after the call had ended. It is dropped, because the client has its answer.
 func (c *Call) Late(ctx context.Context, answer []byte) {
 	c.up.late.Add(1)
-	c.up.Options.Logger.DebugContext(ctx, "a late answer was dropped", slog.String("upstream", c.up.Options.Name),
+	c.up.Options.Logger.DebugContext(ctx, "a late answer was dropped",
 		slog.String("method", contract.Bound(c.method, maxMethod)), slog.String("tool", contract.Bound(c.tool, maxMethod)), slog.Int("bytes", len(answer)))
 }
-
-// Ended reports whether the call has ended.
-func (c *Call) Ended() bool { return c.over.is() }
 
 // lostOr returns the verdict for a failure that the gateway found: the call was lost, or a protocol rule refused it.
 func lostOr(e *candor.Error) contract.Verdict {

@@ -45,17 +45,18 @@ func (u *Upstream) compile(t *tool) <-chan struct{} {
 		compileSlots <- struct{}{}
 		defer func() { <-compileSlots }()
 		defer c.finish(t, done)
-		defer u.logPanic()
+		defer func() { u.LogPanic(context.Background(), "compiling a schema", recover()) }()
 		t.compiled.Store(schemas.Entry([]byte(t.input)))
 	}()
 	return done
 }
 
-// logPanic recovers from a panic of the schema compiler and logs it.
-func (u *Upstream) logPanic() {
-	if r := recover(); r != nil {
-		u.Options.Logger.Error("panic while compiling a schema", slog.String("upstream", u.Options.Name), slog.String("panic", contract.Bound(fmt.Sprint(r), MaxNoiseBytes)))
+// LogPanic logs a recovered panic, and reports whether there was one.
+func (u *Upstream) LogPanic(ctx context.Context, doing string, recovered any) bool {
+	if recovered != nil {
+		u.Options.Logger.ErrorContext(ctx, "panic while "+doing, slog.String("panic", contract.Bound(fmt.Sprint(recovered), MaxNoiseBytes)))
 	}
+	return recovered != nil
 }
 
 func (c *compiler) finish(t *tool, done chan struct{}) {

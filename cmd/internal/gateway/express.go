@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
@@ -56,18 +57,13 @@ func (c *Call) withheldError(e *candor.Error, m *wire.Message) []byte {
 	data := m.Error().Path("data")
 	switch n, _ := number.Int64(); {
 	case c.isMissingResource(data):
+		return WithMember(out, cleanValue(data), "error", "data")
 	case data.Type() == wire.TypeObject && (n == -32042 || n <= -32020 && n >= -32022):
-		own, _ := wire.ParseValue(shown.AppendJSON(nil, candor.JSONOptions{}), wire.Limits{})
-		cleaned := cleanValue(data)
-		if kept, err := splice.SetMember(nil, cleaned, []string{dialect.MetaKey}, own.Raw()); err == nil {
-			return c.withData(out, kept)
+		if kept, err := splice.SetMember(nil, cleanValue(data), []string{dialect.MetaKey}, shown.AppendJSON(nil, candor.JSONOptions{})); err == nil {
+			return WithMember(out, kept, "error", "data")
 		}
-		return out
-	default:
-		return out
 	}
-	cleaned := cleanValue(data)
-	return c.withData(out, cleaned)
+	return out
 }
 
 // isMissingResource reports whether data has the exact shape by which clients recognise a missing resource.
@@ -76,11 +72,12 @@ func (c *Call) isMissingResource(data wire.Value) bool {
 	return ok && data.Len() == 1 && data.Path("uri").Is(asked)
 }
 
-func (c *Call) withData(answer, data []byte) []byte {
-	if out, err := splice.SetMember(nil, answer, []string{"error", "data"}, data); err == nil {
+// WithMember returns a message with the member at that path set to value, or the message itself if it has no place for it.
+func WithMember(message, value []byte, path ...string) []byte {
+	if out, err := splice.SetMember(nil, message, path, value); err == nil {
 		return out
 	}
-	return answer
+	return message
 }
 
 // made returns the answer that the gateway writes for an error.
@@ -115,4 +112,39 @@ func (c *Call) refuse(ctx context.Context, e *candor.Error, v contract.Verdict) 
 // suppress records a failure that must not be answered.
 func (c *Call) suppress(ctx context.Context, e *candor.Error, v contract.Verdict) {
 	_ = c.record(ctx, &failure{err: c.stamp(e), verdict: v, silent: true}) // nothing is sent; a ledger error is logged
+}
+
+// upstreamMember is the member of details that holds the origin, ref and time from an upstream's envelope.
+const upstreamMember = "upstream"
+
+// attribute assigns an error that was read from an upstream's answer to that upstream. The origin becomes the tool or the server,
+// whatever the envelope claims, and ref and time become the gateway's, because its entry is found by them. The original values
+// are kept in details.upstream, so that a failure can be traced through several gateways; values kept there by an earlier gateway
+// are nested.
+func attribute(e *candor.Error, x *contract.Exchange) *candor.Error {
+	if e == nil {
+		return nil
+	}
+	by, at := e.Origin().By, e.Time()
+	otherParty := by != candor.PartyTool && by != candor.PartyServer
+	otherRef := e.Ref() != "" && e.Ref() != x.Ref
+	otherTime := !at.IsZero() && !at.Equal(x.At.Truncate(time.Millisecond))
+	if !otherParty && !otherRef && !otherTime {
+		return e
+	}
+	theirs := map[string]any{}
+	if otherParty {
+		theirs["by"], by = string(by), candor.PartyServer
+	}
+	if otherRef {
+		theirs["ref"] = e.Ref()
+	}
+	if otherTime {
+		theirs["timestamp"] = at.Format(candor.TimeLayout)
+	}
+	if before := e.Details().Get(upstreamMember); !before.IsZero() {
+		theirs[upstreamMember] = before
+	}
+	return e.With(candor.WithOrigin(by, e.Origin().Inferred), candor.WithRef(x.Ref), candor.WithTime(x.At),
+		candor.WithDetails(e.Details().With(upstreamMember, theirs)))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/record"
 	"github.com/candor-mcp/candor/internal/redactjson"
+	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -28,7 +29,7 @@ import (
 type Answer struct {
 	x     contract.Exchange
 	found contract.Conclusion
-	rule  *unmasked // the operator's rule by which this success is a failure; nil if none applies
+	rule  *Mask // the operator's rule by which this success is a failure; nil if none applies
 }
 
 // failure is a failed call on its way to the client.
@@ -85,7 +86,7 @@ func (c *Call) CloseAnswer(ctx context.Context, a *Answer) Reply {
 	if reply, clean := c.PassClean(a); clean {
 		return reply
 	}
-	if c.over.is() {
+	if c.Ended() {
 		c.Late(ctx, a.x.Response.Bytes())
 		return Reply{}
 	}
@@ -94,7 +95,7 @@ func (c *Call) CloseAnswer(ctx context.Context, a *Answer) Reply {
 
 // PassClean ends the call if the answer is clean, and reports whether it did. It does not block.
 func (c *Call) PassClean(a *Answer) (Reply, bool) {
-	if !a.IsClean() || c.over.is() {
+	if !a.IsClean() || c.Ended() {
 		return Reply{}, false
 	}
 	return c.succeed(a.x.Response.Bytes(), &a.x), true
@@ -116,7 +117,7 @@ func (c *Call) closeFailure(ctx context.Context, a *Answer) Reply {
 			return c.again(ctx, f, wait)
 		}
 	}
-	if !c.over.claim() {
+	if !c.claim() {
 		return Reply{}
 	}
 	if f.suspected {
@@ -155,7 +156,7 @@ func (c *Call) interpret(a *Answer, f *failure) *candor.Error {
 		e = c.stamp(c.nameTools(c.up.Options.Rules.translate(c, attribute(contract.Interpret(x, a.found), x))))
 	}
 	e = c.departures.explain(e)
-	if a.rule == nil || a.rule.mask.Retry == nil { // the retry advice of a rule takes precedence
+	if a.rule == nil || a.rule.Retry == nil { // the retry advice of a rule takes precedence
 		e = c.careful(e)
 	}
 	return e
@@ -163,11 +164,10 @@ func (c *Call) interpret(a *Answer, f *failure) *candor.Error {
 
 // inputSchema returns the schema of the called tool as its server lists it, or the absent value if it is unknown.
 func (c *Call) inputSchema() wire.Value {
-	list := c.tools.current()
-	if list == nil || list.tools[c.tool] == nil {
-		return wire.Value{}
+	if t := c.tools.tool(c.tool); t != nil {
+		return t.schemaValue()
 	}
-	return list.tools[c.tool].schemaValue()
+	return wire.Value{}
 }
 
 // again records a failed attempt that will be repeated after a pause.
@@ -310,7 +310,7 @@ func (c *Call) record(ctx context.Context, f *failure) *candor.Error {
 	}
 	return c.recorder().Record(ctx, record.Failure{
 		Error: f.err, Verdict: string(f.verdict), Site: c.site(), Attempt: f.retried,
-		Silent: f.silent || f.suspected, Suspected: f.suspected, ClientGone: &c.unheard,
+		Silent: f.silent || f.suspected, Suspected: f.suspected, ClientGone: &c.gone,
 	}, write)
 }
 
@@ -338,4 +338,15 @@ func (c *Call) recordable(f *failure) []byte {
 		return said
 	}
 	return CleanText(said, c.up.Options.Limits.Message)
+}
+
+// Observe mode changes no answer: the client gets the same bytes as without the gateway. Lost calls are still answered by the
+// gateway in every mode. A call is lost if its answer cannot be read as one: it is not JSON, a batch, too large, too deep, has
+// neither result nor error, or is also a request. Any other flaw is recorded, and the answer is passed on.
+
+// MayPass reports whether observe mode passes on a flawed answer.
+func (c *Call) MayPass(m *wire.Message) bool {
+	grave := m.Flaws().Without(wireflaw.BadVersion, wireflaw.BadError, wireflaw.ResultAndError, wireflaw.DuplicateKey, wireflaw.FoldedName)
+	return c.up.Options.Mode == ModeObserve && grave.Empty() && m.ID().Equal(c.id) && m.Method() == nil &&
+		(m.Result().Present() || m.Error().Present())
 }

@@ -2,8 +2,8 @@ package gateway
 
 import (
 	"errors"
+	"fmt"
 	"strings"
-	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/contract"
@@ -16,17 +16,20 @@ var ErrDraining = errors.New("the gateway is shutting down")
 
 // DrainingError returns the error for calls that arrive while the gateway shuts down.
 func DrainingError() *candor.Error {
-	return candor.New(candor.CodeGatewayDraining, "", candor.WithOrigin(candor.PartyGateway, false))
+	return NewError(candor.CodeGatewayDraining)
 }
 
-// NewError returns an error from the gateway with one detail.
-func NewError(code candor.Code, name string, value any) *candor.Error {
-	return candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false), candor.WithDetails(map[string]any{name: value}))
-}
-
-// InternalError returns the error for a fault of the gateway.
-func InternalError() *candor.Error {
-	return candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false))
+// NewError returns an error from the gateway with details, given as names and values in turn.
+func NewError(code candor.Code, details ...any) *candor.Error {
+	options := []candor.Option{candor.WithOrigin(candor.PartyGateway, false)}
+	if len(details) > 0 {
+		named := map[string]any{}
+		for i := 0; i+1 < len(details); i += 2 {
+			named[fmt.Sprint(details[i])] = details[i+1]
+		}
+		options = append(options, candor.WithDetails(named))
+	}
+	return candor.New(code, "", options...)
 }
 
 // TimeoutError returns the error for a call that timed out.
@@ -38,6 +41,19 @@ func TimeoutError(c *Call) *candor.Error {
 func OversizeError(most int) *candor.Error {
 	return NewError(candor.CodeTooLarge, "maxBytes", most).With(candor.WithMessage("The server's answer is larger than the gateway passes on."),
 		candor.WithSuggestion("Check whether the call took effect, then ask for less: fewer items, a smaller range, a shorter text."))
+}
+
+// startError returns the error for a failed initialize.
+func (c *Call) startError(e *candor.Error) *candor.Error {
+	switch e.Code() {
+	case candor.CodeUpstreamGone:
+		return notReady(e)
+	case candor.CodeCallTimeout:
+		return e.With(candor.WithMessage("The server did not answer initialize within "+c.Timeout().String()+"."),
+			candor.WithSuggestion("Check that the command or the address is that of an MCP server. If it only takes long to start, raise --start-timeout, or startTimeout in candor.yaml."))
+	default:
+		return e
+	}
 }
 
 // maxLastLine bounds the line of the server's standard error that the message of [notReady] quotes.
@@ -57,12 +73,6 @@ func notReady(e *candor.Error) *candor.Error {
 	}
 	return e.With(candor.WithMessage(text),
 		candor.WithSuggestion("Check the command, the arguments and the environment that the server is started with; then connect again."))
-}
-
-// slowStart returns the error for an initialize that took longer than limit.
-func slowStart(e *candor.Error, limit time.Duration) *candor.Error {
-	return e.With(candor.WithMessage("The server did not answer initialize within "+limit.String()+"."),
-		candor.WithSuggestion("Check that the command or the address is that of an MCP server. If it only takes long to start, raise --start-timeout, or startTimeout in candor.yaml."))
 }
 
 // CancelNotification returns the notification that cancels a request.

@@ -18,7 +18,7 @@ func (c *Call) Lose(ctx context.Context, e *candor.Error, said []byte, reached b
 			return c.again(ctx, f, wait)
 		}
 	}
-	if !c.over.claim() {
+	if !c.claim() {
 		return Reply{}
 	}
 	c.blame(f.err)
@@ -42,7 +42,7 @@ func ownFindings(made *candor.Error) any {
 // PassThrough ends the call with a failure for which the gateway sends nothing: the client sees the upstream's response
 // unchanged, or has disconnected.
 func (c *Call) PassThrough(ctx context.Context, e *candor.Error, said []byte) {
-	if !c.over.claim() {
+	if !c.claim() {
 		return
 	}
 	c.blame(e)

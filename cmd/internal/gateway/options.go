@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"log/slog"
 	"time"
 
@@ -98,31 +99,28 @@ type RetryPolicy struct {
 	Budget   float64       // average retries per call; 0 means 0.2
 }
 
+// OrDefault returns v if it is positive, otherwise the default.
+func OrDefault[T int | int64 | float64 | time.Duration](v, otherwise T) T {
+	if v > 0 {
+		return v
+	}
+	return otherwise
+}
+
 func (o *Options) fill() {
-	if o.Mode == "" {
-		o.Mode = ModeAnnotate
-	}
-	if o.Validate == "" {
-		o.Validate = ValidationLenient
-	}
+	o.Mode = cmp.Or(o.Mode, ModeAnnotate)
+	o.Validate = cmp.Or(o.Validate, ValidationLenient)
 	if o.Dialect == nil {
 		o.Dialect = native
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.Timeout == 0 {
-		o.Timeout = DefaultTimeout
-	}
-	if o.StartTimeout == 0 {
-		o.StartTimeout = DefaultStartTimeout
-	}
-	if o.Limits.Calls <= 0 {
-		o.Limits.Calls = 1024
-	}
-	if o.Limits.Late <= 0 {
-		o.Limits.Late = 4096
-	}
+	o.Logger = o.Logger.With(slog.String("upstream", o.Name))
+	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
+	o.StartTimeout = cmp.Or(o.StartTimeout, DefaultStartTimeout)
+	o.Limits.Calls = OrDefault(o.Limits.Calls, 1024)
+	o.Limits.Late = OrDefault(o.Limits.Late, 4096)
 	o.Limits.Message.AllowLoneSurrogates = true // peers that cut strings by UTF-16 units send them, and clean messages must pass
 	if o.Now == nil {
 		o.Now = time.Now

@@ -73,12 +73,7 @@ func (c *Call) key() callKey {
 }
 
 func newRepeats(p RepeatPolicy) repeats {
-	if p.After <= 0 {
-		p.After = 5
-	}
-	if p.Window <= 0 {
-		p.Window = time.Minute
-	}
+	p.After, p.Window = OrDefault(p.After, 5), OrDefault(p.Window, time.Minute)
 	return repeats{policy: p, sessions: map[string]*sessionRepeats{}}
 }
 

@@ -2,10 +2,12 @@ package gateway
 
 import (
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/contract"
 )
 
 // minRest is the delay before the first retry if the error gives none. It doubles with each attempt.
@@ -33,21 +35,16 @@ func (c *Call) afford(e *candor.Error, end func(*candor.Error)) (wait time.Durat
 // budget limits retries to a share of the calls, so that they do not overload a failing server.
 type budget struct {
 	policy RetryPolicy
-	mu     *sync.Mutex
+	mu     sync.Mutex
 	tokens float64
 }
 
 // maxTokens bounds the retries that can accumulate.
 const maxTokens = 10
 
-func newBudget(p RetryPolicy) budget {
-	if p.MaxWait <= 0 {
-		p.MaxWait = 10 * time.Second
-	}
-	if p.Budget <= 0 {
-		p.Budget = 0.2
-	}
-	return budget{policy: p, mu: new(sync.Mutex), tokens: maxTokens}
+func newBudget(p RetryPolicy) *budget {
+	p.MaxWait, p.Budget = OrDefault(p.MaxWait, 10*time.Second), OrDefault(p.Budget, 0.2)
+	return &budget{policy: p, tokens: maxTokens}
 }
 
 func (b *budget) earn() {
@@ -74,4 +71,33 @@ func (b *budget) spend(c *Call, e *candor.Error) (time.Duration, bool) {
 	}
 	b.tokens--
 	return wait, true
+}
+
+// mayRepeat reports whether the called tool is declared read-only or idempotent.
+func (c *Call) mayRepeat() bool {
+	t := c.tools.tool(c.tool)
+	return t != nil && (t.readOnly || t.again)
+}
+
+// careful returns the error of a call that reached the server, with advice that cannot cause a second effect.
+func (c *Call) careful(e *candor.Error) *candor.Error {
+	if e == nil || !c.IsTool() || c.mayRepeat() {
+		return e
+	}
+	return contract.AvoidSecondEffect(e)
+}
+
+// InterruptedError returns the error for a call that reached the server and is abandoned because the gateway shuts down.
+func (c *Call) InterruptedError() *candor.Error {
+	e := DrainingError()
+	if !c.IsTool() || c.mayRepeat() {
+		return e
+	}
+	return e.With(candor.WithRetry(candor.NoRetry()), candor.WithMessage("The gateway is shutting down and did not wait for the answer."),
+		candor.WithSuggestion(contract.CheckEffect))
+}
+
+// asksForCheck reports whether an error suggests to check if the call took effect.
+func asksForCheck(e *candor.Error) bool {
+	return !e.Retry().Retryable() && strings.HasPrefix(e.Suggestion(), contract.CheckEffect)
 }

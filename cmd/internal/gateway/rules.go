@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"regexp"
@@ -61,8 +62,11 @@ func (r *Rules) Compile() error {
 			return fmt.Errorf("code rule %d: %w", i+1, err)
 		}
 	}
-	for i := range r.Results {
-		if err := r.Results[i].compile(); err != nil {
+	for i, rule := range r.Results {
+		if rule.Tool == "" {
+			return fmt.Errorf("result rule %d: %w", i+1, errors.New("a rule needs a tool"))
+		}
+		if err := checkPattern(rule.Tool); err != nil {
 			return fmt.Errorf("result rule %d: %w", i+1, err)
 		}
 	}
@@ -93,13 +97,6 @@ func (c *CodeRule) compile() (err error) {
 	return err
 }
 
-func (r *ResultRule) compile() error {
-	if r.Tool == "" {
-		return fmt.Errorf("a rule needs a tool")
-	}
-	return checkPattern(r.Tool)
-}
-
 func checkPattern(pattern string) error {
 	if _, err := path.Match(pattern, ""); err != nil {
 		return fmt.Errorf("the pattern %q for tools: %w", pattern, err)
@@ -112,24 +109,21 @@ func matches(pattern, name string) bool {
 	return err == nil && ok
 }
 
-// unmasked is the rule that matches an answer.
-type unmasked struct{ mask *Mask }
-
 // unmask returns the rule by which a successful answer is a failure, or nil.
-func (r *Rules) unmask(c *Call, x *contract.Exchange) *unmasked {
+func (r *Rules) unmask(c *Call, x *contract.Exchange) *Mask {
 	if r == nil || !c.IsTool() || x.Response.Shape() != wire.KindResult {
 		return nil
 	}
 	for i := range r.Masks {
 		if m := &r.Masks[i]; matches(m.Tool, c.tool) && m.test.Holds(x.Response.Result()) {
-			return &unmasked{m}
+			return m
 		}
 	}
 	return nil
 }
 
 // error returns the error that the rule defines for a failure that was read as e. E is nil if only the rule detected the failure.
-func (u *unmasked) error(e *candor.Error) *candor.Error {
+func (m *Mask) error(e *candor.Error) *candor.Error {
 	code, message := candor.CodeMaskedFailure, ""
 	if e != nil {
 		message = e.Message()
@@ -138,13 +132,13 @@ func (u *unmasked) error(e *candor.Error) *candor.Error {
 		}
 	}
 	options := []candor.Option{candor.WithOrigin(candor.PartyTool, false)}
-	if u.mask.Code.Valid() {
-		code = u.mask.Code
+	if m.Code.Valid() {
+		code = m.Code
 	} else if e != nil {
 		options = append(options, candor.WithRetry(e.Retry()))
 	}
-	if u.mask.Retry != nil {
-		options = append(options, candor.WithRetry(*u.mask.Retry))
+	if m.Retry != nil {
+		options = append(options, candor.WithRetry(*m.Retry))
 	}
 	if e != nil {
 		options = append(options, candor.WithDetails(e.Details()), candor.WithRef(e.Ref()), candor.WithTime(e.Time()))
@@ -159,11 +153,16 @@ func (r *Rules) translate(c *Call, e *candor.Error) *candor.Error {
 	}
 	for i := range r.Codes {
 		if rule := &r.Codes[i]; rule.applies(c, e) {
-			return candor.New(rule.Code, e.Message(), candor.WithOrigin(e.Origin().By, false), candor.WithDetails(e.Details()),
-				candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithCallInfo(e.CallInfo()), candor.WithCauseText(e.Cause()))
+			return withCode(e, rule.Code, false)
 		}
 	}
 	return e
+}
+
+// withCode returns an error with another code, whose retry advice and suggestion it gets.
+func withCode(e *candor.Error, code candor.Code, inferred bool) *candor.Error {
+	return candor.New(code, e.Message(), candor.WithOrigin(e.Origin().By, inferred), candor.WithDetails(e.Details()),
+		candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithCallInfo(e.CallInfo()), candor.WithCauseText(e.Cause()))
 }
 
 func (c *CodeRule) applies(call *Call, e *candor.Error) bool {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/redact"
-	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/internal/teach"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -23,10 +22,7 @@ func (c *Call) listedNames() []string {
 
 // isListed reports whether the tool is in the list. A failure that mentions an unknown tool then refers to another one, or the
 // list is wrong. In both cases the failure is not changed.
-func (c *Call) isListed() bool {
-	list := c.tools.current()
-	return list != nil && list.tools[c.tool] != nil
-}
+func (c *Call) isListed() bool { return c.tools.tool(c.tool) != nil }
 
 // nameTools adds similar tool names to the error of a server that does not have the tool. If the tool is not in the list, an
 // error that only calls the method or the parameters invalid is also taken to mean the tool.
@@ -38,8 +34,7 @@ func (c *Call) nameTools(e *candor.Error) *candor.Error {
 		if !c.refusedByName(e) {
 			return e
 		}
-		e = candor.New(candor.CodeToolNotFound, e.Message(), candor.WithOrigin(e.Origin().By, true), candor.WithDetails(e.Details()),
-			candor.WithRef(e.Ref()), candor.WithTime(e.Time()), candor.WithCallInfo(e.CallInfo()), candor.WithCauseText(e.Cause()))
+		e = withCode(e, candor.CodeToolNotFound, true)
 	}
 	return teach.WithToolNames(e, c.tool, c.listedNames())
 }
@@ -78,10 +73,5 @@ func (c *Call) withToolNames(answer []byte, e *candor.Error) []byte {
 	if m.Shape() != wire.KindError || !ok {
 		return answer
 	}
-	message := teach.UnknownToolMessage(said, c.tool, c.listedNames())
-	out, err := splice.SetMember(nil, answer, []string{"error", "message"}, wire.AppendString(nil, message))
-	if err != nil {
-		return answer
-	}
-	return out
+	return WithMember(answer, wire.AppendString(nil, teach.UnknownToolMessage(said, c.tool, c.listedNames())), "error", "message")
 }

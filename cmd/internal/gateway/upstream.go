@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"crypto/sha256"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,8 +18,9 @@ type Upstream struct {
 	compiles   compiler
 	Breaker    *Breaker // of an HTTP server; each stdio connection has another
 	repeats    repeats
-	budget     budget
-	settled    settledFailures
+	budget     *budget
+	sentMu     sync.Mutex
+	sent       *Recent[[sha256.Size]byte, sentFailure] // guarded by sentMu
 	tolerances tolerances
 	Secrets    atomic.Pointer[SecretFilter] // secrets that the server was started with; nil if there are none
 
@@ -33,7 +36,7 @@ var native = dialect.Must("candor")
 func New(o Options) *Upstream {
 	o.fill()
 	o.Breaker.Off = o.Breaker.Off || o.Mode == ModeObserve // observe mode lets every call through
-	u := &Upstream{Options: o, repeats: newRepeats(o.Repeats), budget: newBudget(o.Retry)}
+	u := &Upstream{Options: o, repeats: newRepeats(o.Repeats), budget: newBudget(o.Retry), sent: NewRecent[[sha256.Size]byte, sentFailure](maxSent)}
 	u.Breaker = NewBreaker(&u.Options)
 	return u
 }

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/internal/schema"
 	"github.com/candor-mcp/candor/internal/teach"
 )
 
@@ -56,13 +55,9 @@ func (u *Upstream) ChecksAny() bool {
 
 // misfit returns the error for arguments that the tool's schema rejects, or nil if they match or the schema is unknown.
 func (c *Call) misfit() *candor.Error {
-	list := c.tools.current()
-	if list == nil {
-		return nil
-	}
-	tool := list.tools[c.tool]
+	tool := c.tools.tool(c.tool)
 	if tool == nil {
-		return nil // the list may be stale or incomplete: the server decides
+		return nil // a list may be stale or incomplete: the server decides
 	}
 	strength := c.up.validation(c.tool)
 	if strength == ValidationOff {
@@ -78,7 +73,7 @@ func (c *Call) misfit() *candor.Error {
 	}
 	report := input.Explain(arguments)
 	if strength == ValidationLenient && !report.OK() && !report.Fatal {
-		c.departures = departuresOf(&report)
+		c.departures = &departures{issues: report.Issues, more: report.More}
 		return nil
 	}
 	return teach.Report(report, candor.PartyGateway)
@@ -89,8 +84,6 @@ type departures struct {
 	issues []candor.Issue
 	more   int // number of further issues
 }
-
-func departuresOf(r *schema.Report) *departures { return &departures{issues: r.Issues, more: r.More} }
 
 // explain adds the schema issues of a forwarded call to the error of its failure. The code is kept, because the arguments may not
 // be the reason.

@@ -3,7 +3,9 @@ package bridge
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -32,18 +34,8 @@ type Options struct {
 }
 
 func (o *Options) fill() {
-	if o.HTTP.Sessions <= 0 {
-		o.HTTP.Sessions = 32
-	}
-	if o.HTTP.Rest <= 0 {
-		o.HTTP.Rest = 30 * time.Minute
-	}
-	if o.Unheard <= 0 {
-		o.Unheard = 30 * time.Second
-	}
-	if o.Waiting <= 0 {
-		o.Waiting = 256
-	}
+	o.HTTP.Sessions, o.HTTP.Rest = gateway.OrDefault(o.HTTP.Sessions, 32), gateway.OrDefault(o.HTTP.Rest, 30*time.Minute)
+	o.Unheard, o.Waiting = gateway.OrDefault(o.Unheard, 30*time.Second), gateway.OrDefault(o.Waiting, 256)
 }
 
 // Bridge serves a stdio server to HTTP clients; see [New].
@@ -109,10 +101,7 @@ func (b *Bridge) Close(ctx context.Context) error {
 
 func (b *Bridge) waitForHosts() {
 	b.mu.Lock()
-	running := make([]*host, 0, len(b.hosts))
-	for h := range b.hosts {
-		running = append(running, h)
-	}
+	running := slices.Collect(maps.Keys(b.hosts))
 	b.mu.Unlock()
 	for _, h := range running {
 		<-h.ended

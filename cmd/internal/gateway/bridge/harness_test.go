@@ -18,6 +18,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
+	"github.com/candor-mcp/candor/cmd/internal/guard"
 	"github.com/candor-mcp/candor/cmd/internal/testing/badserver"
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 	"github.com/candor-mcp/candor/internal/framing"
@@ -236,7 +237,7 @@ func listServer(kind string) stdio.Child {
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) > 1 && os.Args[1] == "guard":
-		os.Exit(stdio.Guard(os.Args[2:]))
+		os.Exit(guard.Main(os.Args[2:]))
 	case os.Getenv(gatewaytest.ListEnv) != "":
 		os.Exit(gatewaytest.ListMain())
 	case badserver.Wanted():

@@ -11,7 +11,6 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
-	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -99,7 +98,7 @@ func (h *host) over() {
 		c.queue.close()
 	}
 	if missed := h.missed.Load(); missed > 0 {
-		h.b.up.Options.Logger.WarnContext(h.b.ctx, "dropped, because no client took it in time", slog.String("upstream", h.b.up.Options.Name), slog.Int64("messages", missed))
+		h.b.up.Options.Logger.WarnContext(h.b.ctx, "dropped, because no client took it in time", slog.Int64("messages", missed))
 	}
 	for s := range sessions {
 		h.b.forget(s)
@@ -142,7 +141,7 @@ func (h *host) open(m *wire.Message, s *session, streams bool) (*call, *candor.E
 	case h.calls == nil:
 		return nil, h.why()
 	case h.calls[key] != nil:
-		return nil, candor.New(candor.CodeDuplicateRequestID, "", candor.WithOrigin(candor.PartyGateway, false))
+		return nil, gateway.NewError(candor.CodeDuplicateRequestID)
 	case len(h.calls) >= h.b.up.Options.Limits.Calls:
 		return nil, gateway.NewError(candor.CodeTooManyCalls, "open", len(h.calls))
 	}
@@ -166,12 +165,9 @@ func (c *call) key() string { return gateway.IDKey(c.request.ID()) }
 // rekeyed returns a request with a unique id and progress token, because several clients may use the same ones.
 func (h *host) rekeyed(m *wire.Message, number uint64) wire.Message {
 	ours := strconv.AppendUint(nil, number, 10)
-	out, err := splice.SetMember(nil, m.Bytes(), []string{"id"}, ours)
-	if err == nil && m.Params().Path("_meta", "progressToken").Present() {
-		out, err = splice.SetMember(nil, out, []string{"params", "_meta", "progressToken"}, ours)
-	}
-	if err != nil { // cannot happen, because a request has an id
-		return *m
+	out := gateway.WithMember(m.Bytes(), ours, "id")
+	if m.Params().Path("_meta", "progressToken").Present() {
+		out = gateway.WithMember(out, ours, "params", "_meta", "progressToken")
 	}
 	return wire.Parse(out, h.b.up.Options.Limits.Message)
 }
@@ -250,12 +246,9 @@ func (c *call) restored(answer []byte) []byte {
 		return bytes.Clone(answer)
 	}
 	m := wire.Parse(answer, c.h.b.up.Options.Limits.Message)
-	out, err := splice.SetMember(nil, answer, []string{"id"}, c.id)
-	if err == nil && m.Result().Path("_meta", subscriptionKey).Present() {
-		out, err = splice.SetMember(nil, out, []string{"result", "_meta", subscriptionKey}, c.id)
-	}
-	if err != nil { // cannot happen, because the call was found by that id
-		return bytes.Clone(answer)
+	out := gateway.WithMember(answer, c.id, "id")
+	if m.Result().Path("_meta", subscriptionKey).Present() {
+		out = gateway.WithMember(out, c.id, "result", "_meta", subscriptionKey)
 	}
 	return out
 }
@@ -269,8 +262,7 @@ const maxRefusing = 64
 // refuse answers a request from the server that no client can answer. Clients do not see it.
 func (h *host) refuse(id wire.ID, code candor.Code) {
 	h.respond(func(record bool) []byte {
-		e := candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false))
-		return h.b.up.RejectQuestion(h.server.Context(), id, h.server.Session(), e, record)
+		return h.b.up.RejectQuestion(h.server.Context(), id, h.server.Session(), gateway.NewError(code), record)
 	})
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/codes/common"
-	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -17,7 +16,7 @@ import (
 func (x *exchange) inSession(m *wire.Message) {
 	s := x.b.session(x.Session)
 	if s == nil {
-		x.refuse(m, http.StatusNotFound, candor.New(common.SessionNotFound, "", candor.WithOrigin(candor.PartyGateway, false)))
+		x.refuse(m, http.StatusNotFound, gateway.NewError(common.SessionNotFound))
 		return
 	}
 	s.begin()
@@ -98,7 +97,7 @@ func (x *exchange) last(c *call) []byte {
 			if !x.Begun {
 				x.BeginEvents()
 			}
-			if err := x.event(l.bytes); err != nil {
+			if err := x.SendEvent("message", l.bytes); err != nil {
 				c.h.requeue(messages[i:])
 				break
 			}
@@ -132,7 +131,7 @@ func (x *exchange) leave(c *call) bool {
 // deliverLast sends the answer to a call as an event or as a whole response.
 func (x *exchange) deliverLast(c *call, answer []byte) {
 	if x.Begun {
-		_ = x.event(answer) // the client may have disconnected
+		_ = x.SendEvent("message", answer) // the client may have disconnected
 		return
 	}
 	status := http.StatusOK
@@ -140,15 +139,6 @@ func (x *exchange) deliverLast(c *call, answer []byte) {
 		status = statelessStatus(answer, x.b.up.Options.Limits.Message)
 	}
 	x.Respond(status, answer)
-}
-
-// event sends one message on a stream.
-func (x *exchange) event(message []byte) error {
-	out, err := framing.AppendEvent(nil, framing.Event{Type: []byte("message"), Data: message, HasData: true})
-	if err != nil {
-		return err
-	}
-	return x.Write(out)
 }
 
 // Listen serves the stream that a client opens for messages that belong to no call. The newest stream of a session replaces the
@@ -162,9 +152,7 @@ func (x *exchange) Listen() {
 	case s == nil:
 		x.Reject(http.StatusNotFound, common.SessionNotFound)
 		return
-	case x.Handler.Streams.Add(1) > int64(x.Handler.Options.Streams):
-		x.Handler.Streams.Add(-1)
-		x.Reject(http.StatusServiceUnavailable, candor.CodeTooManySessions)
+	case !x.CountStream():
 		return
 	}
 	defer x.Handler.Streams.Add(-1)
@@ -185,7 +173,7 @@ func (x *exchange) Listen() {
 		}
 		messages := s.collect(replaced)
 		for i, l := range messages {
-			if err := x.event(l.bytes); err != nil {
+			if err := x.SendEvent("message", l.bytes); err != nil {
 				s.host.requeue(messages[i:])
 				return
 			}

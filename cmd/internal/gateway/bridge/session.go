@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"maps"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -146,14 +148,11 @@ func (b *Bridge) sweepLoop() {
 func (b *Bridge) sweep() {
 	old := b.up.Options.Now().Add(-b.o.HTTP.Rest)
 	b.mu.Lock()
-	all := make([]*session, 0, len(b.sessions))
-	for _, s := range b.sessions {
-		all = append(all, s)
-	}
+	all := slices.Collect(maps.Values(b.sessions))
 	b.mu.Unlock()
 	for _, s := range all {
 		if s.idleSince(old) {
-			b.up.Options.Logger.InfoContext(b.ctx, "ended an unused session", slog.String("upstream", b.up.Options.Name))
+			b.up.Options.Logger.InfoContext(b.ctx, "ended an unused session")
 			b.finish(s)
 		}
 	}
@@ -217,7 +216,7 @@ func (x *exchange) notServed(m *wire.Message, err error) {
 	if errors.Is(err, context.Canceled) {
 		return // the client has disconnected
 	}
-	x.b.up.Options.Logger.ErrorContext(x.Context, "a server could not be started", slog.String("upstream", x.b.up.Options.Name), slog.Any("error", err))
+	x.b.up.Options.Logger.ErrorContext(x.Context, "a server could not be started", slog.Any("error", err))
 	reason := "the server could not be started"
 	if start, ok := errors.AsType[*stdio.StartError](err); ok {
 		reason += ": " + start.Hint

@@ -9,7 +9,6 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
-	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -130,11 +129,7 @@ func (x *exchange) joinSession(s *session, m *wire.Message) {
 
 // initializeServer initializes a server with the request of its first client, and returns the answer.
 func (x *exchange) initializeServer(h *host, m *wire.Message) ([]byte, error) {
-	plain, err := splice.SetMember(nil, m.Bytes(), []string{"params", "capabilities"}, []byte("{}"))
-	if err != nil {
-		plain = m.Bytes()
-	}
-	hello := wire.Parse(plain, x.b.up.Options.Limits.Message)
+	hello := wire.Parse(gateway.WithMember(m.Bytes(), []byte("{}"), "params", "capabilities"), x.b.up.Options.Limits.Message)
 	c, e := h.forward(&hello, nil, x.Session, false)
 	if e != nil {
 		return nil, e
@@ -158,10 +153,7 @@ func (x *exchange) answerInitialize(s *session, m *wire.Message, answer []byte) 
 			x.Respond(http.StatusOK, refusal)
 			return
 		}
-		again, err := splice.SetMember(nil, s.host.initAnswer, []string{"id"}, m.ID())
-		if err == nil {
-			answer = c.Close(x.Context, again).Bytes
-		}
+		answer = c.Close(x.Context, gateway.WithMember(s.host.initAnswer, m.ID(), "id")).Bytes
 	}
 	x.Writer.Header().Set(httpgate.SessionHeader, s.id)
 	x.Respond(http.StatusOK, answer)

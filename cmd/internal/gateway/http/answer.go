@@ -11,7 +11,6 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/http1"
 	"github.com/candor-mcp/candor/internal/httpguard"
-	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -67,11 +66,7 @@ func (x *Exchange) addressed(m *wire.Message) []byte {
 	if m.Kind() != wire.KindError || len(m.ID()) > 0 && !m.ID().IsNull() || x.Handler.up.Options.Mode == gateway.ModeObserve {
 		return m.Bytes()
 	}
-	out, err := splice.SetMember(nil, m.Bytes(), []string{"id"}, x.call.ID())
-	if err != nil {
-		return m.Bytes()
-	}
-	return out
+	return gateway.WithMember(m.Bytes(), x.call.ID(), "id")
 }
 
 // rejection returns the reply for an upstream that rejected the call without JSON-RPC.

@@ -88,7 +88,7 @@ func (o *stream) beginLegacy(e *framing.Event, endpoint *url.URL) []byte {
 	d.legacy.makeSpace(d.Options.Rest)
 	o.s = d.legacy.note(key, func() *session { return &session{up: d.up, endpoint: endpoint} })
 	if o.s == nil {
-		return o.end(candor.New(candor.CodeTooManySessions, "", candor.WithOrigin(candor.PartyGateway, false)))
+		return o.end(gateway.NewError(candor.CodeTooManySessions))
 	}
 	o.legacy = key
 	o.s.attach(o)
@@ -114,7 +114,7 @@ func (x *Exchange) logEndpoint(e *framing.Event, reason string) {
 	}
 	u := x.Handler.up
 	said := gateway.Excerpt(u.Secrets.Load().Redact(e.Data[:min(len(e.Data), maxEndpoint)]), len(e.Data) <= maxEndpoint, gateway.MaxNoiseBytes)
-	u.Options.Logger.WarnContext(x.Context, "endpoint refused", slog.String("upstream", u.Options.Name), slog.String("reason", reason), slog.String("endpoint", said))
+	u.Options.Logger.WarnContext(x.Context, "endpoint refused", slog.String("reason", reason), slog.String("endpoint", said))
 }
 
 // end records an error and returns the event for the client. No further event of the server is forwarded.

@@ -170,7 +170,7 @@ func onStream(e *framing.Event, reply gateway.Reply) ([]byte, gateway.Reply) {
 // handleAside inspects a message from the server before it is forwarded.
 func (x *Exchange) handleAside(m *wire.Message) {
 	if token := x.Handler.readNotification(m); token != nil && token.Equal(x.call.ProgressToken()) {
-		x.extend()
+		x.deadline.extend()
 	}
 }
 

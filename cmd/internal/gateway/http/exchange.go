@@ -32,8 +32,7 @@ type Exchange struct {
 	answerMemory  httpguard.Share // memory of the answer
 	coded         *codedBody      // the answer, if it is compressed
 	giveUp        context.CancelCauseFunc
-	timer         *time.Timer // nil if the call has no deadline
-	last          time.Time   // latest end of the call, even with progress
+	deadline      deadline
 
 	Begun   bool // the status has been sent
 	stream  bool // the response is an event stream
@@ -128,6 +127,17 @@ func (x *Exchange) CountCall(m *wire.Message) bool {
 	return false
 }
 
+// CountStream counts a stream that a client opens by GET, or refuses it if there are too many. If it returns true, the caller must
+// decrement the count when the stream ends.
+func (x *Exchange) CountStream() bool {
+	if x.Handler.Streams.Add(1) <= int64(x.Handler.Options.Streams) {
+		return true
+	}
+	x.Handler.Streams.Add(-1)
+	x.Reject(http.StatusServiceUnavailable, candor.CodeTooManySessions)
+	return false
+}
+
 // RejectTooMany refuses a call because too many are open.
 func (x *Exchange) RejectTooMany(m *wire.Message, code candor.Code) {
 	x.Respond(http.StatusOK, x.tooManyResponse(m, code))
@@ -135,7 +145,7 @@ func (x *Exchange) RejectTooMany(m *wire.Message, code candor.Code) {
 
 func (x *Exchange) tooManyResponse(m *wire.Message, code candor.Code) []byte {
 	c := x.Handler.up.NewCall(m, x.Session)
-	return c.Fail(x.Context, candor.New(code, "", candor.WithOrigin(candor.PartyGateway, false)))
+	return c.Fail(x.Context, gateway.NewError(code))
 }
 
 // attempt forwards the call once and delivers the answer, or requests another attempt.
@@ -162,23 +172,38 @@ func (x *Exchange) attempt() gateway.Reply {
 func (x *Exchange) setDeadline() {
 	ctx, giveUp := context.WithCancelCause(x.Context)
 	x.Context, x.giveUp = ctx, giveUp
-	if limit := x.call.Timeout(); limit > 0 {
-		x.last = time.Now().Add(gateway.MaxExtension * limit)
-		x.timer = time.AfterFunc(limit, func() { giveUp(errDeadline) })
-	}
+	x.deadline = newDeadline(x.call.Timeout(), func() { giveUp(errDeadline) })
 }
 
 func (x *Exchange) dropDeadline() {
-	if x.timer != nil {
-		x.timer.Stop()
-	}
+	x.deadline.stop()
 	x.giveUp(nil)
 }
 
-// extend restarts the timeout of the call after progress, up to [gateway.MaxExtension] times its limit.
-func (x *Exchange) extend() {
-	if x.timer != nil && x.timer.Stop() {
-		x.timer.Reset(max(0, min(x.call.Timeout(), time.Until(x.last))))
+// deadline is the timeout of a call. The zero deadline never passes.
+type deadline struct {
+	timer *time.Timer
+	limit time.Duration
+	last  time.Time // latest end of the call, even with progress
+}
+
+func newDeadline(limit time.Duration, expire func()) deadline {
+	if limit <= 0 {
+		return deadline{}
+	}
+	return deadline{timer: time.AfterFunc(limit, expire), limit: limit, last: time.Now().Add(gateway.MaxExtension * limit)}
+}
+
+// extend restarts the timeout after progress, up to [gateway.MaxExtension] times its limit.
+func (d *deadline) extend() {
+	if d.timer != nil && d.timer.Stop() {
+		d.timer.Reset(max(0, min(d.limit, time.Until(d.last))))
+	}
+}
+
+func (d *deadline) stop() {
+	if d.timer != nil {
+		d.timer.Stop()
 	}
 }
 
@@ -199,13 +224,9 @@ func (x *Exchange) pause(wait time.Duration) bool {
 func (x *Exchange) lost(err error) gateway.Reply {
 	switch {
 	case errors.Is(context.Cause(x.Context), errDeadline):
-		x.sendAnswer(x.call.Fail(context.WithoutCancel(x.Context), gateway.TimeoutError(x.call)))
-		x.detached().cancelUpstream(x.call)
-		return gateway.Reply{}
+		return x.abandon(gateway.TimeoutError(x.call))
 	case errors.Is(context.Cause(x.Context), gateway.ErrDraining):
-		x.sendAnswer(x.call.Fail(context.WithoutCancel(x.Context), x.call.InterruptedError()))
-		x.detached().cancelUpstream(x.call)
-		return gateway.Reply{}
+		return x.abandon(x.call.InterruptedError())
 	case errors.Is(context.Cause(x.Context), errCancelled):
 		x.calledOff()
 		return gateway.Reply{}
@@ -222,6 +243,13 @@ func (x *Exchange) lost(err error) gateway.Reply {
 	}
 }
 
+// abandon ends a call that the gateway does not wait for any longer, and cancels it at the upstream.
+func (x *Exchange) abandon(e *candor.Error) gateway.Reply {
+	x.sendAnswer(x.call.Fail(context.WithoutCancel(x.Context), e))
+	x.detached().cancelUpstream(x.call)
+	return gateway.Reply{}
+}
+
 // detached returns an exchange with the same upstream that outlives this one.
 func (x *Exchange) detached() *Exchange {
 	return &Exchange{Handler: x.Handler, Request: x.Request, Context: context.WithoutCancel(x.Context), Session: x.Session, target: x.target}
@@ -233,8 +261,7 @@ func (x *Exchange) cancelUpstream(c *gateway.Call) {
 	if c.IsStateless() || c.Method() == "initialize" { // the protocol forbids cancelling initialize
 		return
 	}
-	ctx, cancel := context.WithTimeout(x.Context, x.Handler.Options.Patience)
-	x.Context = ctx
+	cancel := x.limitTime()
 	go func() {
 		defer cancel()
 		if res, err := x.send(http.MethodPost, gateway.CancelNotification(c.ID(), "deadline")); err == nil {
@@ -243,20 +270,22 @@ func (x *Exchange) cancelUpstream(c *gateway.Call) {
 	}()
 }
 
+// limitTime ends the exchange after [Options.Patience].
+func (x *Exchange) limitTime() (cancel context.CancelFunc) {
+	x.Context, cancel = context.WithTimeout(x.Context, x.Handler.Options.Patience)
+	return cancel
+}
+
 // relay forwards a notification, or the client's response to a request of the server.
 func (x *Exchange) relay(body []byte) {
-	ctx, cancel := context.WithTimeout(x.Context, x.Handler.Options.Patience)
-	defer cancel()
-	x.Context = ctx
+	defer x.limitTime()()
 	res, err := x.send(http.MethodPost, body) //nolint:bodyclose // pass closes it
 	x.pass(res, err)
 }
 
 // End closes a session.
 func (x *Exchange) End() {
-	ctx, cancel := context.WithTimeout(x.Context, x.Handler.Options.Patience)
-	defer cancel()
-	x.Context = ctx
+	defer x.limitTime()()
 	res, err := x.send(http.MethodDelete, nil) //nolint:bodyclose // pass closes it
 	if s := x.Handler.sessions.get(x.Session); s != nil && err == nil && res.StatusCode < 300 {
 		x.Handler.sessions.forget(x.Session)
@@ -316,13 +345,19 @@ func (x *Exchange) sendAnswer(answer []byte) {
 	switch {
 	case answer == nil:
 	case x.stream:
-		out, err := framing.AppendEvent(nil, framing.Event{Type: []byte("message"), Data: answer, HasData: true})
-		if err == nil {
-			_ = x.Write(out)
-		}
+		_ = x.SendEvent("message", answer) // the client may have disconnected
 	case !x.Begun:
 		x.Respond(http.StatusOK, answer)
 	}
+}
+
+// SendEvent sends an event of the gateway.
+func (x *Exchange) SendEvent(kind string, data []byte) error {
+	out, err := framing.AppendEvent(nil, framing.Event{Type: []byte(kind), Data: data, HasData: true})
+	if err != nil {
+		return err
+	}
+	return x.Write(out)
 }
 
 // Respond writes a complete response.

@@ -4,8 +4,6 @@ package httpgate
 
 import (
 	"errors"
-	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"sync/atomic"
@@ -14,7 +12,6 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/http1"
-	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/httpguard"
 )
 
@@ -42,24 +39,9 @@ type Options struct {
 }
 
 func (o *Options) fill() {
-	if o.Sessions <= 0 {
-		o.Sessions = 10_000
-	}
-	if o.Streams <= 0 {
-		o.Streams = 4096
-	}
-	if o.Calls <= 0 {
-		o.Calls = 4096
-	}
-	if o.Hold <= 0 {
-		o.Hold = 32 << 20
-	}
-	if o.Rest <= 0 {
-		o.Rest = time.Hour
-	}
-	if o.Patience <= 0 {
-		o.Patience = 30 * time.Second
-	}
+	o.Sessions, o.Streams, o.Calls = gateway.OrDefault(o.Sessions, 10_000), gateway.OrDefault(o.Streams, 4096), gateway.OrDefault(o.Calls, 4096)
+	o.Hold = gateway.OrDefault(o.Hold, 32<<20)
+	o.Rest, o.Patience = gateway.OrDefault(o.Rest, time.Hour), gateway.OrDefault(o.Patience, 30*time.Second)
 	if o.Proxy == nil {
 		o.Proxy = http.ProxyFromEnvironment
 	}
@@ -162,10 +144,9 @@ func (x *Exchange) recoverPanic() {
 	if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(v) //nolint:forbidigo // the way net/http has to end a connection
 	}
-	x.Handler.up.Options.Logger.ErrorContext(x.Context, "a request was given up", slog.String("upstream", x.Handler.up.Options.Name),
-		slog.String("panic", contract.Bound(fmt.Sprint(v), gateway.MaxNoiseBytes)))
+	x.Handler.up.LogPanic(x.Context, "serving a request", v)
 	if x.call != nil && !x.call.Ended() {
-		x.sendAnswer(x.call.Fail(x.Context, gateway.InternalError()))
+		x.sendAnswer(x.call.Fail(x.Context, gateway.NewError(candor.CodeInternalError)))
 	}
 }
 

@@ -27,14 +27,14 @@ type stream struct {
 	closed bool // guarded by mu; the request has ended
 }
 
-// write sends an event.
-func (o *stream) write(event []byte) error {
+// send calls write, unless the request has ended.
+func (o *stream) send(write func() error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.closed {
 		return io.ErrClosedPipe
 	}
-	return o.x.Write(event)
+	return write()
 }
 
 // sendAnswer sends an answer of the gateway.
@@ -42,10 +42,7 @@ func (o *stream) sendAnswer(answer []byte) {
 	if answer == nil {
 		return
 	}
-	event, err := framing.AppendEvent(nil, framing.Event{Type: []byte("message"), Data: answer, HasData: true})
-	if err == nil {
-		_ = o.write(event) // the client may have disconnected
-	}
+	_ = o.send(func() error { return o.x.SendEvent("message", answer) }) // the client may have disconnected
 }
 
 func (o *stream) close() {
@@ -56,9 +53,7 @@ func (o *stream) close() {
 
 // Listen opens the stream for messages that belong to no call, resumes a stream, or begins a legacy session.
 func (x *Exchange) Listen() {
-	if x.Handler.Streams.Add(1) > int64(x.Handler.Options.Streams) {
-		x.Handler.Streams.Add(-1)
-		x.Reject(http.StatusServiceUnavailable, candor.CodeTooManySessions)
+	if !x.CountStream() {
 		return
 	}
 	defer x.Handler.Streams.Add(-1)
@@ -108,7 +103,7 @@ func (o *stream) follow(events *heldEvents) error {
 		if out == nil {
 			continue
 		}
-		if err := o.write(out); err != nil {
+		if err := o.send(func() error { return o.x.Write(out) }); err != nil {
 			return err
 		}
 		if o.over {
@@ -225,13 +220,10 @@ func (x *Exchange) askLegacy(s *session, m *wire.Message) {
 		return
 	}
 	if !s.park(x, call) {
-		x.Respond(http.StatusBadRequest, call.Fail(x.Context, candor.New(candor.CodeInvalidRequest, "",
-			candor.WithOrigin(candor.PartyGateway, false), candor.WithDetails(map[string]any{"reason": "a call with this id is open"}))))
+		x.Respond(http.StatusBadRequest, call.Fail(x.Context, gateway.NewError(candor.CodeInvalidRequest, "reason", "a call with this id is open")))
 		return
 	}
-	ctx, cancel := context.WithTimeout(x.Context, x.Handler.Options.Patience)
-	defer cancel()
-	x.Context = ctx
+	defer x.limitTime()()
 	res, err := x.send(http.MethodPost, call.Bytes()) //nolint:bodyclose // pass and rejectedLegacy close it
 	if err == nil && res.StatusCode < 300 {
 		x.pass(res, nil)

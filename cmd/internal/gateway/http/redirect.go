@@ -22,7 +22,7 @@ func (x *Exchange) errRedirect(res *http.Response) *candor.Error {
 	switch {
 	case where == "":
 	case x.Handler.up.Options.Mode == gateway.ModeStrict:
-		x.Handler.up.Options.Logger.WarnContext(x.Context, "redirect refused", slog.String("upstream", x.Handler.up.Options.Name), slog.String("location", where))
+		x.Handler.up.Options.Logger.WarnContext(x.Context, "redirect refused", slog.String("location", where))
 	default:
 		details["location"] = where
 		message = "The server redirects to " + where + "."

@@ -35,9 +35,8 @@ type session struct {
 // parkedCall is a call whose answer will arrive on a stream of its session.
 type parkedCall struct {
 	call     *gateway.Call
-	detached *Exchange   // to cancel the call; holds the memory of the request
-	timer    *time.Timer // nil if it has no deadline
-	last     time.Time   // latest end of the call, even with progress
+	detached *Exchange // to cancel the call; holds the memory of the request
+	deadline deadline
 }
 
 // makeSpace drops sessions that were unused for that time if the table is full, and reports whether another session may begin.
@@ -125,10 +124,7 @@ func (s *session) park(x *Exchange, c *gateway.Call) bool {
 	p := &parkedCall{call: c, detached: x.detached()}
 	p.detached.requestMemory, x.requestMemory = x.requestMemory, httpguard.Share{}
 	x.Handler.Calls.Add(1)
-	if limit := c.Timeout(); limit > 0 {
-		p.last = time.Now().Add(gateway.MaxExtension * limit)
-		p.timer = time.AfterFunc(limit, func() { s.expire(key) })
-	}
+	p.deadline = newDeadline(c.Timeout(), func() { s.expire(key) })
 	if s.calls == nil {
 		s.calls = map[string]*parkedCall{}
 	}
@@ -152,9 +148,7 @@ func (s *session) take(id wire.ID) *gateway.Call {
 // remove removes a call. The lock must be held.
 func (s *session) remove(key string, p *parkedCall) {
 	delete(s.calls, key)
-	if p.timer != nil {
-		p.timer.Stop()
-	}
+	p.deadline.stop()
 	p.detached.release()
 	p.detached.Handler.Calls.Add(-1)
 }
@@ -176,8 +170,8 @@ func (s *session) extend(token wire.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.calls {
-		if p.timer != nil && token.Equal(p.call.ProgressToken()) && p.timer.Stop() {
-			p.timer.Reset(max(0, min(p.call.Timeout(), time.Until(p.last))))
+		if token.Equal(p.call.ProgressToken()) {
+			p.deadline.extend()
 		}
 	}
 }

@@ -27,7 +27,7 @@ type Child struct {
 	// this output. Clients never see paths.
 	RedactStderr bool
 
-	// Guard is the command line that runs [Guard], without the server's command line. With it, no process that the server has
+	// Guard is the command line that runs [guard.Main], without the server's command line. With it, no process that the server has
 	// started outlives the gateway, however either ends. Without it, and on systems without guards, only the server and its
 	// process group are ended.
 	Guard []string
@@ -68,10 +68,6 @@ func (e *StartError) Error() string {
 
 // Unwrap returns the cause.
 func (e *StartError) Unwrap() error { return e.Err }
-
-// Guard is the main function of the program that [Child.Guard] runs, called with the arguments that follow it there. It returns
-// the exit code of the process. No process that the server starts outlives the gateway or the server.
-func Guard(args []string) int { return guard.Main(args) }
 
 // process is a running server.
 type process struct {
@@ -226,3 +222,25 @@ const stopPatience = 500 * time.Millisecond
 func (p *process) kill() { p.runs.Kill() }
 
 func (p *process) close() { _, _ = p.stdin.Close(), p.stdout.Close() }
+
+// Status describes how a process ended.
+type Status struct {
+	Code   int    // the exit code, or 128 plus the number of the signal that ended the process
+	Signal string // the name of that signal, or ""
+}
+
+// String describes the status, such as "exited with code 1".
+func (s Status) String() string {
+	if s.Signal != "" {
+		return "ended by " + s.Signal
+	}
+	return fmt.Sprintf("exited with code %d", s.Code)
+}
+
+func statusOf(end guard.End) Status {
+	s := Status{Code: end.Code}
+	if end.Signal != 0 {
+		s.Signal = signalName(end.Signal)
+	}
+	return s
+}

@@ -3,16 +3,13 @@ package stdio
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
-	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/internal/ref"
 	"github.com/candor-mcp/candor/internal/wireflaw"
@@ -141,8 +138,7 @@ func (p *clientConn) request(m *wire.Message, session string) {
 // objection is like [gateway.Call.Objection], but returns nil if that panics.
 func (p *clientConn) objection(c *gateway.Call) (e *candor.Error) {
 	defer func() {
-		if r := recover(); r != nil {
-			p.logPanic(r)
+		if p.up.LogPanic(p.ctx, "admitting a call", recover()) {
 			e = nil
 		}
 	}()
@@ -152,23 +148,18 @@ func (p *clientConn) objection(c *gateway.Call) (e *candor.Error) {
 // admit is like [gateway.Call.Admit], but returns an error response if that panics.
 func (p *clientConn) admit(c *gateway.Call) (refusal []byte) {
 	defer func() {
-		if r := recover(); r != nil {
-			p.logPanic(r)
-			refusal = c.Fail(p.ctx, candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false)))
+		if p.up.LogPanic(p.ctx, "admitting a call", recover()) {
+			refusal = c.Fail(p.ctx, gateway.NewError(candor.CodeInternalError))
 		}
 	}()
 	return c.Admit(p.ctx, true)
-}
-
-func (p *clientConn) logPanic(r any) {
-	p.up.Options.Logger.ErrorContext(p.ctx, "a panic while a call was admitted", slog.String("upstream", p.up.Options.Name), slog.String("panic", contract.Bound(fmt.Sprint(r), gateway.MaxNoiseBytes)))
 }
 
 // response forwards the client's response to a request of the server, but only to the server that sent the request.
 func (p *clientConn) response(m *wire.Message) {
 	l, _ := p.server()
 	if l == nil || !l.mayAnswer(m.ID()) {
-		p.up.Options.Logger.DebugContext(p.ctx, "an answer of the client was dropped, because the server does not wait for it", slog.String("upstream", p.up.Options.Name))
+		p.up.Options.Logger.DebugContext(p.ctx, "an answer of the client was dropped, because the server does not wait for it")
 		return
 	}
 	l.server.queue(m.Bytes())
@@ -202,7 +193,7 @@ func (p *clientConn) server() (*serverConn, *candor.Error) {
 		case over != nil:
 			return nil, over
 		case left <= 0:
-			return nil, candor.New(candor.CodeUpstreamUnavailable, "", candor.WithOrigin(candor.PartyGateway, false))
+			return nil, gateway.NewError(candor.CodeUpstreamUnavailable)
 		}
 		p.client.flush()
 		select {

@@ -101,19 +101,14 @@ func (h *handshake) replay(ctx context.Context, l *serverConn) (same bool, err e
 		return true, nil // the client has not completed the handshake
 	}
 	now := make(chan *greeting, 1)
-	p := &pending{key: gateway.IDKey(id), began: time.Now(), limit: greetTimeout}
-	if own := l.up.Options.StartTimeout; own > 0 {
-		p.limit = own
-	}
-	p.due = p.began.Add(p.limit)
-	p.own = func(m *wire.Message) {
+	p := newPending(id, gateway.OrDefault(l.up.Options.StartTimeout, greetTimeout), func(m *wire.Message) {
 		if m == nil || m.Kind() != wire.KindResult {
 			now <- nil
 			return
 		}
 		g := readGreeting(m)
 		now <- &g
-	}
+	})
 	if l.put(p) != nil {
 		return false, errNoGreeting
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/guard"
 	"github.com/candor-mcp/candor/cmd/internal/testing/badserver"
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 	"github.com/candor-mcp/candor/cmd/internal/testing/load"
@@ -21,7 +22,7 @@ import (
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) > 1 && os.Args[1] == "guard":
-		os.Exit(Guard(os.Args[2:]))
+		os.Exit(guard.Main(os.Args[2:]))
 	case os.Getenv(gatewayEnv) != "":
 		os.Exit(gatewayMain())
 	case os.Getenv(gatewaytest.ListEnv) != "":

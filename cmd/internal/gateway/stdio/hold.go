@@ -18,11 +18,8 @@ func (p *clientConn) holds(l *serverConn, c *gateway.Call) bool {
 	if isClosed(before) && !p.lacks(l, c) {
 		return false
 	}
-	held := &pending{call: c, key: gateway.IDKey(c.ID()), limit: c.Timeout(), began: time.Now(), waiting: true, unsent: true}
-	held.due = held.began.Add(held.limit)
-	if token := c.ProgressToken(); token != nil {
-		held.token = gateway.IDKey(token)
-	}
+	held := newPendingCall(c)
+	held.waiting, held.unsent = true, true
 	if e := l.put(held); e != nil {
 		p.client.queue(c.Fail(p.ctx, e))
 		return true

@@ -127,8 +127,7 @@ func (h *Host) Ask(ctx context.Context, method string, params []byte, limit time
 	}
 	answered := make(chan response, 1)
 	id := wire.AppendString(nil, "candor/"+ref.New())
-	p := &pending{key: gateway.IDKey(id), began: time.Now(), limit: limit}
-	p.due = p.began.Add(p.limit)
+	p := newPending(id, limit, nil)
 	p.own = func(m *wire.Message) {
 		if m == nil {
 			answered <- response{err: l.whyUnanswered(p)}
@@ -140,8 +139,7 @@ func (h *Host) Ask(ctx context.Context, method string, params []byte, limit time
 	if e := l.put(p); e != nil {
 		return nil, e
 	}
-	line := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"method":"`+method+`","params":`...)
-	l.server.send(append(append(line, params...), '}'))
+	l.server.send(appendRequest(nil, id, method, params))
 	select {
 	case r := <-answered:
 		return r.m, r.err

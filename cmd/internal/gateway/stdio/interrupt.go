@@ -41,8 +41,7 @@ func interruptibleFile(f *os.File) interruptibleWriter {
 	case mode.IsRegular():
 		return plainFile{f}
 	case mode&os.ModeNamedPipe != 0:
-		again, err := os.OpenFile("/proc/self/fd/"+strconv.Itoa(int(f.Fd())), os.O_WRONLY|syscall.O_NONBLOCK, 0)
-		if err == nil {
+		if again, err := reopen(f, os.O_WRONLY); err == nil {
 			return &deadlined{deadlineWriter: again, opened: again}
 		}
 	case mode&os.ModeSocket != 0 && canShutDown:
@@ -127,3 +126,27 @@ func (h *handOver) interrupt() { h.end.Do(func() { close(h.ended) }) }
 
 // release must be called after the last write.
 func (h *handOver) release() { h.once.Do(func() { close(h.texts) }) }
+
+// pollable returns in, or the same pipe reopened if reads of in would block a thread. Such a read cannot be interrupted, and with
+// one processor it delays the server's output until the runtime preempts it. The flags of in are not changed, because other
+// processes may share them. Done closes the reopened pipe.
+func pollable(in io.Reader) (out io.Reader, done func()) {
+	f, ok := in.(*os.File)
+	if !ok || f.SetReadDeadline(time.Time{}) == nil {
+		return in, func() {}
+	}
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return in, func() {}
+	}
+	again, err := reopen(f, os.O_RDONLY)
+	if err != nil {
+		return in, func() {} // /dev/fd is missing, or the pipe belongs to another user
+	}
+	return again, func() { _ = again.Close() } // it was only read
+}
+
+// reopen opens the pipe of f again, without blocking, so that its reads and writes can have deadlines.
+func reopen(f *os.File, flag int) (*os.File, error) {
+	return os.OpenFile("/proc/self/fd/"+strconv.Itoa(int(f.Fd())), flag|syscall.O_NONBLOCK, 0)
+}

@@ -2,8 +2,13 @@
 
 package stdio
 
-import "os"
+import (
+	"os"
+	"syscall"
+)
 
 const canShutDown = false
 
 func shutDown(*os.File) {}
+
+func signalName(sig syscall.Signal) string { return sig.String() }

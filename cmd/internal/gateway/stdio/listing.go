@@ -1,7 +1,9 @@
 package stdio
 
 import (
+	"bytes"
 	"crypto/sha256"
+	"slices"
 	"sync"
 	"time"
 
@@ -125,7 +127,7 @@ func (p *clientConn) learn(l *serverConn, c *gateway.Call, wait func(<-chan stru
 	if !p.tools.Knows(who) && may {
 		done, ask := l.listing.begin(who)
 		if ask {
-			l.list(&listRequest{who: who, meta: about(c.Request()), pages: listPages, done: done})
+			l.listPage(&listRequest{who: who, meta: about(c.Request()), pages: listPages, done: done}, "")
 		}
 		if !wait(done) {
 			l.listing.silence()
@@ -143,14 +145,10 @@ type listRequest struct {
 	done  chan struct{}
 }
 
-// list requests all pages of the tool list.
-func (l *serverConn) list(r *listRequest) { l.listPage(r, "") }
-
+// listPage requests a page of the tool list, and then all further ones.
 func (l *serverConn) listPage(r *listRequest, cursor string) {
 	id := wire.AppendString(nil, "candor/"+ref.New())
-	p := &pending{key: gateway.IDKey(id), began: time.Now(), limit: listTimeout}
-	p.due = p.began.Add(p.limit)
-	p.own = func(m *wire.Message) {
+	p := newPending(id, listTimeout, func(m *wire.Message) {
 		if m == nil || m.Kind() != wire.KindResult || !l.listing.isCurrent(r.who, r.done) {
 			close(r.done)
 			return
@@ -162,46 +160,36 @@ func (l *serverConn) listPage(r *listRequest, cursor string) {
 			return
 		}
 		l.listPage(r, next)
-	}
+	})
 	if l.put(p) != nil {
 		close(r.done)
 		return
 	}
-	l.server.send(r.message(id, cursor))
+	l.server.send(appendRequest(nil, id, "tools/list", r.params(cursor)))
 }
 
-// message returns the request for one page.
-func (r *listRequest) message(id wire.ID, cursor string) []byte {
-	line := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), `,"method":"tools/list","params":{`...)
+// params returns the parameters of the request for one page.
+func (r *listRequest) params(cursor string) []byte {
+	var members [][]byte
 	if cursor != "" {
-		line = wire.AppendString(append(line, `"cursor":`...), cursor)
+		members = append(members, wire.AppendString([]byte(`"cursor":`), cursor))
 	}
 	if r.meta != nil {
-		if cursor != "" {
-			line = append(line, ',')
-		}
-		line = append(append(line, `"_meta":`...), r.meta...)
+		members = append(members, append([]byte(`"_meta":`), r.meta...))
 	}
-	return append(line, `}}`...)
+	return slices.Concat([]byte{'{'}, bytes.Join(members, []byte{','}), []byte{'}'})
 }
 
 // about returns the client data that protocol version 2026-07-28 requires in the _meta of every request, or nil.
 func about(m *wire.Message) []byte {
-	var meta []byte
+	var members [][]byte
 	for _, name := range gateway.ClientMetaKeys {
-		value := m.Params().Path("_meta", name).Raw()
-		if value == nil {
-			continue
+		if value := m.Params().Path("_meta", name).Raw(); value != nil {
+			members = append(members, append(append(wire.AppendString(nil, name), ':'), value...))
 		}
-		if meta == nil {
-			meta = []byte{'{'}
-		} else {
-			meta = append(meta, ',')
-		}
-		meta = append(append(wire.AppendString(meta, name), ':'), value...)
 	}
-	if meta == nil {
+	if members == nil {
 		return nil
 	}
-	return append(meta, '}')
+	return slices.Concat([]byte{'{'}, bytes.Join(members, []byte{','}), []byte{'}'})
 }

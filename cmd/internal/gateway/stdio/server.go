@@ -24,8 +24,8 @@ type serverConn struct {
 	client    *lineWriter
 	server    *lineWriter
 	handshake *handshake
-	noise     noise
-	spoken    bool // the server has written a line; used only by the server's reader
+	noise     atomic.Int64 // number of lines from the server that are not messages
+	spoken    bool         // the server has written a line; used only by the server's reader
 	tools     *gateway.ToolCache
 	listing   listing
 
@@ -39,15 +39,15 @@ type serverConn struct {
 	calls    int                 // number of client calls in open
 	progress map[string]*pending // calls with progress tokens, by token
 	clock    clock
-	held     int // bytes of the open requests
-	late     *lateIDs
-	asked    map[string]wire.ID   // requests from the server that the client has not answered
-	crowded  bool                 // there were too many requests to remember; every response is accepted
-	over     *candor.Error        // why no further calls can be opened
-	empty    chan struct{}        // closed when the last call ends; nil unless drained was called
-	early    map[string]time.Time // calls cancelled before they arrived, which can happen over HTTP
-	lates    int64                // late answers that were dropped
-	strays   int64                // number of answers that belong to no call
+	held     int                               // bytes of the open requests
+	late     *gateway.Recent[string, struct{}] // abandoned calls whose answers may still arrive
+	asked    map[string]wire.ID                // requests from the server that the client has not answered
+	crowded  bool                              // there were too many requests to remember; every response is accepted
+	over     *candor.Error                     // why no further calls can be opened
+	empty    chan struct{}                     // closed when the last call ends; nil unless drained was called
+	early    map[string]time.Time              // calls cancelled before they arrived, which can happen over HTTP
+	lates    int64                             // late answers that were dropped
+	strays   int64                             // number of answers that belong to no call
 
 	glued map[string]gluedAnswer // answers that are held back, by the key of their request
 }
@@ -68,6 +68,29 @@ type pending struct {
 	revoked  bool // the client has cancelled it in the meantime
 }
 
+// newPending returns a request of the gateway, whose answer own receives.
+func newPending(id wire.ID, limit time.Duration, own func(*wire.Message)) *pending {
+	now := time.Now()
+	return &pending{key: gateway.IDKey(id), own: own, limit: limit, began: now, due: now.Add(limit)}
+}
+
+// newPendingCall returns a request of a client.
+func newPendingCall(c *gateway.Call) *pending {
+	p := newPending(c.ID(), c.Timeout(), nil)
+	p.call = c
+	if token := c.ProgressToken(); token != nil {
+		p.token = gateway.IDKey(token)
+	}
+	return p
+}
+
+// appendRequest appends a request of the gateway.
+func appendRequest(dst []byte, id wire.ID, method string, params []byte) []byte {
+	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
+	dst = append(append(dst, `,"method":"`+method+`","params":`...), params...)
+	return append(dst, '}')
+}
+
 const (
 	// maxHeld bounds the bytes of all open requests of one connection.
 	maxHeld = 64 << 20
@@ -84,9 +107,8 @@ func (p *clientConn) newServerConn(server *lineWriter) *serverConn {
 	u := p.up
 	return &serverConn{
 		up: u, ctx: p.ctx, session: p.session, unordered: p.unordered, client: p.client, server: server, handshake: &p.handshake, tools: &p.tools, announced: &p.announced,
-		noise:     noise{log: u.Options.Logger, name: u.Options.Name, secrets: u.Secrets.Load()},
 		recording: make(chan struct{}, maxRecordings),
-		open:      map[string]*pending{}, progress: map[string]*pending{}, late: newLateIDs(u.Options.Limits.Late), asked: map[string]wire.ID{},
+		open:      map[string]*pending{}, progress: map[string]*pending{}, late: gateway.NewRecent[string, struct{}](u.Options.Limits.Late), asked: map[string]wire.ID{},
 	}
 }
 
@@ -95,14 +117,14 @@ func (l *serverConn) objection(m *wire.Message) *candor.Error {
 	key := gateway.IDKey(m.ID())
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	_, late := l.late.Get(key)
 	switch {
 	case l.over != nil:
 		return l.over
-	case l.open[key] != nil, l.late.awaits(key): // its answer could be confused with one to the earlier call
-		return candor.New(candor.CodeDuplicateRequestID, "", candor.WithOrigin(candor.PartyGateway, false))
+	case l.open[key] != nil, late: // its answer could be confused with one to the earlier call
+		return gateway.NewError(candor.CodeDuplicateRequestID)
 	case l.calls >= l.up.Options.Limits.Calls, l.held+len(m.Bytes()) > maxHeld:
-		return candor.New(candor.CodeTooManyCalls, "", candor.WithOrigin(candor.PartyGateway, false),
-			candor.WithDetails(map[string]any{"open": l.calls, "openBytes": l.held}))
+		return gateway.NewError(candor.CodeTooManyCalls, "open", l.calls, "openBytes", l.held)
 	default:
 		return nil
 	}
@@ -110,11 +132,7 @@ func (l *serverConn) objection(m *wire.Message) *candor.Error {
 
 // forward opens a call and sends it to the server.
 func (l *serverConn) forward(c *gateway.Call) {
-	p := &pending{call: c, key: gateway.IDKey(c.ID()), limit: c.Timeout(), began: time.Now()}
-	p.due = p.began.Add(p.limit)
-	if token := c.ProgressToken(); token != nil {
-		p.token = gateway.IDKey(wire.ID(token))
-	}
+	p := newPendingCall(c)
 	if e := l.put(p); e != nil {
 		l.client.queue(c.Fail(l.ctx, e))
 		return
@@ -181,7 +199,7 @@ func (l *serverConn) giveUp(p *pending) bool {
 	}
 	l.remove(p)
 	if !p.waiting {
-		l.late.add(p.key)
+		l.late.Put(p.key, struct{}{})
 	}
 	return true
 }
@@ -211,8 +229,7 @@ func (l *serverConn) expire(p *pending) {
 		p.own(nil)
 		return
 	}
-	l.client.send(p.call.Fail(l.ctx, candor.New(candor.CodeCallTimeout, "", candor.WithOrigin(candor.PartyGateway, false),
-		candor.WithDetails(map[string]any{"timeoutMs": p.limit.Milliseconds(), "attempts": p.call.Attempt()}))))
+	l.client.send(p.call.Fail(l.ctx, gateway.NewError(candor.CodeCallTimeout, "timeoutMs", p.limit.Milliseconds(), "attempts", p.call.Attempt())))
 	if p.call.Method() != "initialize" && !p.waiting { // the protocol forbids cancelling initialize, and a waiting call was not sent
 		l.server.send(gateway.CancelNotification(p.call.ID(), "the call did not finish before its deadline"))
 	}
@@ -226,9 +243,7 @@ func (l *serverConn) extend(token wire.ID) {
 	if p == nil || p.waiting {
 		return
 	}
-	if p.due = time.Now().Add(p.limit); p.due.After(p.began.Add(gateway.MaxExtension * p.limit)) {
-		p.due = p.began.Add(gateway.MaxExtension * p.limit)
-	}
+	p.due = p.began.Add(min(time.Since(p.began)+p.limit, gateway.MaxExtension*p.limit))
 }
 
 // again sends a call once more after a pause, unless its deadline or the end of the connection comes first.
@@ -346,44 +361,57 @@ func (l *serverConn) logDropped() {
 	l.mu.Lock()
 	lates, strays := l.lates, l.strays
 	l.mu.Unlock()
-	if lines := l.noise.lines.Load(); lines+lates+strays > 0 {
-		l.up.Options.Logger.InfoContext(l.ctx, "dropped from the server",
-			slog.String("upstream", l.up.Options.Name), slog.Int64("noise", lines), slog.Int64("lateAnswers", lates), slog.Int64("strayAnswers", strays))
+	if lines := l.noise.Load(); lines+lates+strays > 0 {
+		l.up.Options.Logger.InfoContext(l.ctx, "dropped from the server", slog.Int64("noise", lines), slog.Int64("lateAnswers", lates), slog.Int64("strayAnswers", strays))
 	}
 }
 
-// lateIDs holds the ids of abandoned calls whose answers may still arrive. It drops the oldest when it is full.
-type lateIDs struct {
-	limit int
-	has   map[string]struct{}
-	order []string // oldest first, starting at next
-	next  int
+// clock wakes a serverConn when the first of its calls is due. All calls share one timer, because a timer per call would cost
+// more than reading the call. Its fields are guarded by the mutex of the serverConn.
+type clock struct {
+	timer *time.Timer
+	at    time.Time // when it wakes, never later than the first call is due; zero if it is stopped
 }
 
-func newLateIDs(limit int) *lateIDs { return &lateIDs{limit: limit, has: map[string]struct{}{}} }
-
-func (l *lateIDs) add(key string) {
-	if _, ok := l.has[key]; ok {
+// watch ensures that p is ended when it is due. The lock must be held.
+func (l *serverConn) watch(p *pending) {
+	if p.limit <= 0 || !l.clock.at.IsZero() && !p.due.Before(l.clock.at) {
 		return
 	}
-	if len(l.order) < l.limit {
-		l.order = append(l.order, key)
-	} else {
-		delete(l.has, l.order[l.next])
-		l.order[l.next] = key
-		l.next = (l.next + 1) % l.limit
+	l.clock.at = p.due
+	if l.clock.timer == nil {
+		l.clock.timer = time.AfterFunc(time.Until(p.due), l.wake)
+		return
 	}
-	l.has[key] = struct{}{}
+	l.clock.timer.Reset(time.Until(p.due))
 }
 
-// arrived reports whether an answer belongs to an abandoned call, and removes that call.
-func (l *lateIDs) arrived(key string) bool {
-	_, ok := l.has[key]
-	delete(l.has, key)
-	return ok
+// wake ends the calls that are due, and schedules the next wake-up.
+func (l *serverConn) wake() {
+	for _, p := range l.overdue() {
+		go func() { // each call is recorded without waiting for the others
+			defer l.work.Done()
+			l.expire(p)
+		}()
+	}
 }
 
-func (l *lateIDs) awaits(key string) bool {
-	_, ok := l.has[key]
-	return ok
+// overdue returns the calls that are due and adds each to l.work, so that the session does not end before they are answered.
+func (l *serverConn) overdue() (due []*pending) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.clock.at = time.Time{}
+	if l.over != nil {
+		return nil
+	}
+	now := time.Now()
+	for _, p := range l.open {
+		if p.limit > 0 && !p.due.After(now) {
+			l.work.Add(1) // under the lock, so that the end of the connection either waits for it or has already happened
+			due = append(due, p)
+		} else {
+			l.watch(p)
+		}
+	}
+	return due
 }

@@ -437,16 +437,6 @@ func TestTheExcerptOfAnAnswerToNothingIsShortAndWithoutSecrets(t *testing.T) {
 	})
 }
 
-func TestLateIDsAreBounded(t *testing.T) {
-	late := newLateIDs(3)
-	for _, key := range []string{"1", "2", "3", "4", "4"} {
-		late.add(key)
-	}
-	if late.awaits("1") || !late.awaits("2") || !late.arrived("4") || late.arrived("4") || len(late.has) > 3 {
-		t.Errorf("%+v", late)
-	}
-}
-
 // Over HTTP a cancellation may overtake its call. On a stream it cannot, and an id may be reused.
 func TestACancellationThatComesFirstIsNotLost(t *testing.T) {
 	for _, jumbled := range []bool{true, false} {

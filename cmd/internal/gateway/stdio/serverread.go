@@ -2,7 +2,6 @@ package stdio
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 
@@ -126,9 +125,8 @@ func (l *serverConn) closeFailed(p *pending, answer gateway.Answer, write func([
 
 // rescue answers a call whose handling panicked.
 func (l *serverConn) rescue(p *pending) {
-	if r := recover(); r != nil {
-		l.up.Options.Logger.ErrorContext(l.ctx, "a panic while a call was closed", slog.String("upstream", l.up.Options.Name), slog.String("panic", contract.Bound(fmt.Sprint(r), gateway.MaxNoiseBytes)))
-		l.client.send(p.call.Fail(l.ctx, candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyGateway, false))))
+	if l.up.LogPanic(l.ctx, "closing a call", recover()) {
+		l.client.send(p.call.Fail(l.ctx, gateway.NewError(candor.CodeInternalError)))
 	}
 }
 
@@ -162,7 +160,7 @@ func (l *serverConn) remember(id wire.ID) {
 // dropped handles an answer to no open call: it is late, or was never requested.
 func (l *serverConn) dropped(m *wire.Message) {
 	l.mu.Lock()
-	late := l.late.arrived(gateway.IDKey(m.ID()))
+	late := l.late.Delete(gateway.IDKey(m.ID()))
 	if late {
 		l.up.CountLate()
 		l.lates++
@@ -196,11 +194,22 @@ func (l *serverConn) malformed(m *wire.Message) {
 	p := l.takeAnswered(m)
 	switch {
 	case p == nil:
-		l.noise.add(l.ctx, m.Bytes(), true)
+		l.logNoise(m.Bytes(), true)
 	case p.call == nil:
 		p.own(nil)
 	default:
 		l.closeBadly(p, m)
+	}
+}
+
+// maxNoiseLines is the number of lines that are logged.
+const maxNoiseLines = 10
+
+// logNoise counts a line that is not a message, or the beginning of one, and logs the first few. Clients do not see them.
+func (l *serverConn) logNoise(line []byte, whole bool) {
+	if l.noise.Add(1) <= maxNoiseLines {
+		l.up.Options.Logger.WarnContext(l.ctx, "the server printed a line that is not a JSON-RPC message",
+			slog.String("noise", gateway.Excerpt(l.up.Secrets.Load().Redact(line), whole, gateway.MaxNoiseBytes)))
 	}
 }
 
@@ -225,7 +234,7 @@ func (l *serverConn) closeBadly(p *pending, m *wire.Message) {
 func (l *serverConn) oversize(line framing.Line) {
 	id := wire.PeekID(line.Head, line.Tail)
 	if id == nil {
-		l.noise.add(l.ctx, line.Head, false)
+		l.logNoise(line.Head, false)
 		return
 	}
 	if p := l.take(gateway.IDKey(id)); p != nil {
@@ -258,8 +267,7 @@ func (l *serverConn) fail(p *pending, e *candor.Error) {
 
 // malformedError returns the error for an answer that cannot be delivered.
 func malformedError(flaw wireflaw.Flaw) *candor.Error {
-	return candor.New(candor.CodeUpstreamMalformed, "", candor.WithOrigin(candor.PartyGateway, false),
-		candor.WithDetails(map[string]any{"flaw": flaw.String(), "reason": flaw.Reason()}))
+	return gateway.NewError(candor.CodeUpstreamMalformed, "flaw", flaw.String(), "reason", flaw.Reason())
 }
 
 // passReady forwards the line by which a JSON-RPC harness announces that it is ready, and reports whether m is that line. It is

@@ -1,11 +1,14 @@
 package stdio
 
 import (
+	"context"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 	"github.com/candor-mcp/candor/internal/testing/planted"
 )
@@ -20,9 +23,9 @@ func TestNoSecretOnStderrOrStdoutGetsOut(t *testing.T) {
 			tail := &stderrTail{to: passed, redact: true}
 			tail.drain(strings.NewReader("starting\n" + text + "\nover\n"))
 			log := &gatewaytest.LockedBuffer{}
-			heard := noise{log: slog.New(slog.NewTextHandler(log, nil))}
+			l := loggingConn(log)
 			for line := range strings.Lines(text) {
-				heard.add(t.Context(), []byte(strings.TrimSuffix(line, "\n")), true)
+				l.logNoise([]byte(strings.TrimSuffix(line, "\n")), true)
 			}
 			for where, got := range map[string]string{"tail": tail.text(), "stderr": passed.String(), "log": log.String()} {
 				if strings.Contains(got, secret) {
@@ -31,6 +34,12 @@ func TestNoSecretOnStderrOrStdoutGetsOut(t *testing.T) {
 			}
 		}
 	}
+}
+
+// loggingConn returns a connection whose log is written to w.
+func loggingConn(w io.Writer) *serverConn {
+	up := gateway.New(gateway.Options{Logger: slog.New(slog.NewTextHandler(w, nil))})
+	return newClientConn(context.Background(), up, io.Discard).newServerConn(newLineWriter(io.Discard, 0))
 }
 
 func TestASecretIsNotShownInPartsWhereverItIsCut(t *testing.T) {
@@ -45,8 +54,7 @@ func TestASecretIsNotShownInPartsWhereverItIsCut(t *testing.T) {
 				t.Fatalf("%s, cut at %d: %.200s", maker.Kind, back, got)
 			}
 			log := &gatewaytest.LockedBuffer{}
-			heard := noise{log: slog.New(slog.NewTextHandler(log, nil))}
-			heard.add(t.Context(), []byte("refused "+secret[:back]), false)
+			loggingConn(log).logNoise([]byte("refused "+secret[:back]), false)
 			if back > 8 && strings.Contains(log.String(), secret[:back]) {
 				t.Fatalf("%s, cut at %d: %s", maker.Kind, back, log)
 			}

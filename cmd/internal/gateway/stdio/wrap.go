@@ -106,7 +106,7 @@ func (w *supervisor) supervise(server *process) Exit {
 		if !died || w.finished() {
 			return Exit{HungUp: w.clientGone(), Server: server.status}
 		}
-		w.up.Options.Logger.ErrorContext(w.ctx, "the server ended", slog.String("upstream", w.up.Options.Name), slog.String("status", server.status.String()))
+		w.up.Options.Logger.ErrorContext(w.ctx, "the server ended", slog.String("status", server.status.String()))
 		next := w.restart()
 		if next == nil {
 			w.linger(goneError(w.up, server))
@@ -124,12 +124,12 @@ func (w *supervisor) serve(server *process, again bool) (died bool) {
 	go func() {
 		defer close(silent)
 		if err := l.read(server); err != nil {
-			w.up.Options.Logger.ErrorContext(w.ctx, "reading from the server", slog.String("upstream", w.up.Options.Name), slog.Any("error", err))
+			w.up.Options.Logger.ErrorContext(w.ctx, "reading from the server", slog.Any("error", err))
 		}
 	}()
 	defer server.close()
 	if err := w.replayHandshake(l, server, silent, again); err != nil {
-		w.up.Options.Logger.ErrorContext(w.ctx, "the server cannot take over", slog.String("upstream", w.up.Options.Name), slog.Any("error", err))
+		w.up.Options.Logger.ErrorContext(w.ctx, "the server cannot take over", slog.Any("error", err))
 		server.kill()
 		died = true
 	} else {
@@ -210,7 +210,7 @@ func (w *supervisor) interruptWrites(patience time.Duration) {
 // reportUndelivered logs that answers were dropped because the client did not read them.
 func (w *supervisor) reportUndelivered() {
 	if w.interrupted.Load() {
-		w.up.Options.Logger.WarnContext(w.ctx, "the client did not read its last answers", slog.String("upstream", w.up.Options.Name),
+		w.up.Options.Logger.WarnContext(w.ctx, "the client did not read its last answers",
 			slog.Int64("messages", w.client.client.undelivered()))
 	}
 }
@@ -225,7 +225,7 @@ func (w *supervisor) replayHandshake(l *serverConn, server *process, silent <-ch
 	defer cancel(nil)
 	same, err := w.client.handshake.replay(ctx, l)
 	if err == nil && !same {
-		w.up.Options.Logger.WarnContext(w.ctx, "the server offers something else than before it was started again", slog.String("upstream", w.up.Options.Name))
+		w.up.Options.Logger.WarnContext(w.ctx, "the server offers something else than before it was started again")
 	}
 	return err
 }
@@ -265,7 +265,7 @@ func (w *supervisor) watch(l *serverConn, server *process, silent <-chan struct{
 		return w.drain(l, server)
 	case <-l.server.broken: // the server closed its input, or has not read it for as long as a call may take
 		if errors.Is(l.server.failure(), os.ErrDeadlineExceeded) {
-			w.up.Options.Logger.ErrorContext(w.ctx, "the server does not read its input", slog.String("upstream", w.up.Options.Name))
+			w.up.Options.Logger.ErrorContext(w.ctx, "the server does not read its input")
 			server.kill()
 		}
 		return true
@@ -329,10 +329,10 @@ func (w *supervisor) restart() *process {
 		w.starts = append(w.starts, time.Now())
 		server, err := w.child.start()
 		if err == nil {
-			w.up.Options.Logger.WarnContext(w.ctx, "the server was started again", slog.String("upstream", w.up.Options.Name), slog.Int("try", len(w.starts)))
+			w.up.Options.Logger.WarnContext(w.ctx, "the server was started again", slog.Int("try", len(w.starts)))
 			return server
 		}
-		w.up.Options.Logger.ErrorContext(w.ctx, "the server could not be started again", slog.String("upstream", w.up.Options.Name), slog.Any("error", err))
+		w.up.Options.Logger.ErrorContext(w.ctx, "the server could not be started again", slog.Any("error", err))
 	}
 }
 
