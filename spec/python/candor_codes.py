@@ -321,7 +321,7 @@ class Code:
     after_ms: Optional[int]
     status: Status
     since: str
-    aliases: tuple[str, ...]  # other spellings met on the wire
+    aliases: tuple[str, ...]  # other spellings that servers use
     message: str  # the public sentence
     action: str  # what to do
 
@@ -1629,7 +1629,7 @@ _Required = TypedDict(
 
 
 class CandorError(_Required, total=False):
-    """The canonical error as it stands in JSON."""
+    """The canonical error as a JSON object."""
 
     suggestion: str
     details: Any
@@ -1662,7 +1662,7 @@ def is_retry(value: object) -> TypeGuard[Retry]:
 
 
 def is_candor_error(value: object) -> TypeGuard[CandorError]:
-    """Report whether a value is a canonical error: all required members, and a code registered as it says."""
+    """Report whether a value is a canonical error: all required members, and a registered code with its class and number."""
     if not isinstance(value, dict) or not isinstance(value.get("origin"), dict):
         return False
     code = find_code(str(value.get("domain")), str(value.get("code")))

@@ -24,7 +24,7 @@ export type Retry =
 
 export type RetryKind = Retry["kind"];
 
-/** Who a failure comes from. */
+/** The party that failed. */
 export type Party = "tool" | "server" | "gateway" | "transport" | "client";
 
 export type Status = "active" | "reserved" | "deprecated";
@@ -32,7 +32,7 @@ export type Status = "active" | "reserved" | "deprecated";
 /** A value that JSON can hold. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
 
-/** The vocabularies, each with the numbers it owns. */
+/** The vocabularies, each with its range of numbers. */
 export const domains = [
   { name: "common", from: 1000, to: 1099, title: "Common" },
   { name: "python", from: 2000, to: 2099, title: "Python execution" },
@@ -1281,7 +1281,7 @@ export const codes = [
 /** A registered symbol. Two domains may share one. */
 export type Code = (typeof codes)[number]["symbol"];
 
-/** What the catalogue says about a code. */
+/** A registered code with its row of the catalogue. */
 export interface CodeInfo {
   readonly symbol: Code;
   readonly domain: Domain;
@@ -1293,15 +1293,15 @@ export interface CodeInfo {
   readonly retry: Retry;
   readonly status: Status;
   readonly since: string;
-  /** Other spellings met on the wire. */
+  /** Other spellings that servers use. */
   readonly aliases: readonly string[];
   /** The public sentence. */
   readonly message: string;
-  /** What to do. */
+  /** What to do next. */
   readonly action: string;
 }
 
-/** One thing wrong with the arguments of a call. */
+/** One argument that does not fit the schema. */
 export interface Issue {
   /** JSON Pointer of the argument itself. */
   readonly path: string;
@@ -1364,7 +1364,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 const parties: readonly unknown[] = ["tool", "server", "gateway", "transport", "client"];
 
-/** Tells whether a value is one of the three forms of retry advice. */
+/** Reports whether a value is one of the three forms of retry advice. */
 export function isRetry(value: unknown): value is Retry {
   if (!isObject(value)) return false;
   const members = Object.keys(value).length;
@@ -1379,7 +1379,7 @@ export function isRetry(value: unknown): value is Retry {
   }
 }
 
-/** Tells whether a value is a canonical error: all required members, and a code that is registered as it says. */
+/** Reports whether a value is a canonical error: all required members, and a registered code with its own class and number. */
 export function isCandorError(value: unknown): value is CandorError {
   if (!isObject(value) || !isObject(value.origin)) return false;
   const known = findCode(String(value.domain), String(value.code));
@@ -1408,9 +1408,9 @@ export type ReadError = Omit<CandorError, "code" | "domain" | "number" | "origin
 const classNames: readonly unknown[] = ["bad_request", "not_found", "denied", "conflict", "precondition", "rate_limited", "unavailable", "timeout", "cancelled", "too_large", "unsupported", "corrupt", "internal"];
 
 /**
- * Reads a canonical error, also one of a later version of the contract: a code that is not registered is kept as it is, and its class
- * and retry advice are what to act on. A class that is not known is read as "internal". It is undefined for anything else, and for
- * a registered code with another class or number than the catalogue's.
+ * Reads a canonical error, also one of a later version of the contract: an unregistered code is kept, and the caller acts on its class
+ * and retry advice. An unknown class is read as "internal". The result is undefined for any other value, and for a registered code
+ * with another class or number than the catalogue's.
  */
 export function readCandorError(value: unknown): ReadError | undefined {
   if (isCandorError(value)) return value;
