@@ -82,16 +82,27 @@ func (s *State) Root() *os.Root { return s.root }
 // Dir returns the path of the folder.
 func (s *State) Dir() string { return s.dir }
 
+// Folder opens a folder below the state folder and creates it if necessary. The caller closes it.
+func (s *State) Folder(name string) (*os.Root, error) {
+	if err := s.root.MkdirAll(name, 0o700); err != nil {
+		return nil, err
+	}
+	return s.root.OpenRoot(name)
+}
+
 // Save writes v as JSON to a file and syncs it.
-func (s *State) Save(name string, v any) error {
+func (s *State) Save(name string, v any) error { return SaveJSON(s.root, name, v) }
+
+// SaveJSON is [State.Save] for a folder below the state folder.
+func SaveJSON(root *os.Root, name string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := s.root.MkdirAll(path.Dir(name), 0o700); err != nil {
+	if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
 		return err
 	}
-	return durable.WriteFile(s.root, name, append(data, '\n'), 0o600)
+	return durable.WriteFile(root, name, append(data, '\n'), 0o600)
 }
 
 // Load decodes a file into v. found is false if the file does not exist.

@@ -161,11 +161,7 @@ func (a *Admin) Verify(ctx context.Context, task string) (*Verification, error) 
 
 // FindTask returns the id of the only task whose id begins with typed.
 func (a *Admin) FindTask(ctx context.Context, typed string) (string, error) {
-	var ids []string
-	err := a.store.View(ctx, func(tx *store.Tx) (err error) {
-		ids, err = tx.TaskIDs(typed, 2)
-		return err
-	})
+	ids, err := store.Get(ctx, a.store, func(tx *store.Tx) ([]string, error) { return tx.TaskIDs(typed, 2) })
 	switch {
 	case err != nil:
 		return "", err

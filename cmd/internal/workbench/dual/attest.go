@@ -61,12 +61,9 @@ func (s *System) append(ctx context.Context, b *workbench.Bench, e ledger.Entry,
 	if b.Ledger() == "" {
 		return store.Place{}, nil
 	}
-	err := s.store.View(ctx, func(tx *store.Tx) (err error) {
-		a.Store, err = tx.ID()
-		return err
-	})
+	id, err := store.Get(ctx, s.store, (*store.Tx).ID)
 	if err == nil {
-		err = s.attestOpened(ctx, b, a.Store)
+		a.Store, err = id, s.attestOpened(ctx, b, id)
 	}
 	if err != nil {
 		return store.Place{}, err
@@ -118,11 +115,7 @@ func (s *System) attestPending(ctx context.Context, b *workbench.Bench) error {
 	}
 	e := ledger.Entry{Kind: ledger.KindSuccess, Tool: "attest"}
 	for {
-		var pending []trail.Record
-		err := s.store.View(ctx, func(tx *store.Tx) (err error) {
-			pending, err = tx.Unattested(pendingBatch)
-			return err
-		})
+		pending, err := store.Get(ctx, s.store, func(tx *store.Tx) ([]trail.Record, error) { return tx.Unattested(pendingBatch) })
 		if err != nil || len(pending) == 0 {
 			return s.attestPendingRoots(ctx, b, e, err)
 		}
@@ -138,11 +131,8 @@ func (s *System) attestPendingRoots(ctx context.Context, b *workbench.Bench, e l
 	if err != nil {
 		return err
 	}
-	var pending []store.Session
-	if err := s.store.View(ctx, func(tx *store.Tx) (err error) {
-		pending, err = tx.UnattestedSessions()
-		return err
-	}); err != nil {
+	pending, err := store.Get(ctx, s.store, (*store.Tx).UnattestedSessions)
+	if err != nil {
 		return err
 	}
 	for i := range pending {

@@ -179,17 +179,14 @@ func (s *System) consensusFinality() workbench.Tool {
 		Input: `{"round_id":` + roundSchema + `}`, Required: []string{"round_id"}, ReadOnly: true, Idempotent: true,
 		Codes: []candor.Code{dualcode.RoundNotFound, dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in voteArgs) (any, error) {
-			var out standing
-			err := s.store.View(ctx, func(tx *store.Tx) error {
+			return store.Get(ctx, s.store, func(tx *store.Tx) (standing, error) {
 				r, err := findRound(tx, in.RoundID)
 				if err != nil {
-					return err
+					return standing{}, err
 				}
 				equivocations, err := tx.Equivocations(r.ID)
-				out = standingOf(r, equivocations)
-				return err
+				return standingOf(r, equivocations), err
 			})
-			return out, err
 		}),
 	}
 }

@@ -105,11 +105,7 @@ func (s *System) databaseAttested(ctx context.Context, b *workbench.Bench) error
 	if err != nil {
 		return err
 	}
-	var id string
-	err = s.store.View(ctx, func(tx *store.Tx) (err error) {
-		id, err = tx.ID()
-		return err
-	})
+	id, err := store.Get(ctx, s.store, (*store.Tx).ID)
 	if errors.Is(err, store.ErrNotFound) {
 		return errors.New("the id of the database was removed (hint: restore " + store.FileName + " from a copy)")
 	}

@@ -131,12 +131,7 @@ func (s *System) merkleRoot() workbench.Tool {
 		Required: []string{"session_id"}, ReadOnly: true, Idempotent: true,
 		Codes: []candor.Code{dualcode.SessionNotFound, dualcode.NotFinalized, dualcode.NotFound, dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in sessionArgs) (any, error) {
-			var out rooted
-			err := s.store.View(ctx, func(tx *store.Tx) (err error) {
-				out, err = rootOf(tx, in)
-				return err
-			})
-			return out, err
+			return store.Get(ctx, s.store, func(tx *store.Tx) (rooted, error) { return rootOf(tx, in) })
 		}),
 	}
 }

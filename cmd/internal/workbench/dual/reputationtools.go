@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
@@ -20,13 +22,11 @@ type agentArgs struct {
 }
 
 // scoreOf computes the score of an agent from its recorded outcomes.
-func (s *System) scoreOf(ctx context.Context, agent string) (score reputation.Score, err error) {
-	err = s.store.View(ctx, func(tx *store.Tx) error {
+func (s *System) scoreOf(ctx context.Context, agent string) (reputation.Score, error) {
+	return store.Get(ctx, s.store, func(tx *store.Tx) (reputation.Score, error) {
 		counts, err := tx.OutcomeCounts(agent)
-		score = reputation.Of(agent, counts[agent])
-		return err
+		return reputation.Of(agent, counts[agent]), err
 	})
-	return score, err
 }
 
 func (s *System) reputationGet() workbench.Tool {
@@ -48,12 +48,8 @@ func (s *System) reputationHistory() workbench.Tool {
 		Input:    `{"agent_id":` + property(agentSchema, "The agent.") + `,"before":{"type":"integer","minimum":1,"description":"Only outcomes with a smaller number."},"limit":` + limitSchema + `}`,
 		Required: []string{"agent_id"}, ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in agentArgs) (any, error) {
-			var all []store.Outcome
 			limit := orDefault(in.Limit)
-			err := s.store.View(ctx, func(tx *store.Tx) (err error) {
-				all, err = tx.Outcomes(in.AgentID, in.Before, limit+1)
-				return err
-			})
+			all, err := store.Get(ctx, s.store, func(tx *store.Tx) ([]store.Outcome, error) { return tx.Outcomes(in.AgentID, in.Before, limit+1) })
 			more := len(all) > limit
 			if more {
 				all = all[:limit]
@@ -86,16 +82,13 @@ func (s *System) reputationLeaderboard() workbench.Tool {
 }
 
 func (s *System) reputationCheckGates() workbench.Tool {
-	names := ""
-	for i, g := range reputation.Gates() {
-		if i > 0 {
-			names += ","
-		}
-		names += `"` + g.Name + `"`
+	var names []string
+	for _, g := range reputation.Gates() {
+		names = append(names, strconv.Quote(g.Name))
 	}
 	return workbench.Tool{
 		Name: "reputation_check_gates", Title: "Gates of an agent", About: "Say which gates the reputation of an agent passes, and what is missing at the others.",
-		Input:    `{"agent_id":` + property(agentSchema, "The agent.") + `,"gate":{"type":"string","enum":[` + names + `],"description":"Only this gate."}}`,
+		Input:    `{"agent_id":` + property(agentSchema, "The agent.") + `,"gate":{"type":"string","enum":[` + strings.Join(names, ",") + `],"description":"Only this gate."}}`,
 		Required: []string{"agent_id"}, ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in agentArgs) (any, error) {
 			score, err := s.scoreOf(ctx, in.AgentID)

@@ -114,12 +114,8 @@ func (s *System) taskGet() workbench.Tool {
 	return workbench.Tool{
 		Name: "task_get", Title: "Get a task", About: "Return a task.", Input: `{"id":` + property(uuidSchema, "The id of the task.") + `}`, Required: []string{"id"},
 		ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.NotFound, dualcode.DBBusy},
-		Run: handle(func(ctx context.Context, _ *workbench.Call, in taskArgs) (t any, err error) {
-			err = s.store.View(ctx, func(tx *store.Tx) error {
-				t, err = findTask(tx, in.ID)
-				return err
-			})
-			return t, err
+		Run: handle(func(ctx context.Context, _ *workbench.Call, in taskArgs) (any, error) {
+			return store.Get(ctx, s.store, func(tx *store.Tx) (*tasks.Task, error) { return findTask(tx, in.ID) })
 		}),
 	}
 }
@@ -208,12 +204,8 @@ func (s *System) taskNextActions() workbench.Tool {
 		Name: "task_next_actions", Title: "Next actions of a task", About: "Say what may follow for a task: the statuses that it can change to now, and what is missing.",
 		Input: `{"id":` + property(uuidSchema, "The id of the task.") + `}`, Required: []string{"id"},
 		ReadOnly: true, Idempotent: true, Codes: []candor.Code{dualcode.NotFound, dualcode.DBBusy},
-		Run: handle(func(ctx context.Context, _ *workbench.Call, in taskArgs) (a any, err error) {
-			err = s.store.View(ctx, func(tx *store.Tx) error {
-				a, err = nextActions(tx, in.ID)
-				return err
-			})
-			return a, err
+		Run: handle(func(ctx context.Context, _ *workbench.Call, in taskArgs) (any, error) {
+			return store.Get(ctx, s.store, func(tx *store.Tx) (*actions, error) { return nextActions(tx, in.ID) })
 		}),
 	}
 }

@@ -65,11 +65,8 @@ func (v *verification) ledger(ctx context.Context) (count int, err error) {
 }
 
 // storeID returns the id of the database; "" if it was removed.
-func (v *verification) storeID(ctx context.Context) (id string, err error) {
-	err = v.db.View(ctx, func(tx *store.Tx) (err error) {
-		id, err = tx.ID()
-		return err
-	})
+func (v *verification) storeID(ctx context.Context) (string, error) {
+	id, err := store.Get(ctx, v.db, (*store.Tx).ID)
 	if errors.Is(err, store.ErrNotFound) {
 		v.other("the id of the database was removed")
 		return "", nil

@@ -178,8 +178,9 @@ func (k *System) adoptChecked(staged *workspace.Staged, ch *change) error {
 	}
 	found, err := staged.Adopt()
 	if code := candor.CodeOf(err); code == kaizacode.PathNotFound || code == kaizacode.FileNotFound {
-		return candor.New(kaizacode.PreflightFailed, "The checks removed a folder of the change; they were "+ch.checkNames()+".", candor.WithCause(err),
-			candor.WithDetails(map[string]any{"checks": ch.checkNames()}), candor.WithSuggestion("Ask the operator to look at these checks: one of them removes files."))
+		checks := strings.Join(ch.checkNames(), ", ")
+		return candor.New(kaizacode.PreflightFailed, "The checks removed a folder of the change; they were "+checks+".", candor.WithCause(err),
+			candor.WithDetails(map[string]any{"checks": checks}), candor.WithSuggestion("Ask the operator to look at these checks: one of them removes files."))
 	}
 	if err != nil {
 		return err
@@ -204,13 +205,13 @@ func (k *System) adoptChecked(staged *workspace.Staged, ch *change) error {
 	return nil
 }
 
-// checkNames lists the checks that follow the change.
-func (ch *change) checkNames() string {
+// checkNames returns the names of the checks that follow the change.
+func (ch *change) checkNames() []string {
 	names := make([]string, 0, len(ch.checks))
 	for _, check := range ch.checks {
 		names = append(names, check.Name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // undo restores the files because of err and returns err if that works.

@@ -39,11 +39,6 @@ func (k *System) begun(c *workbench.Call, name, hash string) (*openWorkspace, wo
 	return d, p, ch, k.needsPlan(d, ch)
 }
 
-// existing reads a file to be changed and checks its hash, if one was given.
-func existing(d *openWorkspace, p workspace.Path, previous string) (*workspace.File, error) {
-	return current(d, p, previous, true)
-}
-
 type moveArgs struct {
 	Path         string `json:"path"`
 	To           string `json:"to"`
@@ -79,7 +74,7 @@ func (k *System) move(ctx context.Context, c *workbench.Call, in moveArgs) (work
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	from, err := existing(d, p, in.PreviousHash)
+	from, err := current(d, p, in.PreviousHash, true)
 	if err != nil {
 		return workbench.Reply{}, err
 	}
@@ -142,7 +137,7 @@ func (k *System) delete(ctx context.Context, c *workbench.Call, in deleteArgs) (
 		ch.files = []workspace.Change{{Path: p, Folder: true, Delete: true}}
 		return k.finish(ctx, c, d, ch)
 	}
-	before, err := existing(d, p, in.PreviousHash)
+	before, err := current(d, p, in.PreviousHash, true)
 	if err != nil {
 		return workbench.Reply{}, err
 	}
@@ -211,7 +206,7 @@ func (k *System) chmod(ctx context.Context, c *workbench.Call, in executableArgs
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	before, err := existing(d, p, in.PreviousHash)
+	before, err := current(d, p, in.PreviousHash, true)
 	if err != nil {
 		return workbench.Reply{}, err
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
-	"github.com/candor-mcp/candor/internal/durable"
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
@@ -66,14 +65,7 @@ func (k *System) failed(_ context.Context, c *workbench.Call, e *candor.Error) {
 }
 
 func saveLock(state *os.Root, l *Lock) error {
-	data, err := json.MarshalIndent(l, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := state.MkdirAll(locksFolder, 0o700); err != nil {
-		return err
-	}
-	return durable.WriteFile(state, lockFile(l.Session), append(data, '\n'), 0o600)
+	return workbench.SaveJSON(state, lockFile(l.Session), l)
 }
 
 // loadLock returns the lock of a session, or nil. A damaged lock file also locks the session.

@@ -47,10 +47,6 @@ func (k *System) recoverAll(ctx context.Context, b *workbench.Bench) {
 	}
 }
 
-func (k *System) recover(ctx context.Context, b *workbench.Bench, root string) ([]recovered, error) {
-	return k.recoverIn(ctx, b, stateOf(root))
-}
-
 // recoverIn recovers the changes of one workspace, unless another process is changing it.
 func (k *System) recoverIn(ctx context.Context, b *workbench.Bench, folder string) ([]recovered, error) {
 	state, err := k.o.State.Root().OpenRoot(folder)

@@ -81,7 +81,7 @@ func (r *Review) Approve(ctx context.Context, hash, by, note string, within plan
 	err = r.decide(ctx, decision{
 		action: "approve", hash: hash, by: by, about: limitsRecorded(note, at, within),
 		do: func(plans *plan.Store) (err error) {
-			stored, err = plans.ApproveWithin(hash, by, note, at, within)
+			stored, err = plans.Approve(hash, by, note, at, within)
 			return err
 		},
 		undo: func() error {
@@ -178,13 +178,9 @@ func (r *Review) decide(ctx context.Context, d decision) error {
 		return err
 	}
 	defer func() { _ = lock.Close() }() // the kernel releases it on exit
-	call := rand.Text()
-	var effect *ledger.Effect
-	if r.trail != nil {
-		if effect, err = r.trail.Reserve(ctx, r.entry(d)); err != nil {
-			return err
-		}
-		call = effect.Call()
+	call, effect, err := r.reserve(ctx, r.entry(d))
+	if err != nil {
+		return err
 	}
 	plans, files := r.k.planStore(r.d, call, note{Tool: "workbench " + d.action, Plan: d.hash})
 	err = d.do(plans)
@@ -239,12 +235,27 @@ func (r *Review) entry(d decision) ledger.Entry {
 	return ledger.Entry{Tool: "workbench " + d.action, Role: Operator, WorkspaceRoot: r.Root(), PlanHash: d.hash, SessionID: d.session, Data: candor.DetailsOf(data)}
 }
 
+// reserve reserves an effect in the trail. It returns the id of the call, and a nil effect if there is no trail.
+func (r *Review) reserve(ctx context.Context, e ledger.Entry) (call string, effect *ledger.Effect, err error) {
+	if r.trail == nil {
+		return rand.Text(), nil, nil
+	}
+	if effect, err = r.trail.Reserve(ctx, e); err != nil {
+		return "", nil, err
+	}
+	return effect.Call(), effect, nil
+}
+
 // complete records the end of a decision, if there is a trail.
 func (r *Review) complete(ctx context.Context, d decision, effect *ledger.Effect, failed error) error {
+	return endEffect(ctx, effect, r.entry(d), failed)
+}
+
+// endEffect completes an effect with an entry; effect is nil if there is no trail.
+func endEffect(ctx context.Context, effect *ledger.Effect, end ledger.Entry, failed error) error {
 	if effect == nil {
 		return nil
 	}
-	end := r.entry(d)
 	end.Outcome = ledger.OutcomeOK
 	if failed != nil {
 		end.Outcome, end.Code = ledger.OutcomeError, candor.CodeOf(failed)

@@ -44,7 +44,7 @@ func (k *System) begin(ctx context.Context, c *workbench.Call, in beginArgs) (wo
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	recovered, err := k.recover(ctx, c.Bench(), d.folder.Root())
+	recovered, err := k.recoverIn(ctx, c.Bench(), stateOf(d.folder.Root()))
 	if err == nil {
 		err = d.inheritLocks(in.Role)
 	}

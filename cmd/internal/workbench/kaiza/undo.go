@@ -2,7 +2,6 @@ package kaiza
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -93,28 +92,13 @@ func (r *Review) Undo(ctx context.Context, id, by string) (undone string, target
 
 // carryOut reserves, commits and completes the undo. If its end cannot be recorded, the undo is reverted.
 func (r *Review) carryOut(ctx context.Context, target PastChange, back []workspace.Change, by string) (id string, err error) {
-	entry := func() ledger.Entry {
-		return ledger.Entry{Tool: undoTool, Role: Operator, WorkspaceRoot: r.Root(), PlanHash: target.Plan,
-			Data: candor.DetailsOf(map[string]any{"files": changed(back), "undoes": target.ID, "by": by})}
+	entry := ledger.Entry{Tool: undoTool, Role: Operator, WorkspaceRoot: r.Root(), PlanHash: target.Plan,
+		Data: candor.DetailsOf(map[string]any{"files": changed(back), "undoes": target.ID, "by": by})}
+	id, effect, err := r.reserve(ctx, entry)
+	if err != nil {
+		return "", err
 	}
-	id = rand.Text()
-	complete := func(error) error { return nil }
-	if r.trail != nil {
-		effect, err := r.trail.Reserve(ctx, entry())
-		if err != nil {
-			return "", err
-		}
-		id = effect.Call()
-		complete = func(failed error) error {
-			end := entry()
-			end.Outcome = ledger.OutcomeOK
-			if failed != nil {
-				end.Outcome, end.Code = ledger.OutcomeError, candor.CodeOf(failed)
-			}
-			_, err := effect.Complete(ctx, end)
-			return err
-		}
-	}
+	complete := func(failed error) error { return endEffect(ctx, effect, entry, failed) }
 	about, err := json.Marshal(note{Tool: undoTool, Plan: target.Plan, Undoes: target.ID, By: by})
 	if err != nil {
 		return "", err

@@ -62,21 +62,13 @@ func (k *System) open(root string) (*openWorkspace, error) {
 	if err := k.guarded(folder.Root()); err != nil {
 		return nil, errors.Join(err, folder.Close())
 	}
-	state, err := k.stateFolder(folder.Root())
+	state, err := k.o.State.Folder(stateOf(folder.Root()))
 	if err != nil {
 		return nil, errors.Join(notSetUp(err), folder.Close())
 	}
 	d := &openWorkspace{folder: folder, state: state}
 	d.plans, _ = k.planStore(d, "", note{})
 	return d, nil
-}
-
-func (k *System) stateFolder(root string) (*os.Root, error) {
-	name := stateOf(root)
-	if err := k.o.State.Root().MkdirAll(name, 0o700); err != nil {
-		return nil, err
-	}
-	return k.o.State.Root().OpenRoot(name)
 }
 
 // notSetUp returns SESSION_INITIALIZATION_FAILED for an error in the server's state.

@@ -84,10 +84,7 @@ func (k *System) write(ctx context.Context, c *workbench.Call, in writeArgs) (wo
 	}
 	ch.files = []workspace.Change{{Path: p, Before: before, After: after, MakeDirs: in.MakeDirs || ch.report, Mode: modeWith(before, in.Executable)}}
 	done, err := k.finish(ctx, c, d, ch)
-	if candor.CodeOf(err) == kaizacode.PathNotFound && !ch.files[0].MakeDirs {
-		err = candor.From(err).With(candor.WithSuggestion("Give make_dirs: true to have the missing folders made, or choose a folder that exists."))
-	}
-	return done, err
+	return done, orMakeDirs(err, ch.files[0].MakeDirs)
 }
 
 // finish applies a change and returns the reply.
@@ -96,11 +93,7 @@ func (k *System) finish(ctx context.Context, c *workbench.Call, d *openWorkspace
 	if err := k.apply(ctx, c, d, ch); err != nil {
 		return workbench.Reply{}, err
 	}
-	checks := make([]string, 0, len(ch.checks))
-	for _, check := range ch.checks {
-		checks = append(checks, check.Name)
-	}
-	out := map[string]any{"files": ch.summary(), "checks": checks}
+	out := map[string]any{"files": ch.summary(), "checks": ch.checkNames()}
 	if ch.plan != "" {
 		out["plan_hash"] = ch.plan
 	}
@@ -235,11 +228,7 @@ func (k *System) patch(ctx context.Context, c *workbench.Call, in patchArgs) (wo
 
 // patchOne returns the change that a patch makes to one file.
 func patchOne(d *openWorkspace, f patch.File) (workspace.Change, error) {
-	name := f.New
-	if f.Kind == patch.Delete {
-		name = f.Old
-	}
-	p, err := d.folder.Parse(name)
+	p, err := d.folder.Parse(f.Name())
 	if err != nil {
 		return workspace.Change{}, err
 	}

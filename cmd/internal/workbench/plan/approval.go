@@ -107,7 +107,7 @@ func (a *Approvals) Revoke(root, plan string) (existed bool, err error) {
 		return false, nil
 	}
 	if err == nil {
-		err = a.sync(recordFolder(root))
+		err = durable.SyncDir(a.state, recordFolder(root))
 	}
 	if err != nil {
 		return true, candor.New(kaiza.FileWriteFailed, "The approval could not be taken back.", candor.WithPlan(plan), candor.WithCause(err))
@@ -325,17 +325,5 @@ func (a *Approvals) makeFolder(name string) error {
 	if err != nil {
 		return err
 	}
-	return a.sync(path.Dir(name))
-}
-
-// sync makes the names in a folder durable, on systems where a folder can be synced.
-func (a *Approvals) sync(folder string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	f, err := a.state.Open(folder)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return durable.SyncDir(a.state, path.Dir(name))
 }

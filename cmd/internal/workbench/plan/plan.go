@@ -51,12 +51,6 @@ func Parse(content []byte) (*Plan, []Issue) {
 	return p, l.issues
 }
 
-// Lint returns the issues of [Parse].
-func Lint(content []byte) []Issue {
-	_, issues := Parse(content)
-	return issues
-}
-
 // Covers reports whether the plan allows a change of this file. The path must be relative to the workspace, clean, and
 // written with slashes; other paths are not covered. Files in [Folder], also that of a nested workspace, and in folders
 // of version control are not covered in any spelling. Scopes are matched segment by segment and case-sensitively:

@@ -98,18 +98,9 @@ func (s *Store) Enforce(hash, path string) error {
 
 // Approve records that a person approved the plan and then updates its header. After a crash between the two the plan is
 // not approved yet; approving it again completes it.
-func (s *Store) Approve(hash, by, note string, at time.Time) (Stored, error) {
-	return s.ApproveWithin(hash, by, note, at, Limits{})
-}
-
-// Limits limits an approval. The zero value means no limits.
-type Limits struct {
-	For  time.Duration // validity period
-	Uses int           // number of changes that may be made
-}
-
-// ApproveWithin is [Store.Approve] with limits. Approving again resets them.
-func (s *Store) ApproveWithin(hash, by, note string, at time.Time, within Limits) (Stored, error) {
+//
+// Approving again resets the limits.
+func (s *Store) Approve(hash, by, note string, at time.Time, within Limits) (Stored, error) {
 	stored, err := s.Load(hash)
 	if err != nil {
 		return Stored{}, err
@@ -123,6 +114,12 @@ func (s *Store) ApproveWithin(hash, by, note string, at time.Time, within Limits
 		return Stored{}, err
 	}
 	return s.mark(stored, StatusApproved)
+}
+
+// Limits limits an approval. The zero value means no limits.
+type Limits struct {
+	For  time.Duration // validity period
+	Uses int           // number of changes that may be made
 }
 
 // Revoke revokes an approval. It removes the record first, so that the plan is no longer approved even if its header

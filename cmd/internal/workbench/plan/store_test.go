@@ -56,7 +56,7 @@ func submit(t *testing.T, s *plan.Store, content string) string {
 
 func approve(t *testing.T, s *plan.Store, hash string, at time.Time) {
 	t.Helper()
-	stored, err := s.Approve(hash, "ann", "", at)
+	stored, err := s.Approve(hash, "ann", "", at, plan.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestPlanIsHashedOnEveryUse(t *testing.T) {
 	refused(t, s.Enforce(hash, "src/a"), kaiza.PlanEnforcementFailed)
 	_, err := s.Load(hash)
 	refused(t, err, kaiza.PlanEnforcementFailed)
-	_, err = s.Approve(hash, "ann", "", noon)
+	_, err = s.Approve(hash, "ann", "", noon, plan.Limits{})
 	refused(t, err, kaiza.PlanEnforcementFailed)
 
 	// Submitting the content again restores the file, and the approval still applies to that content.

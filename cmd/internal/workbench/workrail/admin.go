@@ -21,18 +21,12 @@ type Admin struct {
 
 // OpenAdmin opens the state of o. It does not read the token keys, so that it works when they are damaged.
 func OpenAdmin(o Options, now func() time.Time) (*Admin, error) {
-	s := &System{o: o, library: library{o.Workflows}}
-	sessions, err := s.folder("sessions")
+	if o.LockWait <= 0 {
+		o.LockWait = 2 * time.Second // a person has more time than an agent
+	}
+	s, err := open(o)
 	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	wait := o.LockWait
-	if wait <= 0 {
-		wait = 2 * time.Second // a person has more time than an agent
-	}
-	s.sessions = session.NewStore(sessions, session.Options{LockWait: wait}, fold)
-	if s.snapshots.root, err = s.folder("snapshots"); err != nil {
-		return nil, errors.Join(err, s.Close())
+		return nil, err
 	}
 	return &Admin{s: s, now: now}, nil
 }

@@ -48,14 +48,13 @@ func (a *Admin) Session(ctx context.Context, id string) (Info, error) {
 	if err == nil || errors.Is(err, session.ErrNotFound) || ctx.Err() != nil {
 		return info, err
 	}
-	damage := asUnhealthy(err)
 	left, salvaged := a.s.sessions.Salvage(id)
 	if salvaged == nil {
 		v, _ := foldAll(left.Sound)
 		info = infoOf(id, v)
 	}
 	info.ID, info.State, info.Health = id, StateDamaged, ""
-	if damage != nil {
+	if damage, ok := errors.AsType[*session.UnhealthyError](err); ok {
 		info.Health, info.Reason = damage.Health.Kind, damage.Health.Reason
 	} else {
 		info.Problem = err.Error()

@@ -16,14 +16,6 @@ import (
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
-func asUnhealthy(err error) *session.UnhealthyError {
-	var unhealthy *session.UnhealthyError
-	if errors.As(err, &unhealthy) {
-		return unhealthy
-	}
-	return nil
-}
-
 func (s *System) listWorkflows() workbench.Tool {
 	return workbench.Tool{
 		Name: "list_workflows", Title: "List workflows", ReadOnly: true,
@@ -53,7 +45,7 @@ func listReply(all []listed) workbench.Reply {
 	var shown []string
 	for _, f := range all {
 		if f.err != nil {
-			unusable, shown = append(unusable, f.file), append(shown, fileName(f.file))
+			unusable, shown = append(unusable, f.file), append(shown, workflow.Printable(f.file))
 			continue
 		}
 		w := f.workflow
@@ -178,7 +170,7 @@ func (s *System) validate(ctx context.Context, _ *workbench.Call, in validateArg
 		}
 		if other != "" {
 			w, problems = nil, append(problems, workflow.Problem{File: name, Severity: workflow.SeverityError,
-				Message: fmt.Sprintf("the id %s is taken by %s", w.ID, fileName(other)), Hint: "give one of them another id"})
+				Message: fmt.Sprintf("the id %s is taken by %s", w.ID, workflow.Printable(other)), Hint: "give one of them another id"})
 		}
 	}
 	return validated(w, problems), nil

@@ -141,18 +141,12 @@ func (m *Summary) blockedText() string {
 const unreadable session.HealthKind = "unreadable"
 
 func (s *System) summary(ctx context.Context, id string) (Summary, error) {
-	m := Summary{ID: id, Health: session.Healthy}
+	m := Summary{ID: id}
 	err := s.sessions.View(ctx, id, func(v *standing) error {
-		m.Workflow, m.Goal, m.Completed, m.Began, m.Updated = v.start.Workflow, v.start.Goal, len(v.nodes), v.began, v.updated
-		if v.next != nil {
-			m.Step = v.next.Path
-		}
-		for _, b := range v.blockers {
-			m.Blocked = append(m.Blocked, b.Code)
-		}
+		m = infoOf(id, v).Summary
 		return nil
 	})
-	if unhealthy := asUnhealthy(err); unhealthy != nil {
+	if unhealthy, ok := errors.AsType[*session.UnhealthyError](err); ok {
 		m.Health = unhealthy.Health.Kind
 		return m, nil
 	}

@@ -2,9 +2,7 @@ package workrail
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/candor-mcp/candor/internal/redact"
 )
@@ -32,12 +30,4 @@ func soundEvents(n uint64) string {
 		return "1 event is sound"
 	}
 	return fmt.Sprintf("%d events are sound", n)
-}
-
-// fileName returns the name of a file for messages, quoted if it has invisible characters.
-func fileName(name string) string {
-	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
-		return strconv.Quote(name)
-	}
-	return name
 }

@@ -52,14 +52,9 @@ func New(o Options) (*System, error) {
 	if o.BlockedAttempts <= 0 {
 		o.BlockedAttempts = 3
 	}
-	s := &System{o: o, library: library{o.Workflows}}
-	sessions, err := s.folder("sessions")
+	s, err := open(o)
 	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	s.sessions = session.NewStore(sessions, session.Options{MaxSessions: o.MaxSessions, LockWait: o.LockWait}, fold)
-	if s.snapshots.root, err = s.folder("snapshots"); err != nil {
-		return nil, errors.Join(err, s.Close())
+		return nil, err
 	}
 	if s.keys, err = token.Open(o.State.Root(), time.Now()); err != nil {
 		return nil, errors.Join(fmt.Errorf("the keys of tokens: %w", err), s.Close())
@@ -67,18 +62,27 @@ func New(o Options) (*System, error) {
 	return s, nil
 }
 
+// open opens the directories of the state, but not the token keys.
+func open(o Options) (*System, error) {
+	s := &System{o: o, library: library{o.Workflows}}
+	sessions, err := s.folder("sessions")
+	if err == nil {
+		s.sessions = session.NewStore(sessions, session.Options{MaxSessions: o.MaxSessions, LockWait: o.LockWait}, fold)
+		s.snapshots.root, err = s.folder("snapshots")
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
 // folder opens a directory of the state and creates it if it does not exist.
 func (s *System) folder(name string) (*os.Root, error) {
-	root := s.o.State.Root()
-	if err := root.MkdirAll(name, 0o700); err != nil {
-		return nil, err
+	root, err := s.o.State.Folder(name)
+	if err == nil {
+		s.folders = append(s.folders, root)
 	}
-	inner, err := root.OpenRoot(name)
-	if err != nil {
-		return nil, err
-	}
-	s.folders = append(s.folders, inner)
-	return inner, nil
+	return root, err
 }
 
 // Close closes the directories.

@@ -1,9 +1,6 @@
 package store
 
-import (
-	"database/sql"
-	"time"
-)
+import "time"
 
 // MeasuredCall is one call of an upstream.
 type MeasuredCall struct {
@@ -31,14 +28,7 @@ func (t *Tx) InsertCall(c *MeasuredCall) error {
 }
 
 // Calls returns the last calls of an upstream, newest first; an empty tool selects all tools.
-func (t *Tx) Calls(upstream, tool string, limit int) (all []MeasuredCall, err error) {
-	err = t.rows(func(r *sql.Rows) error {
-		c := MeasuredCall{Upstream: upstream}
-		var us int64
-		err := r.Scan(&c.Tool, &c.Code, &us, &c.Cost, &c.At)
-		c.Latency = time.Duration(us) * time.Microsecond
-		all = append(all, c)
-		return err
-	}, "SELECT tool, code, latency_us, cost, at FROM calls WHERE upstream = ?1 AND (?2 = '' OR tool = ?2) ORDER BY number DESC LIMIT ?3", upstream, tool, limit)
-	return all, err
+func (t *Tx) Calls(upstream, tool string, limit int) ([]MeasuredCall, error) {
+	return collect(t, func(c *MeasuredCall) []any { return []any{&c.Upstream, &c.Tool, &c.Code, &c.Latency, &c.Cost, &c.At} },
+		"SELECT upstream, tool, code, latency_us * 1000, cost, at FROM calls WHERE upstream = ?1 AND (?2 = '' OR tool = ?2) ORDER BY number DESC LIMIT ?3", upstream, tool, limit)
 }

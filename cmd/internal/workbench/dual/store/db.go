@@ -146,6 +146,29 @@ func (t *Tx) rows(scan func(*sql.Rows) error, query string, args ...any) error {
 	return rows.Err()
 }
 
+// collect returns one value for each row of a query. fields returns the destinations of the columns.
+func collect[T any](t *Tx, fields func(*T) []any, query string, args ...any) ([]T, error) {
+	all := []T{}
+	err := t.rows(func(r *sql.Rows) error {
+		var v T
+		err := r.Scan(fields(&v)...)
+		all = append(all, v)
+		return err
+	}, query, args...)
+	return all, err
+}
+
+// ids returns the only column of a query.
+func (t *Tx) ids(query string, args ...any) ([]string, error) {
+	return collect(t, func(id *string) []any { return []any{id} }, query, args...)
+}
+
+// count returns the only number of a query.
+func (t *Tx) count(query string, args ...any) (n int64, err error) {
+	err = t.row(query, args...).Scan(&n)
+	return n, err
+}
+
 // Update runs change in a transaction that excludes all other changes, in any process. If change returns an error,
 // nothing is changed.
 func (s *Store) Update(ctx context.Context, change func(*Tx) error) error {
@@ -164,6 +187,15 @@ func (s *Store) Update(ctx context.Context, change func(*Tx) error) error {
 
 // View runs read in a transaction that sees a consistent state of the database.
 func (s *Store) View(ctx context.Context, read func(*Tx) error) error { return s.in(ctx, s.read, read) }
+
+// Get returns the result of read, which runs as in [Store.View].
+func Get[T any](ctx context.Context, s *Store, read func(*Tx) (T, error)) (v T, err error) {
+	err = s.View(ctx, func(tx *Tx) error {
+		v, err = read(tx)
+		return err
+	})
+	return v, err
+}
 
 func (s *Store) in(ctx context.Context, db *sql.DB, do func(*Tx) error) error {
 	if err := s.checkFile(); err != nil {

@@ -27,19 +27,16 @@ func (t *Tx) InsertOutcome(agent string, kind reputation.Kind, subject, at strin
 
 // Outcomes returns outcomes of an agent before a number, newest first; 0 starts with the newest.
 func (t *Tx) Outcomes(agent string, before int64, limit int) (all []Outcome, err error) {
-	all = []Outcome{}
 	var c conditions
 	c.equal("agent_id", agent)
 	if before > 0 {
 		c.add("number < ?", before)
 	}
-	err = t.rows(func(r *sql.Rows) error {
-		o := Outcome{AgentID: agent}
-		err := r.Scan(&o.Number, &o.Kind, &o.Subject, &o.At)
-		o.Weight = o.Kind.Weight()
-		all = append(all, o)
-		return err
-	}, "SELECT number, kind, subject, at FROM outcomes"+c.where()+"ORDER BY number DESC LIMIT ?", append(c.args, limit)...)
+	all, err = collect(t, func(o *Outcome) []any { return []any{&o.Number, &o.AgentID, &o.Kind, &o.Subject, &o.At} },
+		"SELECT number, agent_id, kind, subject, at FROM outcomes"+c.where()+"ORDER BY number DESC LIMIT ?", append(c.args, limit)...)
+	for i := range all {
+		all[i].Weight = all[i].Kind.Weight()
+	}
 	return all, err
 }
 

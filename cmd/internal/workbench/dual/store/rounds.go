@@ -74,21 +74,14 @@ func (t *Tx) InsertEquivocation(e Equivocation) (first bool, err error) {
 }
 
 // Equivocations returns the equivocations of a round.
-func (t *Tx) Equivocations(round string) (all []Equivocation, err error) {
-	all = []Equivocation{}
-	err = t.rows(func(r *sql.Rows) error {
-		e := Equivocation{RoundID: round}
-		err := r.Scan(&e.Voter, &e.First, &e.Attempted, &e.At)
-		all = append(all, e)
-		return err
-	}, "SELECT voter, first, attempted, at FROM equivocations WHERE round_id = ? ORDER BY voter", round)
-	return all, err
+func (t *Tx) Equivocations(round string) ([]Equivocation, error) {
+	return collect(t, func(e *Equivocation) []any { return []any{&e.RoundID, &e.Voter, &e.First, &e.Attempted, &e.At} },
+		"SELECT round_id, voter, first, attempted, at FROM equivocations WHERE round_id = ? ORDER BY voter", round)
 }
 
 // HasRound reports whether a round is stored.
 func (t *Tx) HasRound(id string) (bool, error) {
-	var n int
-	err := t.row("SELECT count(*) FROM rounds WHERE id = ?", id).Scan(&n)
+	n, err := t.count("SELECT count(*) FROM rounds WHERE id = ?", id)
 	return n > 0, err
 }
 
@@ -99,12 +92,7 @@ type NumberedRound struct {
 }
 
 // RoundIDs returns the rounds that were proposed after a number, in order.
-func (t *Tx) RoundIDs(after int64, limit int) (all []NumberedRound, err error) {
-	err = t.rows(func(r *sql.Rows) error {
-		var n NumberedRound
-		err := r.Scan(&n.ID, &n.Number)
-		all = append(all, n)
-		return err
-	}, "SELECT id, number FROM rounds WHERE number > ? ORDER BY number LIMIT ?", after, limit)
-	return all, err
+func (t *Tx) RoundIDs(after int64, limit int) ([]NumberedRound, error) {
+	return collect(t, func(n *NumberedRound) []any { return []any{&n.ID, &n.Number} },
+		"SELECT id, number FROM rounds WHERE number > ? ORDER BY number LIMIT ?", after, limit)
 }

@@ -105,8 +105,8 @@ func (t *Tx) ID() (id string, err error) {
 func (t *Tx) Tables() (map[string]int64, error) {
 	counts := map[string]int64{}
 	for _, table := range []string{"tasks", "sessions", "thoughts", "rounds", "votes", "equivocations", "outcomes", "calls"} {
-		var n int64
-		if err := t.row("SELECT count(*) FROM " + table).Scan(&n); err != nil {
+		n, err := t.count("SELECT count(*) FROM " + table)
+		if err != nil {
 			return nil, err
 		}
 		counts[table] = n

@@ -68,13 +68,12 @@ func (t *Tx) SessionByDigest(digest string) (*Session, error) {
 // is one, otherwise one for all tasks. Among these it prefers a session of the agent, then the newest. It returns nil
 // if no session is open.
 func (t *Tx) OpenSession(task, agent string) (*Session, error) {
-	var found *Session
-	err := t.rows(func(r *sql.Rows) (err error) {
-		found, err = scanSession(r)
-		return err
-	}, "SELECT "+sessionColumns+` FROM sessions WHERE finalized_at IS NULL AND (task_id IS NULL OR task_id = ?1)
+	found, err := t.sessions("SELECT "+sessionColumns+` FROM sessions WHERE finalized_at IS NULL AND (task_id IS NULL OR task_id = ?1)
 		ORDER BY task_id IS NOT NULL DESC, agent_id = ?2 DESC, rowid DESC LIMIT 1`, task, agent)
-	return found, err
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
 }
 
 // FinalizeSession stores the root of an open session.
@@ -107,21 +106,16 @@ func (t *Tx) Sessions(before int64, limit int) (all []Session, number int64, err
 	return all, all[len(all)-1].Number, nil
 }
 
-func (t *Tx) sessions(query string, args ...any) (all []Session, err error) {
-	all = []Session{}
-	err = t.rows(func(r *sql.Rows) error {
-		s, err := scanSession(r)
-		if err != nil {
-			return err
-		}
-		all = append(all, *s)
-		return nil
-	}, query, args...)
-	return all, err
+func (t *Tx) sessions(query string, args ...any) ([]Session, error) {
+	return collect(t, (*Session).fields, query, args...)
 }
 
-func scanSession(row interface{ Scan(dest ...any) error }) (*Session, error) {
+// fields returns the destinations of sessionColumns.
+func (s *Session) fields() []any {
+	return []any{&s.Number, &s.ID, &s.TaskID, &s.AgentID, &s.BegunAt, &s.FinalizedAt, &s.Root, &s.Records, &s.Place.Chain, &s.Place.Seq}
+}
+
+func scanSession(row *sql.Row) (*Session, error) {
 	var s Session
-	err := row.Scan(&s.Number, &s.ID, &s.TaskID, &s.AgentID, &s.BegunAt, &s.FinalizedAt, &s.Root, &s.Records, &s.Place.Chain, &s.Place.Seq)
-	return &s, notFound(err)
+	return &s, notFound(row.Scan(s.fields()...))
 }

@@ -39,36 +39,18 @@ func (t *Tx) Task(id string) (*tasks.Task, error) {
 	return task, err
 }
 
-func (t *Tx) dependencies(id string) (ids []string, err error) {
-	err = t.rows(func(r *sql.Rows) error {
-		var on string
-		err := r.Scan(&on)
-		ids = append(ids, on)
-		return err
-	}, "SELECT depends_on FROM task_dependencies WHERE task_id = ? ORDER BY depends_on", id)
-	return ids, err
+func (t *Tx) dependencies(id string) ([]string, error) {
+	return t.ids("SELECT depends_on FROM task_dependencies WHERE task_id = ? ORDER BY depends_on", id)
 }
 
 // Unfinished returns the tasks that a task waits for: those of its dependencies that are not DONE.
-func (t *Tx) Unfinished(id string) (ids []string, err error) {
-	err = t.rows(func(r *sql.Rows) error {
-		var on string
-		err := r.Scan(&on)
-		ids = append(ids, on)
-		return err
-	}, "SELECT d.depends_on FROM task_dependencies d JOIN tasks t ON t.id = d.depends_on WHERE d.task_id = ? AND t.status <> ? ORDER BY d.depends_on", id, string(tasks.Done))
-	return ids, err
+func (t *Tx) Unfinished(id string) ([]string, error) {
+	return t.ids("SELECT d.depends_on FROM task_dependencies d JOIN tasks t ON t.id = d.depends_on WHERE d.task_id = ? AND t.status <> ? ORDER BY d.depends_on", id, string(tasks.Done))
 }
 
 // Cancelled returns the dependencies of a task that are CANCELLED and so never become DONE.
-func (t *Tx) Cancelled(id string) (ids []string, err error) {
-	err = t.rows(func(r *sql.Rows) error {
-		var on string
-		err := r.Scan(&on)
-		ids = append(ids, on)
-		return err
-	}, "SELECT d.depends_on FROM task_dependencies d JOIN tasks t ON t.id = d.depends_on WHERE d.task_id = ? AND t.status = ? ORDER BY d.depends_on", id, string(tasks.Cancelled))
-	return ids, err
+func (t *Tx) Cancelled(id string) ([]string, error) {
+	return t.ids("SELECT d.depends_on FROM task_dependencies d JOIN tasks t ON t.id = d.depends_on WHERE d.task_id = ? AND t.status = ? ORDER BY d.depends_on", id, string(tasks.Cancelled))
 }
 
 // UpdateTask stores a changed task. The caller has read it in this transaction.
@@ -79,14 +61,8 @@ func (t *Tx) UpdateTask(task *tasks.Task) error {
 }
 
 // TaskIDs returns ids that begin with a prefix.
-func (t *Tx) TaskIDs(begin string, limit int) (ids []string, err error) {
-	err = t.rows(func(r *sql.Rows) error {
-		var id string
-		err := r.Scan(&id)
-		ids = append(ids, id)
-		return err
-	}, "SELECT id FROM tasks WHERE substr(id, 1, length(?1)) = ?1 ORDER BY rowid LIMIT ?2", begin, limit)
-	return ids, err
+func (t *Tx) TaskIDs(begin string, limit int) ([]string, error) {
+	return t.ids("SELECT id FROM tasks WHERE substr(id, 1, length(?1)) = ?1 ORDER BY rowid LIMIT ?2", begin, limit)
 }
 
 // TaskFilter selects tasks. Empty fields select all.

@@ -37,15 +37,13 @@ func (t *Tx) Thought(id string) (*trail.Record, error) {
 }
 
 // CountThoughts returns how many records a task has.
-func (t *Tx) CountThoughts(task string) (n int64, err error) {
-	err = t.row("SELECT count(*) FROM thoughts WHERE task_id = ?", task).Scan(&n)
-	return n, err
+func (t *Tx) CountThoughts(task string) (int64, error) {
+	return t.count("SELECT count(*) FROM thoughts WHERE task_id = ?", task)
 }
 
 // CountBound returns how many records are bound to a session.
-func (t *Tx) CountBound(session string) (n int64, err error) {
-	err = t.row("SELECT count(*) FROM thoughts WHERE session_id = ?", session).Scan(&n)
-	return n, err
+func (t *Tx) CountBound(session string) (int64, error) {
+	return t.count("SELECT count(*) FROM thoughts WHERE session_id = ?", session)
 }
 
 // ThoughtFilter selects records. Empty fields select all; Limit 0 returns all.
@@ -70,7 +68,14 @@ func (t *Tx) Thoughts(f ThoughtFilter, with func(number int64, r *trail.Record) 
 	if limit == 0 {
 		limit = -1
 	}
-	return t.eachThought(with, "SELECT number, "+thoughtColumns+" FROM thoughts"+c.where()+"ORDER BY number LIMIT ?", append(c.args, limit)...)
+	return t.rows(func(rows *sql.Rows) error {
+		var number int64
+		var r trail.Record
+		if err := rows.Scan(append([]any{&number}, thoughtFields(&r)...)...); err != nil {
+			return err
+		}
+		return with(number, &r)
+	}, "SELECT number, "+thoughtColumns+" FROM thoughts"+c.where()+"ORDER BY number LIMIT ?", append(c.args, limit)...)
 }
 
 // Chains calls with for each record of all tasks, or of one, grouped by task and in the order of storage. attested
@@ -82,22 +87,11 @@ func (t *Tx) Chains(task string, with func(number int64, r *trail.Record, attest
 		var number int64
 		var attested bool
 		var r trail.Record
-		if err := rows.Scan(&number, &attested, &r.ID, &r.Seq, &r.Type, &r.TaskID, &r.AgentID, &r.SessionID, &r.Content, &r.Timestamp, &r.PrevHash, &r.Hash); err != nil {
+		if err := rows.Scan(append([]any{&number, &attested}, thoughtFields(&r)...)...); err != nil {
 			return err
 		}
 		return with(number, &r, attested)
 	}, "SELECT number, chain IS NOT NULL OR anchor IS NOT NULL, "+thoughtColumns+" FROM thoughts"+c.where()+"ORDER BY task_id, number", c.args...)
-}
-
-func (t *Tx) eachThought(with func(number int64, r *trail.Record) error, query string, args ...any) error {
-	return t.rows(func(rows *sql.Rows) error {
-		var number int64
-		var r trail.Record
-		if err := rows.Scan(&number, &r.ID, &r.Seq, &r.Type, &r.TaskID, &r.AgentID, &r.SessionID, &r.Content, &r.Timestamp, &r.PrevHash, &r.Hash); err != nil {
-			return err
-		}
-		return with(number, &r)
-	}, query, args...)
 }
 
 // Found has the fields of a record that a verification needs. The zero value means that there is no such record.
@@ -139,28 +133,18 @@ func (t *Tx) IndexIn(session, id string) (index int64, err error) {
 }
 
 // Unattested returns records that the ledger does not attest yet, oldest first.
-func (t *Tx) Unattested(limit int) (all []trail.Record, err error) {
-	err = t.rows(func(rows *sql.Rows) error {
-		r, err := scanThought(rows)
-		if err != nil {
-			return err
-		}
-		all = append(all, *r)
-		return nil
-	}, "SELECT "+thoughtColumns+" FROM thoughts WHERE chain IS NULL ORDER BY number LIMIT ?", limit)
-	return all, err
+func (t *Tx) Unattested(limit int) ([]trail.Record, error) {
+	return collect(t, thoughtFields, "SELECT "+thoughtColumns+" FROM thoughts WHERE chain IS NULL ORDER BY number LIMIT ?", limit)
 }
 
 // CountUnattested returns how many records the ledger does not attest yet.
-func (t *Tx) CountUnattested() (n int64, err error) {
-	err = t.row("SELECT count(*) FROM thoughts WHERE chain IS NULL").Scan(&n)
-	return n, err
+func (t *Tx) CountUnattested() (int64, error) {
+	return t.count("SELECT count(*) FROM thoughts WHERE chain IS NULL")
 }
 
 // CountPending returns how many records and finalised sessions the ledger does not attest yet.
-func (t *Tx) CountPending() (n int64, err error) {
-	err = t.row("SELECT (SELECT count(*) FROM thoughts WHERE chain IS NULL) + (SELECT count(*) FROM sessions WHERE chain IS NULL AND finalized_at IS NOT NULL)").Scan(&n)
-	return n, err
+func (t *Tx) CountPending() (int64, error) {
+	return t.count("SELECT (SELECT count(*) FROM thoughts WHERE chain IS NULL) + (SELECT count(*) FROM sessions WHERE chain IS NULL AND finalized_at IS NOT NULL)")
 }
 
 // AttestThought stores the position of a record in the ledger, unless one is stored.
@@ -175,8 +159,12 @@ func (t *Tx) ThoughtPlace(id string) (at Place, ok bool, err error) {
 	return at, at.Chain != "", notFound(err)
 }
 
-func scanThought(row interface{ Scan(dest ...any) error }) (*trail.Record, error) {
+// thoughtFields returns the destinations of thoughtColumns.
+func thoughtFields(r *trail.Record) []any {
+	return []any{&r.ID, &r.Seq, &r.Type, &r.TaskID, &r.AgentID, &r.SessionID, &r.Content, &r.Timestamp, &r.PrevHash, &r.Hash}
+}
+
+func scanThought(row *sql.Row) (*trail.Record, error) {
 	var r trail.Record
-	err := row.Scan(&r.ID, &r.Seq, &r.Type, &r.TaskID, &r.AgentID, &r.SessionID, &r.Content, &r.Timestamp, &r.PrevHash, &r.Hash)
-	return &r, notFound(err)
+	return &r, notFound(row.Scan(thoughtFields(&r)...))
 }

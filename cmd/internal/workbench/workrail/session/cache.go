@@ -22,14 +22,18 @@ type entry[S any] struct {
 	next     int     // the next of the older segments to check
 }
 
-// lock waits for the turn. After an error the entry must not be used.
-func (e *entry[S]) lock(ctx context.Context) error {
+// lock returns the entry of a session when it is the caller's turn. The caller must unlock it.
+func (s *Store[S]) lock(ctx context.Context, id string) (*entry[S], error) {
+	e, err := s.entry(id)
+	if err != nil {
+		return nil, err
+	}
 	select {
 	case <-e.turn:
-		return nil
+		return e, nil
 	case <-ctx.Done():
 		e.users.Add(-1)
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 }
 
@@ -169,11 +173,7 @@ func (s *Store[S]) load(e *entry[S]) error {
 	}
 	e.folder = f
 	state := new(S)
-	m, h, err := e.folder.scan(s.folding(state))
-	var wrong *foldError
-	if errors.As(err, &wrong) {
-		h, err = healthOf(wrong.reason(), wrong.index-1), nil
-	}
+	m, h, err := s.scan(e.folder, state)
 	if err != nil {
 		return err
 	}
@@ -213,13 +213,16 @@ type foldError struct {
 // Error names the event.
 func (e *foldError) Error() string { return fmt.Sprintf("event %d: %s", e.index, e.err) }
 
-func (e *foldError) reason() *Reason { return invalid("%s", e) }
-
-func (s *Store[S]) folding(state *S) func(Event) error {
-	return func(event Event) error {
+// scan reads a whole session and folds its events into state. An event with invalid content is damage.
+func (s *Store[S]) scan(f *folder, state *S) (manifest, Health, error) {
+	m, h, err := f.scan(func(event Event) error {
 		if err := s.fold(state, event); err != nil {
 			return &foldError{event.Index, err}
 		}
 		return nil
+	})
+	if wrong, ok := errors.AsType[*foldError](err); ok {
+		return m, healthOf(invalid("%s", wrong), wrong.index-1), nil
 	}
+	return m, h, err
 }

@@ -123,11 +123,8 @@ func (s *Store[S]) removeSynced(name string) error {
 
 // RemoveIf removes a session that no process is changing, if check accepts its state.
 func (s *Store[S]) RemoveIf(ctx context.Context, id string, check func(*S) error) error {
-	e, err := s.entry(id)
+	e, err := s.lock(ctx, id)
 	if err != nil {
-		return err
-	}
-	if err := e.lock(ctx); err != nil {
 		return err
 	}
 	defer e.unlock()

@@ -146,11 +146,8 @@ func isID(name string) bool {
 
 // View calls read with the state of a session. Other callers may use the session at the same time.
 func (s *Store[S]) View(ctx context.Context, id string, read func(*S) error) error {
-	e, err := s.entry(id)
+	e, err := s.lock(ctx, id)
 	if err != nil {
-		return err
-	}
-	if err := e.lock(ctx); err != nil {
 		return err
 	}
 	defer e.unlock()
@@ -164,11 +161,8 @@ func (s *Store[S]) View(ctx context.Context, id string, read func(*S) error) err
 // durable and folded; then done is called, unless it is nil. If decide returns an error or no records, nothing is
 // added.
 func (s *Store[S]) Update(ctx context.Context, id string, decide func(*S) ([]Record, error), done func(*S)) error {
-	e, err := s.entry(id)
+	e, err := s.lock(ctx, id)
 	if err != nil {
-		return err
-	}
-	if err := e.lock(ctx); err != nil {
 		return err
 	}
 	defer e.unlock()
@@ -216,12 +210,7 @@ func (s *Store[S]) Health(id string) (Health, error) {
 	if err != nil {
 		return Health{}, err
 	}
-	var state S
-	_, h, err := f.scan(s.folding(&state))
-	var wrong *foldError
-	if errors.As(err, &wrong) {
-		h, err = healthOf(wrong.reason(), wrong.index-1), nil
-	}
+	_, h, err := s.scan(f, new(S))
 	if h.Kind != Healthy && s.removed(id) {
 		err = ErrNotFound
 	}
@@ -268,11 +257,8 @@ func (s *Store[S]) openFolder(id string) (*folder, error) {
 
 // Event returns one event of a session. It reads the event from disk and checks it against the manifest.
 func (s *Store[S]) Event(ctx context.Context, id string, index uint64) (Event, error) {
-	e, err := s.entry(id)
+	e, err := s.lock(ctx, id)
 	if err != nil {
-		return Event{}, err
-	}
-	if err := e.lock(ctx); err != nil {
 		return Event{}, err
 	}
 	defer e.unlock()

@@ -35,19 +35,13 @@ type Keyring struct {
 	seen fs.FileInfo // the file that the keys were read from
 }
 
-type key struct {
-	id     uint8
-	secret []byte
-	made   time.Time
-}
-
 // storedKeys is the file of a keyring.
 type storedKeys struct {
-	Version int         `json:"version"`
-	Keys    []storedKey `json:"keys"`
+	Version int   `json:"version"`
+	Keys    []key `json:"keys"`
 }
 
-type storedKey struct {
+type key struct {
 	ID     uint8     `json:"id"`
 	Secret []byte    `json:"secret"`
 	Made   time.Time `json:"made"`
@@ -131,17 +125,15 @@ func parseKeys(data []byte) ([]key, error) {
 	if stored.Version != keyVersion {
 		return nil, fmt.Errorf("version %d is not supported, want %d", stored.Version, keyVersion)
 	}
-	var keys []key
 	for _, k := range stored.Keys {
 		if len(k.Secret) != keySize {
 			return nil, fmt.Errorf("key %d has %d bytes, want %d", k.ID, len(k.Secret), keySize)
 		}
-		keys = append(keys, key{k.ID, k.Secret, k.Made})
 	}
-	if len(keys) == 0 {
+	if len(stored.Keys) == 0 {
 		return nil, errors.New("no keys")
 	}
-	return keys, nil
+	return stored.Keys, nil
 }
 
 // Rotate creates a new key and signs with it from now on. Tokens of earlier keys stay valid until [Keyring.Retire].
@@ -155,7 +147,7 @@ func (r *Keyring) add(now time.Time) error {
 	defer r.mu.Unlock()
 	next := uint8(1)
 	if len(r.keys) > 0 {
-		next = r.keys[len(r.keys)-1].id + 1 // wraps around; the ids in use are the last few
+		next = r.keys[len(r.keys)-1].ID + 1 // wraps around; the ids in use are the last few
 	}
 	if len(r.keys) == maxKeys {
 		return fmt.Errorf("%d keys are in use: retire old ones first", maxKeys)
@@ -181,11 +173,7 @@ func (r *Keyring) Retire() (old int, err error) {
 
 // save makes keys durable, then uses them. The caller holds the mutex.
 func (r *Keyring) save(keys []key) error {
-	stored := storedKeys{Version: keyVersion}
-	for _, k := range keys {
-		stored.Keys = append(stored.Keys, storedKey{k.id, k.secret, k.made})
-	}
-	data, err := json.MarshalIndent(stored, "", "  ")
+	data, err := json.MarshalIndent(storedKeys{keyVersion, keys}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -205,7 +193,7 @@ func (r *Keyring) current() *key {
 func (r *Keyring) find(id uint8) (*key, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	i := slices.IndexFunc(r.keys, func(k key) bool { return k.id == id })
+	i := slices.IndexFunc(r.keys, func(k key) bool { return k.ID == id })
 	if i < 0 {
 		return nil, false
 	}
@@ -225,7 +213,7 @@ func (r *Keyring) Keys() []KeyInfo {
 	defer r.mu.RUnlock()
 	all := make([]KeyInfo, len(r.keys))
 	for i, k := range r.keys {
-		all[i] = KeyInfo{ID: k.id, Made: k.made, Signing: i == len(r.keys)-1}
+		all[i] = KeyInfo{ID: k.ID, Made: k.Made, Signing: i == len(r.keys)-1}
 	}
 	return all
 }

@@ -83,7 +83,7 @@ func (r *Keyring) Mint(t Token) string {
 	r.refresh() // a key that another process has retired must not sign
 	key := r.current()
 	b := make([]byte, 0, size)
-	b = append(b, version, key.id)
+	b = append(b, version, key.ID)
 	b = append(b, t.Session[:]...)
 	b = binary.BigEndian.AppendUint32(b, t.Node)
 	b = binary.BigEndian.AppendUint16(b, t.Attempt)
@@ -144,7 +144,7 @@ const lengthText = "43 characters"
 
 // sign returns the signature of a payload for one kind of use.
 func (k *key) sign(kind Kind, payload []byte) []byte {
-	mac := hmac.New(sha256.New, k.secret)
+	mac := hmac.New(sha256.New, k.Secret)
 	mac.Write([]byte(kind))
 	mac.Write(payload)
 	return mac.Sum(nil)[:signature]

@@ -42,11 +42,11 @@ func (p Problem) String() string {
 	if p.Severity == SeverityWarning {
 		text = "warning: " + text
 	}
-	return yamlfile.Problem{File: printable(p.File), Line: p.Line, Column: p.Column, Source: p.Source, Text: text, Hint: p.Hint}.String()
+	return yamlfile.Problem{File: Printable(p.File), Line: p.Line, Column: p.Column, Source: p.Source, Text: text, Hint: p.Hint}.String()
 }
 
-// printable quotes the name of a file that has invisible characters or line breaks.
-func printable(name string) string {
+// Printable returns the name of a file for messages, quoted if it has invisible characters or line breaks.
+func Printable(name string) string {
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return strconv.Quote(name)
 	}
