@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -43,6 +46,23 @@ func Handle[In any](run func(ctx context.Context, c *Call, in In) (Reply, error)
 			return Reply{}, candor.New(candor.CodeInvalidArguments, "", candor.WithCause(err))
 		}
 		return run(ctx, c, in)
+	}
+}
+
+// Drill returns a tool that fails on request, to test how a client reacts. kinds are the ways to fail; codes are those that
+// they raise.
+func Drill(kinds map[string]func(ctx context.Context) error, codes ...candor.Code) Tool {
+	names := `"` + strings.Join(slices.Sorted(maps.Keys(kinds)), `","`) + `"`
+	type drillArgs struct {
+		Kind string `json:"kind"`
+	}
+	return Tool{
+		Name: "drill", Title: "Fail on request", Required: []string{"kind"}, Codes: codes,
+		About: "Fail in a chosen way, to see what a client makes of it. It is offered only where the operator asked for it.",
+		Input: `{"kind":{"type":"string","enum":[` + names + `]}}`,
+		Run: Handle(func(ctx context.Context, _ *Call, in drillArgs) (Reply, error) {
+			return Reply{}, kinds[in.Kind](ctx)
+		}),
 	}
 }
 

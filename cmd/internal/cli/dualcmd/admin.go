@@ -20,27 +20,20 @@ import (
 
 // adminCommand has the fields that the commands below `candor workbench dual` share. They change nothing and can be used while the server runs.
 type adminCommand struct {
-	env   *term.Env
-	cmd   *cobra.Command
-	flags bench.StateFlags
-	json  bool
+	bench.Operator
 }
 
 func (c *adminCommand) register(cmd *cobra.Command) {
-	c.cmd = cmd
-	c.flags.RegisterState(cmd)
-}
-
-func (c *adminCommand) registerJSON(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
+	c.Cmd = cmd
+	c.RegisterState(cmd)
 }
 
 // with calls do with the opened state and a context that Ctrl-C cancels. A folder named by --state must exist.
 func (c *adminCommand) with(do func(context.Context, *dual.Admin) error) (err error) {
-	if err := c.flags.RequireState(); err != nil {
+	if err := c.RequireState(); err != nil {
 		return err
 	}
-	dir, err := c.flags.StateDir(c.env, "dual")
+	dir, err := c.StateDir(c.Env, "dual")
 	if err != nil {
 		return err
 	}
@@ -49,9 +42,9 @@ func (c *adminCommand) with(do func(context.Context, *dual.Admin) error) (err er
 		return term.BadInput("name the folder of the server with --state", "%s", term.TrimHint(err))
 	}
 	defer func() { err = errors.Join(err, state.Close()) }()
-	ctx, stop := term.StopContext(c.cmd)
+	ctx, stop := term.StopContext(c.Cmd)
 	defer stop()
-	admin, err := dual.OpenAdmin(ctx, state.Dir(), c.flags.LedgerDir(c.env, state))
+	admin, err := dual.OpenAdmin(ctx, state.Dir(), c.LedgerDir(c.Env, state))
 	if err != nil {
 		return term.BadInput("name the folder of the server with --state", "%s", term.TrimHint(err))
 	}
@@ -71,7 +64,7 @@ func stateError(err error) *term.Error {
 }
 
 func newTasks(env *term.Env) *cobra.Command {
-	c := &adminCommand{env: env}
+	c := &adminCommand{Operator: bench.Operator{Env: env}}
 	status := ""
 	names := term.Strings(tasks.Statuses())
 	cmd := &cobra.Command{
@@ -91,7 +84,7 @@ Exit code 1: a task cannot be read because its row is damaged.`,
 		},
 	}
 	c.register(cmd)
-	c.registerJSON(cmd)
+	c.RegisterJSON(cmd)
 	cmd.Flags().StringVar(&status, "status", "", "only tasks in this status: "+term.JoinWords(names))
 	term.CompleteFlag(cmd, "status", names)
 	return cmd
@@ -102,12 +95,12 @@ func (c *adminCommand) tasks(ctx context.Context, a *dual.Admin, status tasks.St
 	if err != nil {
 		return stateError(err)
 	}
-	if c.json {
+	if c.JSON {
 		list := map[string]any{"tasks": all}
 		if len(damaged) > 0 {
 			list["damaged"] = damaged
 		}
-		err = term.WriteJSONLine(c.env.Out, list)
+		err = term.WriteJSONLine(c.Env.Out, list)
 	} else {
 		c.writeTasks(all, damaged)
 	}
@@ -118,21 +111,21 @@ func (c *adminCommand) tasks(ctx context.Context, a *dual.Admin, status tasks.St
 }
 
 func (c *adminCommand) writeTasks(all []dual.TaskInfo, damaged []store.DamagedError) {
-	colors := c.env.Colors()
+	colors := c.Env.Colors()
 	for i := range all {
 		t := &all[i]
-		fmt.Fprintf(c.env.Out, "%s  %-9s  %s  %s  %s\n", colors.Name(t.ID), t.Status, recordCount(t.Records), cmp.Or(term.Printable(t.AgentID), "-"), term.Truncate(term.Printable(t.Title), 80))
+		fmt.Fprintf(c.Env.Out, "%s  %-9s  %s  %s  %s\n", colors.Name(t.ID), t.Status, recordCount(t.Records), cmp.Or(term.Printable(t.AgentID), "-"), term.Truncate(term.Printable(t.Title), 80))
 	}
 	for i := range damaged {
-		fmt.Fprintln(c.env.Out, colors.Bad("FAILED: "+term.Printable(damaged[i].Error())))
+		fmt.Fprintln(c.Env.Out, colors.Bad("FAILED: "+term.Printable(damaged[i].Error())))
 	}
-	fmt.Fprintln(c.env.Out, term.Count(uint64(len(all)), "task", "tasks"))
+	fmt.Fprintln(c.Env.Out, term.Count(uint64(len(all)), "task", "tasks"))
 }
 
 func recordCount(n int64) string { return term.Count(uint64(n), "record", "records") } //nolint:gosec // a count
 
 func newSessions(env *term.Env) *cobra.Command {
-	c := &adminCommand{env: env}
+	c := &adminCommand{Operator: bench.Operator{Env: env}}
 	cmd := &cobra.Command{
 		Use:     "sessions",
 		Short:   "List the audit sessions and their roots",
@@ -144,7 +137,7 @@ func newSessions(env *term.Env) *cobra.Command {
 		},
 	}
 	c.register(cmd)
-	c.registerJSON(cmd)
+	c.RegisterJSON(cmd)
 	return cmd
 }
 
@@ -153,27 +146,27 @@ func (c *adminCommand) sessions(ctx context.Context, a *dual.Admin) error {
 	if err != nil {
 		return stateError(err)
 	}
-	if c.json {
-		return term.WriteJSONLine(c.env.Out, map[string]any{"sessions": all})
+	if c.JSON {
+		return term.WriteJSONLine(c.Env.Out, map[string]any{"sessions": all})
 	}
-	colors := c.env.Colors()
+	colors := c.Env.Colors()
 	for i := range all {
 		s := &all[i]
 		state, root := colors.Warn("open     "), ""
 		if s.Finalized() {
 			state, root = colors.Good("finalised"), "  root "+s.Root
 		}
-		fmt.Fprintf(c.env.Out, "%s  %s  %s  begun %s%s\n", colors.Name(term.Printable(s.ID)), state, recordCount(s.Bound), s.BegunAt, root)
+		fmt.Fprintf(c.Env.Out, "%s  %s  %s  begun %s%s\n", colors.Name(term.Printable(s.ID)), state, recordCount(s.Bound), s.BegunAt, root)
 		if s.Ledger != nil {
-			fmt.Fprintf(c.env.Out, "    attested by ledger entry %s/%d\n", s.Ledger.Chain, s.Ledger.Seq)
+			fmt.Fprintf(c.Env.Out, "    attested by ledger entry %s/%d\n", s.Ledger.Chain, s.Ledger.Seq)
 		}
 	}
-	fmt.Fprintln(c.env.Out, term.Count(uint64(len(all)), "session", "sessions"))
+	fmt.Fprintln(c.Env.Out, term.Count(uint64(len(all)), "session", "sessions"))
 	return nil
 }
 
 func newRounds(env *term.Env) *cobra.Command {
-	c := &adminCommand{env: env}
+	c := &adminCommand{Operator: bench.Operator{Env: env}}
 	cmd := &cobra.Command{
 		Use:   "rounds",
 		Short: "List the rounds of votes",
@@ -184,7 +177,7 @@ vote was refused. The server may be running.`,
 		RunE:    func(*cobra.Command, []string) error { return c.with(c.rounds) },
 	}
 	c.register(cmd)
-	c.registerJSON(cmd)
+	c.RegisterJSON(cmd)
 	return cmd
 }
 
@@ -193,10 +186,10 @@ func (c *adminCommand) rounds(ctx context.Context, a *dual.Admin) error {
 	if err != nil {
 		return stateError(err)
 	}
-	if c.json {
-		return term.WriteJSONLine(c.env.Out, map[string]any{"rounds": all})
+	if c.JSON {
+		return term.WriteJSONLine(c.Env.Out, map[string]any{"rounds": all})
 	}
-	colors := c.env.Colors()
+	colors := c.Env.Colors()
 	for i := range all {
 		r := &all[i]
 		state := fmt.Sprintf("%-8s", r.State)
@@ -208,11 +201,11 @@ func (c *adminCommand) rounds(ctx context.Context, a *dual.Admin) error {
 		case consensus.Open:
 			state = colors.Warn(state)
 		}
-		fmt.Fprintf(c.env.Out, "%s  %s  %d accept, %d reject, %d of %d needed  %s\n", colors.Name(r.ID[:16]), state, r.Accepted, r.Rejected, r.Quorum, len(r.Voters), term.Truncate(term.Printable(r.Topic), 80))
+		fmt.Fprintf(c.Env.Out, "%s  %s  %d accept, %d reject, %d of %d needed  %s\n", colors.Name(r.ID[:16]), state, r.Accepted, r.Rejected, r.Quorum, len(r.Voters), term.Truncate(term.Printable(r.Topic), 80))
 		for _, e := range r.Equivocations {
-			fmt.Fprintf(c.env.Out, "    %s  %s voted %s and then %s\n", colors.Bad("equivocation"), term.Printable(e.Voter), e.First, e.Attempted)
+			fmt.Fprintf(c.Env.Out, "    %s  %s voted %s and then %s\n", colors.Bad("equivocation"), term.Printable(e.Voter), e.First, e.Attempted)
 		}
 	}
-	fmt.Fprintln(c.env.Out, term.Count(uint64(len(all)), "round", "rounds"))
+	fmt.Fprintln(c.Env.Out, term.Count(uint64(len(all)), "round", "rounds"))
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/bench"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/export"
@@ -16,7 +17,7 @@ import (
 )
 
 func newVerify(env *term.Env) *cobra.Command {
-	c := &adminCommand{env: env}
+	c := &adminCommand{Operator: bench.Operator{Env: env}}
 	cmd := &cobra.Command{
 		Use:   "verify [TASK]",
 		Short: "Check that no thought record was changed or removed",
@@ -34,7 +35,7 @@ Exit codes: 0 OK; 1 FAILED; 2 the check could not run.`,
 		},
 	}
 	c.register(cmd)
-	c.registerJSON(cmd)
+	c.RegisterJSON(cmd)
 	return cmd
 }
 
@@ -50,8 +51,8 @@ func (c *adminCommand) verify(ctx context.Context, a *dual.Admin, args []string)
 	if err != nil {
 		return stateError(err)
 	}
-	if c.json {
-		if err := term.WriteJSONLine(c.env.Out, v); err != nil {
+	if c.JSON {
+		if err := term.WriteJSONLine(c.Env.Out, v); err != nil {
 			return err
 		}
 	} else {
@@ -75,30 +76,30 @@ func (c *adminCommand) findTask(ctx context.Context, a *dual.Admin, typed string
 }
 
 func (c *adminCommand) writeVerification(v *dual.Verification) {
-	colors := c.env.Colors()
+	colors := c.Env.Colors()
 	for _, b := range v.Broken {
-		fmt.Fprintf(c.env.Out, "%s  task %s, record %d: %s\n", colors.Bad("broken"), term.Printable(b.TaskID), b.Seq, b.Fault)
+		fmt.Fprintf(c.Env.Out, "%s  task %s, record %d: %s\n", colors.Bad("broken"), term.Printable(b.TaskID), b.Seq, b.Fault)
 	}
 	for _, s := range v.BrokenRoots {
-		fmt.Fprintf(c.env.Out, "%s  session %s: %s\n", colors.Bad("broken"), term.Printable(s.ID), term.Printable(s.Reason))
+		fmt.Fprintf(c.Env.Out, "%s  session %s: %s\n", colors.Bad("broken"), term.Printable(s.ID), term.Printable(s.Reason))
 	}
 	for _, fault := range v.Other {
-		fmt.Fprintf(c.env.Out, "%s  %s\n", colors.Bad("broken"), term.Printable(fault))
+		fmt.Fprintf(c.Env.Out, "%s  %s\n", colors.Bad("broken"), term.Printable(fault))
 	}
 	if hidden := v.BrokenCount - len(v.Broken) - len(v.BrokenRoots) - len(v.Other); hidden > 0 {
-		fmt.Fprintf(c.env.Out, "and %d more\n", hidden)
+		fmt.Fprintf(c.Env.Out, "and %d more\n", hidden)
 	}
 	checked := fmt.Sprintf("%s of %s, %d attested by the ledger, %s", recordCount(int64(v.Records)), term.Count(uint64(v.Tasks), "task", "tasks"), v.Attested, //nolint:gosec // counts
 		term.Count(uint64(v.Sessions), "finalised session", "finalised sessions")) //nolint:gosec // a count
 	if v.Valid {
-		fmt.Fprintf(c.env.Out, "%s: %s\n", colors.Good("OK"), checked)
+		fmt.Fprintf(c.Env.Out, "%s: %s\n", colors.Good("OK"), checked)
 		return
 	}
-	fmt.Fprintf(c.env.Out, "%s: %s; %s\n", colors.Bad("FAILED"), term.Count(uint64(v.BrokenCount), "problem", "problems"), checked) //nolint:gosec // a count
+	fmt.Fprintf(c.Env.Out, "%s: %s; %s\n", colors.Bad("FAILED"), term.Count(uint64(v.BrokenCount), "problem", "problems"), checked) //nolint:gosec // a count
 }
 
 func newExport(env *term.Env) *cobra.Command {
-	c := &adminCommand{env: env}
+	c := &adminCommand{Operator: bench.Operator{Env: env}}
 	out := ""
 	cmd := &cobra.Command{
 		Use:   "export TASK",
@@ -138,7 +139,7 @@ func (c *adminCommand) export(ctx context.Context, a *dual.Admin, typed, out str
 	case err != nil:
 		return term.BadInput("run candor workbench dual verify", "%s", err)
 	}
-	return term.WriteFileOrOutput(c.env, out, func(w io.Writer) error { return term.WriteJSONLine(w, file) })
+	return term.WriteFileOrOutput(c.Env, out, func(w io.Writer) error { return term.WriteJSONLine(w, file) })
 }
 
 // exportCovered exports a task. It waits up to 3 s for the checkpoint that covers its last record.

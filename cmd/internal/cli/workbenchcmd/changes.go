@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/bench"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/kaiza"
 )
@@ -21,7 +22,7 @@ type changesCommand struct {
 const maxChangesShown = 500
 
 func newChanges(env *term.Env) *cobra.Command {
-	c := &changesCommand{reviewCommand: reviewCommand{env: env}}
+	c := &changesCommand{reviewCommand: reviewCommand{Operator: bench.Operator{Env: env}}}
 	cmd := &cobra.Command{
 		Use:   "changes",
 		Short: "List the changes of files in a workspace",
@@ -32,10 +33,10 @@ workspace, up to 256 MiB.`,
   candor workbench changes --root ~/projects/site --limit 10 --before 3f2a9c1d4e5f
   candor workbench changes --json`,
 		Args: term.MaxArgs(0, "candor workbench changes --root DIR"),
-		RunE: func(cmd *cobra.Command, _ []string) error { c.cmd = cmd; return c.run() },
+		RunE: func(cmd *cobra.Command, _ []string) error { c.Cmd = cmd; return c.run() },
 	}
 	c.Register(cmd, reviewRoot)
-	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
+	c.RegisterJSON(cmd)
 	cmd.Flags().IntVar(&c.limit, "limit", 20, "maximum number of changes, at most 500")
 	cmd.Flags().StringVar(&c.before, "before", "", "only changes older than the one with this id")
 	return cmd
@@ -50,27 +51,27 @@ func (c *changesCommand) run() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	page, err := r.Changes(term.Context(c.cmd.Context()), c.before, c.limit)
+	page, err := r.Changes(term.Context(c.Cmd.Context()), c.before, c.limit)
 	if err != nil {
 		return changeError(err)
 	}
-	if c.json {
-		return term.WriteJSONLine(c.env.Out, page)
+	if c.JSON {
+		return term.WriteJSONLine(c.Env.Out, page)
 	}
 	if len(page.Changes) == 0 {
-		fmt.Fprintln(c.env.Out, "No changes are recorded for this workspace.")
+		fmt.Fprintln(c.Env.Out, "No changes are recorded for this workspace.")
 	}
 	for i := range page.Changes {
 		c.show(&page.Changes[i])
 	}
 	if page.Next != "" {
-		fmt.Fprintf(c.env.Out, "Older changes: candor workbench changes --before %s\n", page.Next)
+		fmt.Fprintf(c.Env.Out, "Older changes: candor workbench changes --before %s\n", page.Next)
 	}
 	return nil
 }
 
 func (c *changesCommand) show(change *kaiza.PastChange) {
-	colors := c.env.Colors()
+	colors := c.Env.Colors()
 	plan := ""
 	if change.Plan != "" {
 		plan = "  plan " + change.Plan[:min(12, len(change.Plan))]
@@ -85,8 +86,8 @@ func (c *changesCommand) show(change *kaiza.PastChange) {
 	if change.Undoes != "" {
 		plan += "  of " + term.Printable(change.Undoes)
 	}
-	fmt.Fprintf(c.env.Out, "%s  %s  %s%s  %s\n", colors.Name(term.Printable(change.ID)), change.At.UTC().Format("2006-01-02 15:04:05"), term.Printable(change.Tool), plan, state)
-	listFiles(c.env, change.Files)
+	fmt.Fprintf(c.Env.Out, "%s  %s  %s%s  %s\n", colors.Name(term.Printable(change.ID)), bench.Stamp(change.At), term.Printable(change.Tool), plan, state)
+	listFiles(c.Env, change.Files)
 }
 
 // listFiles prints each file and its change, one per line.

@@ -4,15 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"log/slog"
-	"os/user"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/cli/bench"
-	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/kaiza"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/plan"
@@ -22,39 +19,33 @@ import (
 
 // reviewCommand has the flags that the commands of the reviewer share.
 type reviewCommand struct {
-	bench.StateFlags
-	env      *term.Env
-	cmd      *cobra.Command
-	yes      bool
-	json     bool
-	by       string
+	bench.Operator
 	note     string
 	lifetime time.Duration
 	uses     int
 	wait     time.Duration
 	as       string // name of the writer in the ledger; "" is approve
-	keep     service.KeepFlags
 }
 
 const reviewRoot = "workspace; default the working directory"
 
 func newPlans(env *term.Env) *cobra.Command {
-	c := &reviewCommand{env: env}
+	c := &reviewCommand{Operator: bench.Operator{Env: env}}
 	cmd := &cobra.Command{
 		Use:   "plans",
 		Short: "List the plans of a workspace",
 		Example: `  candor workbench plans
   candor workbench plans --root ~/projects/site --json`,
 		Args: term.MaxArgs(0, "candor workbench plans --root DIR"),
-		RunE: func(cmd *cobra.Command, _ []string) error { c.cmd = cmd; return c.list() },
+		RunE: func(cmd *cobra.Command, _ []string) error { c.Cmd = cmd; return c.list() },
 	}
 	c.Register(cmd, reviewRoot)
-	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
+	c.RegisterJSON(cmd)
 	return cmd
 }
 
 func newApprove(env *term.Env) *cobra.Command {
-	c := &reviewCommand{env: env}
+	c := &reviewCommand{Operator: bench.Operator{Env: env}}
 	cmd := &cobra.Command{
 		Use:   "approve PLAN",
 		Short: "Show what a plan changes, and approve it",
@@ -71,7 +62,7 @@ Exit codes: 0 approved; 1 not confirmed; 2 an error.`,
   candor workbench approve 3f2a9c1d --expires 2h --uses 1
   candor workbench approve 3f2a9c1d --root ~/projects/site --note "as discussed" --yes`,
 		Args: term.OneArg("plan", "candor workbench approve 3f2a9c1d"),
-		RunE: func(cmd *cobra.Command, args []string) error { c.cmd = cmd; return c.approve(args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { c.Cmd = cmd; return c.approve(args[0]) },
 	}
 	c.Register(cmd, reviewRoot)
 	c.registerDecision(cmd)
@@ -82,7 +73,7 @@ Exit codes: 0 approved; 1 not confirmed; 2 an error.`,
 }
 
 func newRevoke(env *term.Env) *cobra.Command {
-	c := &reviewCommand{env: env}
+	c := &reviewCommand{Operator: bench.Operator{Env: env}}
 	cmd := &cobra.Command{
 		Use:   "revoke PLAN",
 		Short: "Revoke the approval of a plan",
@@ -91,7 +82,7 @@ meanwhile no other call can change anything. Exit codes: 0 revoked; 1 the plan i
 approval remains.`,
 		Example: "  candor workbench revoke 3f2a9c1d",
 		Args:    term.OneArg("plan", "candor workbench revoke 3f2a9c1d"),
-		RunE:    func(cmd *cobra.Command, args []string) error { c.cmd = cmd; return c.revoke(args[0]) },
+		RunE:    func(cmd *cobra.Command, args []string) error { c.Cmd = cmd; return c.revoke(args[0]) },
 	}
 	c.Register(cmd, reviewRoot)
 	c.registerDecision(cmd)
@@ -100,11 +91,8 @@ approval remains.`,
 
 // registerDecision adds the flags of a command that changes something.
 func (c *reviewCommand) registerDecision(cmd *cobra.Command) {
-	c.keep.RegisterCheckpoints(cmd)
-	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do not ask for confirmation")
-	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object; needs --yes")
+	c.RegisterDecision(cmd, "print one JSON object; needs --yes", "name of the reviewer")
 	cmd.Flags().DurationVar(&c.wait, "wait", defaultWait, "maximum wait for a call that is changing the workspace, with its checks")
-	cmd.Flags().StringVar(&c.by, "by", "", "name of the reviewer; default the current user")
 }
 
 // A decision waits for the call that is changing the workspace and its checks. Until then no other call can use an approval.
@@ -116,7 +104,7 @@ const (
 // waiting prints a message if a decision has to wait. Call done afterwards.
 func (c *reviewCommand) waiting() (done func()) {
 	t := time.AfterFunc(quietWait, func() {
-		fmt.Fprintf(c.env.Err, "waiting for a call that is changing this workspace, up to %s (see --wait)\n", c.wait)
+		fmt.Fprintf(c.Env.Err, "waiting for a call that is changing this workspace, up to %s (see --wait)\n", c.wait)
 	})
 	return func() { t.Stop() }
 }
@@ -127,7 +115,7 @@ func (c *reviewCommand) open(deciding bool) (r *kaiza.Review, closing func() err
 	if err != nil {
 		return nil, nil, err
 	}
-	state, err := c.OpenState(c.env, "kaiza")
+	state, err := c.OpenState(c.Env, "kaiza")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -136,10 +124,9 @@ func (c *reviewCommand) open(deciding bool) (r *kaiza.Review, closing func() err
 		return nil, nil, errors.Join(err, state.Close())
 	}
 	var trail *ledger.Ledger
-	dir := c.LedgerDir(c.env, state)
-	if deciding && dir != "" {
-		if trail, err = ledger.Open(dir, c.keep.Options(dir, cmp.Or(c.as, "approve"), c.env.Getenv, slog.New(slog.NewTextHandler(c.env.Err, nil)))); err != nil {
-			return nil, nil, errors.Join(term.BadInput("name the folder of the ledger with --ledger", "opening the ledger: %s", term.Cause(err)), state.Close())
+	if deciding {
+		if trail, err = c.OpenLedger(state, cmp.Or(c.as, "approve")); err != nil {
+			return nil, nil, errors.Join(err, state.Close())
 		}
 	}
 	shut := func() error {
@@ -151,7 +138,7 @@ func (c *reviewCommand) open(deciding bool) (r *kaiza.Review, closing func() err
 	if r, err = k.OpenReview(root, trail); err != nil {
 		return nil, nil, errors.Join(planError(err), shut())
 	}
-	r.ReadTrail(dir)
+	r.ReadTrail(c.LedgerDir(c.Env, state))
 	return r, func() error { return errors.Join(r.Close(), shut()) }, nil
 }
 
@@ -187,14 +174,14 @@ func (c *reviewCommand) list() (err error) {
 	if err != nil {
 		return planError(err)
 	}
-	if c.json {
-		return term.WriteJSONLine(c.env.Out, listing)
+	if c.JSON {
+		return term.WriteJSONLine(c.Env.Out, listing)
 	}
 	if len(listing.Plans) == 0 {
-		fmt.Fprintln(c.env.Out, "There are no plans yet. A planner submits one with submit_plan.")
+		fmt.Fprintln(c.Env.Out, "There are no plans yet. A planner submits one with submit_plan.")
 		return nil
 	}
-	colors := c.env.Colors()
+	colors := c.Env.Colors()
 	for _, p := range listing.Plans {
 		word := colors.Warn(term.Pad("proposed", 8))
 		switch {
@@ -207,13 +194,13 @@ func (c *reviewCommand) list() (err error) {
 		case p.Problem != "":
 			word = colors.Bad(term.Pad("damaged", 8))
 		}
-		fmt.Fprintf(c.env.Out, "%s  %s  %s%s\n", colors.Name(p.Hash[:12]), word, p.Title, limitsListed(p))
+		fmt.Fprintf(c.Env.Out, "%s  %s  %s%s\n", colors.Name(p.Hash[:12]), word, p.Title, limitsListed(p))
 		if p.Problem != "" {
-			fmt.Fprintf(c.env.Out, "%s%s\n", term.Pad("", 24), p.Problem)
+			fmt.Fprintf(c.Env.Out, "%s%s\n", term.Pad("", 24), p.Problem)
 		}
 	}
 	if listing.More > 0 {
-		fmt.Fprintf(c.env.Out, "%d more are not listed; approve finds them by their hashes.\n", listing.More)
+		fmt.Fprintf(c.Env.Out, "%d more are not listed; approve finds them by their hashes.\n", listing.More)
 	}
 	return nil
 }
@@ -232,16 +219,16 @@ func (c *reviewCommand) approve(name string) (err error) {
 	if err != nil {
 		return planError(err)
 	}
-	if !c.json {
+	if !c.JSON {
 		if err := c.show(r, shown); err != nil {
 			return err
 		}
 	}
-	if err := c.confirm("Approve this plan?"); err != nil {
+	if err := c.Confirm("Approve this plan?"); err != nil {
 		return err
 	}
 	done := c.waiting()
-	stored, err := r.Approve(term.Context(c.cmd.Context()), shown.Hash, c.person(), c.note, plan.Limits{For: c.lifetime, Uses: c.uses})
+	stored, err := r.Approve(term.Context(c.Cmd.Context()), shown.Hash, c.Person(), c.note, plan.Limits{For: c.lifetime, Uses: c.uses})
 	done()
 	if err != nil {
 		return planError(err)
@@ -253,7 +240,7 @@ func (c *reviewCommand) approve(name string) (err error) {
 const maxLifetime = 366 * 24 * time.Hour
 
 func (c *reviewCommand) checkLimits() error {
-	switch flags := c.cmd.Flags(); {
+	switch flags := c.Cmd.Flags(); {
 	case flags.Changed("expires") && (c.lifetime < time.Second || c.lifetime > maxLifetime):
 		return term.BadInput("such as --expires 2h", "--expires: must be 1s to %s, not %s", maxLifetime, c.lifetime)
 	case flags.Changed("uses") && (c.uses < 1 || c.uses > plan.MaxUses):
@@ -267,14 +254,14 @@ func (c *reviewCommand) show(r *kaiza.Review, shown plan.Stored) error {
 	if err != nil {
 		return planError(err)
 	}
-	files, more, err := r.Files(term.Context(c.cmd.Context()))
+	files, more, err := r.Files(term.Context(c.Cmd.Context()))
 	if err != nil {
 		return planError(err)
 	}
-	if err := plan.Review(c.env.Out, previous, shown, files, more, c.env.Colors().On); err != nil {
+	if err := plan.Review(c.Env.Out, previous, shown, files, more, c.Env.Colors().On); err != nil {
 		return err
 	}
-	return c.env.Out.Flush()
+	return c.Env.Out.Flush()
 }
 
 func (c *reviewCommand) revoke(name string) (err error) {
@@ -290,11 +277,11 @@ func (c *reviewCommand) revoke(name string) (err error) {
 	if !r.Revocable(hash) {
 		return &term.Error{Code: term.ExitFound, Text: "plan " + hash[:12] + " is not approved; nothing was changed"}
 	}
-	if err := c.confirm("Revoke the approval of " + hash[:12] + "?"); err != nil {
+	if err := c.Confirm("Revoke the approval of " + hash[:12] + "?"); err != nil {
 		return err
 	}
 	done := c.waiting()
-	stored, err := r.Revoke(term.Context(c.cmd.Context()), hash, c.person())
+	stored, err := r.Revoke(term.Context(c.Cmd.Context()), hash, c.Person())
 	done()
 	if err != nil {
 		return planError(err)
@@ -309,7 +296,7 @@ func (c *reviewCommand) finish(r *kaiza.Review, err, closing error) error {
 	}
 	c.warn(r)
 	if closing != nil {
-		c.env.Notify(c.cmd, "warning: done, but closing the ledger failed: "+candor.From(closing).Message(), "")
+		c.Env.Notify(c.Cmd, "warning: done, but closing the ledger failed: "+candor.From(closing).Message(), "")
 	}
 	return nil
 }
@@ -317,19 +304,14 @@ func (c *reviewCommand) finish(r *kaiza.Review, err, closing error) error {
 // warn prints the warnings of the last decision.
 func (c *reviewCommand) warn(r *kaiza.Review) {
 	for _, warning := range r.Warnings() {
-		c.env.Notify(c.cmd, "warning: "+warning, "")
+		c.Env.Notify(c.Cmd, "warning: "+warning, "")
 	}
-}
-
-// confirm returns nil if the user agrees.
-func (c *reviewCommand) confirm(question string) error {
-	return c.env.RequireYes(c.yes, c.json, question)
 }
 
 // printDecision prints a decision.
 func (c *reviewCommand) printDecision(done string, stored plan.Stored) error {
-	if c.json {
-		out := map[string]any{"plan_hash": stored.Hash, "approved": stored.Approved(), "by": c.person()}
+	if c.JSON {
+		out := map[string]any{"plan_hash": stored.Hash, "approved": stored.Approved(), "by": c.Person()}
 		if stored.Plan != nil {
 			out["title"] = stored.Plan.Title
 		}
@@ -339,13 +321,13 @@ func (c *reviewCommand) printDecision(done string, stored plan.Stored) error {
 		if a := stored.Approval; a != nil && a.Uses > 0 {
 			out["uses"] = a.Uses
 		}
-		return term.WriteJSONLine(c.env.Out, out)
+		return term.WriteJSONLine(c.Env.Out, out)
 	}
 	title := "its file is damaged or missing"
 	if stored.Plan != nil {
 		title = stored.Plan.Title
 	}
-	fmt.Fprintf(c.env.Out, "%s %s: %s%s\n", c.env.Colors().Good(done), stored.Hash, title, limitsOf(stored.Approval))
+	fmt.Fprintf(c.Env.Out, "%s %s: %s%s\n", c.Env.Colors().Good(done), stored.Hash, title, limitsOf(stored.Approval))
 	return nil
 }
 
@@ -367,15 +349,4 @@ func limitsListed(p plan.Summary) string {
 		a.Used = make([]string, p.Uses-*p.UsesLeft)
 	}
 	return limitsOf(a)
-}
-
-// person returns the name of the reviewer.
-func (c *reviewCommand) person() string {
-	if c.by != "" {
-		return c.by
-	}
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return "unknown"
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/cli/bench"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/kaiza"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workspace"
@@ -21,7 +22,7 @@ type undoCommand struct {
 }
 
 func newUndo(env *term.Env) *cobra.Command {
-	c := &undoCommand{reviewCommand: reviewCommand{env: env, as: "undo"}}
+	c := &undoCommand{reviewCommand: reviewCommand{Operator: bench.Operator{Env: env}, as: "undo"}}
 	cmd := &cobra.Command{
 		Use:   "undo [ID]",
 		Short: "Undo a change of files",
@@ -41,7 +42,7 @@ Exit codes: 0 undone, or with --dry-run can be undone; 1 not confirmed, or a fil
   candor workbench undo 3f2a9c1d4e5f --root ~/projects/site --yes`,
 		Args: term.MaxArgs(1, "candor workbench undo 3f2a9c1d4e5f"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c.cmd = cmd
+			c.Cmd = cmd
 			id := ""
 			if len(args) > 0 {
 				id = args[0]
@@ -75,7 +76,7 @@ func (c *undoCommand) run(id string) (err error) {
 		return err
 	}
 	defer func() { err = c.finish(r, err, closing()) }()
-	ctx := term.Context(c.cmd.Context())
+	ctx := term.Context(c.Cmd.Context())
 	if done, err := c.recoverFirst(ctx, r, id); done || err != nil {
 		return err
 	}
@@ -84,16 +85,16 @@ func (c *undoCommand) run(id string) (err error) {
 	if err != nil {
 		return c.refuse(report, err)
 	}
-	if !c.json {
-		fmt.Fprintf(c.env.Out, "Undo %s, %s of %s:\n", c.env.Colors().Name(target.ID), term.Printable(target.Tool), target.At.UTC().Format("2006-01-02 15:04:05"))
-		listFiles(c.env, files)
+	if !c.JSON {
+		fmt.Fprintf(c.Env.Out, "Undo %s, %s of %s:\n", c.Env.Colors().Name(target.ID), term.Printable(target.Tool), bench.Stamp(target.At))
+		listFiles(c.Env, files)
 	}
 	if !c.dryRun {
-		if err := c.confirm("Undo this change?"); err != nil {
+		if err := c.Confirm("Undo this change?"); err != nil {
 			return err
 		}
 		var now kaiza.PastChange
-		if report.ID, now, err = r.Undo(ctx, target.ID, c.person()); err != nil {
+		if report.ID, now, err = r.Undo(ctx, target.ID, c.Person()); err != nil {
 			report.Differences = now.Differences
 			return c.refuse(report, err)
 		}
@@ -105,12 +106,12 @@ func (c *undoCommand) run(id string) (err error) {
 func (c *undoCommand) succeed(report undoReport, after string) error {
 	report.OK = true
 	switch {
-	case c.json:
-		return term.WriteJSONLine(c.env.Out, report)
+	case c.JSON:
+		return term.WriteJSONLine(c.Env.Out, report)
 	case c.dryRun:
-		fmt.Fprintln(c.env.Out, "Nothing was changed: this was a dry run.")
+		fmt.Fprintln(c.Env.Out, "Nothing was changed: this was a dry run.")
 	default:
-		fmt.Fprintf(c.env.Out, "%s %s%s\n", c.env.Colors().Good("undone"), report.Undone, after)
+		fmt.Fprintf(c.Env.Out, "%s %s%s\n", c.Env.Colors().Good("undone"), report.Undone, after)
 	}
 	return nil
 }
@@ -121,16 +122,16 @@ func (c *undoCommand) refuse(report undoReport, err error) error {
 	if candor.CodeOf(err) == kaizacode.HashMismatch {
 		failed.Code = term.ExitFound
 	}
-	if c.json && report.Undone != "" {
+	if c.JSON && report.Undone != "" {
 		e := candor.From(err)
 		report.Code, report.Message = e.Code().Symbol(), e.Message()
-		if err := term.WriteJSONLine(c.env.Out, report); err != nil {
+		if err := term.WriteJSONLine(c.Env.Out, report); err != nil {
 			return err
 		}
 		return failed
 	}
 	for _, d := range report.Differences {
-		fmt.Fprintf(c.env.Out, "    %s  %s\n", term.Printable(d.Path), term.Printable(d.Says))
+		fmt.Fprintf(c.Env.Out, "    %s  %s\n", term.Printable(d.Path), term.Printable(d.Says))
 	}
 	return failed
 }
@@ -182,33 +183,33 @@ func (c *undoCommand) recoverFirst(ctx context.Context, r *kaiza.Review, id stri
 // printRecovered prints that an interrupted change was reverted, or would be with --dry-run. With --json it is printed only if asked
 // is true.
 func (c *undoCommand) printRecovered(change *kaiza.PastChange, asked bool) error {
-	if c.json {
+	if c.JSON {
 		if !asked {
 			return nil
 		}
-		return term.WriteJSONLine(c.env.Out, undoReport{Undone: change.ID, Tool: change.Tool, DryRun: c.dryRun, OK: true, Files: change.Files, Interrupted: true})
+		return term.WriteJSONLine(c.Env.Out, undoReport{Undone: change.ID, Tool: change.Tool, DryRun: c.dryRun, OK: true, Files: change.Files, Interrupted: true})
 	}
 	says := "was reverted"
 	if c.dryRun {
 		says = "would be reverted; nothing was changed: this was a dry run"
 	}
-	fmt.Fprintf(c.env.Out, "%s, %s, was interrupted by a crash; %s\n", c.env.Colors().Name(change.ID), term.Printable(change.Tool), says)
-	listFiles(c.env, change.Files)
+	fmt.Fprintf(c.Env.Out, "%s, %s, was interrupted by a crash; %s\n", c.Env.Colors().Name(change.ID), term.Printable(change.Tool), says)
+	listFiles(c.Env, change.Files)
 	return nil
 }
 
 // restore undoes a change whose earlier undo failed.
 func (c *undoCommand) restore(ctx context.Context, r *kaiza.Review, change *kaiza.PastChange) error {
 	report := undoReport{Undone: change.ID, Tool: change.Tool, DryRun: c.dryRun, Files: change.Files, Interrupted: true}
-	if !c.json {
-		fmt.Fprintf(c.env.Out, "Undo %s, %s of %s, and replace what is there now:\n", c.env.Colors().Name(change.ID), term.Printable(change.Tool), change.At.UTC().Format("2006-01-02 15:04:05"))
-		listFiles(c.env, change.Files)
+	if !c.JSON {
+		fmt.Fprintf(c.Env.Out, "Undo %s, %s of %s, and replace what is there now:\n", c.Env.Colors().Name(change.ID), term.Printable(change.Tool), bench.Stamp(change.At))
+		listFiles(c.Env, change.Files)
 	}
 	if !c.dryRun {
-		if err := c.confirm("Restore these files?"); err != nil {
+		if err := c.Confirm("Restore these files?"); err != nil {
 			return err
 		}
-		if err := r.Restore(ctx, change.ID, c.person()); err != nil {
+		if err := r.Restore(ctx, change.ID, c.Person()); err != nil {
 			return c.refuse(report, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/cli/bench"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/kaiza"
 	kaizacode "github.com/candor-mcp/candor/codes/kaiza"
@@ -21,7 +22,7 @@ type unlockCommand struct {
 }
 
 func newUnlock(env *term.Env) *cobra.Command {
-	c := &unlockCommand{reviewCommand: reviewCommand{env: env, as: "unlock"}}
+	c := &unlockCommand{reviewCommand: reviewCommand{Operator: bench.Operator{Env: env}, as: "unlock"}}
 	cmd := &cobra.Command{
 		Use:   "unlock [SESSION]",
 		Short: "List the locked sessions of a workspace, and unlock one",
@@ -39,7 +40,7 @@ Exit codes: 0 unlocked, nothing locked, or listed; 1 not confirmed; 2 an error.`
   candor workbench unlock 1b9d6bcd --root ~/projects/site --reason "a rule that was too strict" --yes`,
 		Args: term.MaxArgs(1, "candor workbench unlock 1b9d6bcd"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c.cmd = cmd
+			c.Cmd = cmd
 			return c.run(args)
 		},
 	}
@@ -91,10 +92,10 @@ func (c *unlockCommand) run(args []string) (err error) {
 	if len(chosen) == 0 {
 		return c.printLocked(locked)
 	}
-	if !c.json {
+	if !c.JSON {
 		c.show(chosen)
 	}
-	if err := c.confirm(question(len(chosen))); err != nil {
+	if err := c.Confirm(question(len(chosen))); err != nil {
 		return err
 	}
 	return c.unlock(r, locked, chosen)
@@ -110,7 +111,7 @@ func (c *unlockCommand) choose(locked []kaiza.LockedSession, args []string) ([]k
 		return []kaiza.LockedSession{one}, err
 	case c.all || len(locked) == 1:
 		return locked, nil
-	case len(locked) > 1 && c.yes:
+	case len(locked) > 1 && c.Yes:
 		return nil, candor.New(kaizacode.InvalidInputValue, fmt.Sprintf("%d sessions are locked, and none was chosen.", len(locked)),
 			candor.WithSuggestion("Give a session id or --all; candor workbench unlock --list lists them."))
 	}
@@ -129,54 +130,54 @@ func (c *unlockCommand) unlock(r *kaiza.Review, locked, chosen []kaiza.LockedSes
 	report := newUnlockReport(locked)
 	for _, l := range chosen {
 		c.warn(r) // warnings about the previous session
-		if err := r.Unlock(term.Context(c.cmd.Context()), l, c.person(), c.reason); err != nil {
+		if err := r.Unlock(term.Context(c.Cmd.Context()), l, c.Person(), c.reason); err != nil {
 			return c.refuse(report, err)
 		}
 		report.Unlocked = append(report.Unlocked, l)
 		report.Locked = slices.DeleteFunc(report.Locked, func(other kaiza.LockedSession) bool { return other.Session == l.Session })
-		if !c.json {
-			fmt.Fprintf(c.env.Out, "%s %s\n", c.env.Colors().Good("unlocked"), brief(l.Session))
+		if !c.JSON {
+			fmt.Fprintf(c.Env.Out, "%s %s\n", c.Env.Colors().Good("unlocked"), brief(l.Session))
 		}
 	}
 	report.OK = true
-	if c.json {
-		return term.WriteJSONLine(c.env.Out, report)
+	if c.JSON {
+		return term.WriteJSONLine(c.Env.Out, report)
 	}
 	return nil
 }
 
 // printLocked lists the locked sessions.
 func (c *unlockCommand) printLocked(locked []kaiza.LockedSession) error {
-	if c.json {
+	if c.JSON {
 		report := newUnlockReport(locked)
 		report.OK = true
-		return term.WriteJSONLine(c.env.Out, report)
+		return term.WriteJSONLine(c.Env.Out, report)
 	}
 	if len(locked) == 0 {
-		fmt.Fprintln(c.env.Out, "No session of this workspace is locked.")
+		fmt.Fprintln(c.Env.Out, "No session of this workspace is locked.")
 		return nil
 	}
 	c.show(locked)
 	if !c.list {
-		fmt.Fprintf(c.env.Out, "To unlock one: candor workbench unlock %s; to unlock all: --all\n", brief(locked[0].Session))
+		fmt.Fprintf(c.Env.Out, "To unlock one: candor workbench unlock %s; to unlock all: --all\n", brief(locked[0].Session))
 	}
 	return nil
 }
 
 // show prints locked sessions, two lines each.
 func (c *unlockCommand) show(locked []kaiza.LockedSession) {
-	colors := c.env.Colors()
+	colors := c.Env.Colors()
 	for _, l := range locked {
 		if l.Problem != "" {
-			fmt.Fprintf(c.env.Out, "%s  %s\n", colors.Name(brief(l.Session)), colors.Bad(term.Printable(l.Problem)))
+			fmt.Fprintf(c.Env.Out, "%s  %s\n", colors.Name(brief(l.Session)), colors.Bad(term.Printable(l.Problem)))
 			continue
 		}
-		fmt.Fprintf(c.env.Out, "%s  %s  locked since %s\n", colors.Name(brief(l.Session)), term.Printable(l.Role), l.At.UTC().Format("2006-01-02 15:04:05"))
+		fmt.Fprintf(c.Env.Out, "%s  %s  locked since %s\n", colors.Name(brief(l.Session)), term.Printable(l.Role), bench.Stamp(l.At))
 		why := colors.Bad(term.Printable(l.Code))
 		if l.Invariant != "" {
 			why += " " + term.Printable(l.Invariant)
 		}
-		fmt.Fprintf(c.env.Out, "    %s in %s, reference %s\n", why, term.Printable(l.Tool), term.Printable(l.Ref))
+		fmt.Fprintf(c.Env.Out, "    %s in %s, reference %s\n", why, term.Printable(l.Tool), term.Printable(l.Ref))
 	}
 }
 
@@ -190,9 +191,9 @@ func (c *unlockCommand) refuse(report unlockReport, err error) error {
 	if e.Code() == candor.CodeLedgerLocked {
 		hint = "try again when the call has ended"
 	}
-	if c.json {
+	if c.JSON {
 		report.Code, report.Message = e.Code().Symbol(), e.Message()
-		if err := term.WriteJSONLine(c.env.Out, report); err != nil {
+		if err := term.WriteJSONLine(c.Env.Out, report); err != nil {
 			return err
 		}
 	}

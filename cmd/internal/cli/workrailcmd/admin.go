@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/bench"
-	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail"
@@ -18,38 +17,28 @@ import (
 
 // adminCommand has the fields that the commands below `candor workbench workrail` share.
 type adminCommand struct {
-	env       *term.Env
-	cmd       *cobra.Command
-	flags     bench.StateFlags
+	bench.Operator
 	workflows string
-	json, yes bool
-	by        string
-	keep      service.KeepFlags
 	state     *workbench.State // set while with runs
 }
 
 // register adds --state.
 func (c *adminCommand) register(cmd *cobra.Command) {
-	c.cmd = cmd
-	cmd.Flags().StringVar(&c.flags.State, "state", "", "folder for the state of the server; default a folder in the user's state folder")
+	c.Cmd = cmd
+	cmd.Flags().StringVar(&c.State, "state", "", "folder for the state of the server; default a folder in the user's state folder")
 	_ = cmd.MarkFlagDirname("state") // fails only for an unknown flag
 }
 
-// registerJSON adds --json.
-func (c *adminCommand) registerJSON(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
-}
-
-// registerYes adds the flags of a command that asks for confirmation.
+// registerYes adds the flags of a command that asks for confirmation and writes to the ledger.
 func (c *adminCommand) registerYes(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "do not ask for confirmation")
-	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object; needs --yes to change anything")
-	c.registerLedger(cmd)
+	c.RegisterDecision(cmd, "print one JSON object; needs --yes to change anything", "name of the operator for the ledger")
+	cmd.Flags().StringVar(&c.Ledger, "ledger", "", "folder of the ledger, or none; default $CANDOR_LEDGER, else ledger in the --state folder")
+	_ = cmd.MarkFlagDirname("ledger") // fails only for an unknown flag
 }
 
 // with calls do with the opened state. A folder named by --state must exist.
 func (c *adminCommand) with(do func(*workrail.Admin) error) (err error) {
-	if err := c.flags.RequireState(); err != nil {
+	if err := c.RequireState(); err != nil {
 		return err
 	}
 	o := workrail.Options{}
@@ -60,12 +49,12 @@ func (c *adminCommand) with(do func(*workrail.Admin) error) (err error) {
 		o.Workflows = term.AbsolutePath(c.workflows)
 	}
 	var state *workbench.State
-	if state, err = c.flags.OpenState(c.env, "workrail"); err != nil {
+	if state, err = c.OpenState(c.Env, "workrail"); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, state.Close()) }()
 	c.state, o.State = state, state
-	admin, err := workrail.OpenAdmin(o, c.env.Now)
+	admin, err := workrail.OpenAdmin(o, c.Env.Now)
 	if err != nil {
 		return term.BadInput("check the folder and its permissions", "%s", err)
 	}
@@ -100,26 +89,21 @@ func stateError(err error) *term.Error {
 	return term.BadInput("check the folder and its permissions", "%s", err)
 }
 
-// confirm returns nil if the user agrees.
-func (c *adminCommand) confirm(question string) error {
-	return c.env.RequireYes(c.yes, c.json, question)
-}
-
 // progress returns a function that shows the progress on a terminal, and one that clears the line at the end.
 func (c *adminCommand) progress(what string) (show workrail.Progress, done func()) {
-	if !c.env.Terminal || c.json {
+	if !c.Env.Terminal || c.JSON {
 		return nil, func() {}
 	}
 	shown, last := false, time.Time{}
 	show = func(i, n int) {
 		if now := time.Now(); n >= 50 && now.Sub(last) > 100*time.Millisecond {
-			fmt.Fprintf(c.env.Err, "\r%s %d of %d", what, i+1, n)
+			fmt.Fprintf(c.Env.Err, "\r%s %d of %d", what, i+1, n)
 			shown, last = true, now
 		}
 	}
 	return show, func() {
 		if shown {
-			fmt.Fprint(c.env.Err, "\r\x1b[K")
+			fmt.Fprint(c.Env.Err, "\r\x1b[K")
 		}
 	}
 }
@@ -136,7 +120,7 @@ func (c *adminCommand) completeSessions(_ *cobra.Command, _ []string, typed stri
 			if len(typed) > len(id) || id[:len(typed)] != typed || len(found) == 100 {
 				continue
 			}
-			info, err := a.Session(term.Context(c.cmd.Context()), id)
+			info, err := a.Session(term.Context(c.Cmd.Context()), id)
 			if err != nil {
 				return err
 			}
@@ -145,12 +129,4 @@ func (c *adminCommand) completeSessions(_ *cobra.Command, _ []string, typed stri
 		return nil
 	})
 	return found, cobra.ShellCompDirectiveNoFileComp
-}
-
-// stamped formats a time.
-func stamped(t time.Time) string {
-	if t.IsZero() {
-		return "unknown"
-	}
-	return t.UTC().Format("2006-01-02 15:04:05")
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/bench"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail"
 )
@@ -18,7 +19,7 @@ type doctorCommand struct {
 }
 
 func newDoctor(env *term.Env) *cobra.Command {
-	c := &doctorCommand{adminCommand: adminCommand{env: env}}
+	c := &doctorCommand{adminCommand: adminCommand{Operator: bench.Operator{Env: env}}}
 	cmd := &cobra.Command{
 		Use:   "doctor [ID…]",
 		Short: "Check the health of all sessions, and repair some problems",
@@ -59,7 +60,7 @@ type doctorReport struct {
 }
 
 func (c *doctorCommand) run(a *workrail.Admin, args []string) error {
-	if c.yes && !c.repair {
+	if c.Yes && !c.repair {
 		return term.BadInput("candor workbench workrail doctor --repair --yes", "--yes: needs --repair")
 	}
 	ids, err := c.findAll(a, args)
@@ -70,7 +71,7 @@ func (c *doctorCommand) run(a *workrail.Admin, args []string) error {
 	if err != nil {
 		return err
 	}
-	if !c.json {
+	if !c.JSON {
 		for i := range d.Findings {
 			c.show(&d.Findings[i])
 		}
@@ -79,8 +80,8 @@ func (c *doctorCommand) run(a *workrail.Admin, args []string) error {
 		err = c.repairAll(a, d)
 	}
 	report := doctorReport{d, problems(d) == 0}
-	if c.json {
-		if e := term.WriteJSONLine(c.env.Out, report); e != nil {
+	if c.JSON {
+		if e := term.WriteJSONLine(c.Env.Out, report); e != nil {
 			return e
 		}
 	} else {
@@ -109,7 +110,7 @@ func (c *adminCommand) findAll(a *workrail.Admin, typed []string) ([]string, err
 }
 
 func (c *doctorCommand) diagnose(a *workrail.Admin, ids []string) (*workrail.Diagnosis, error) {
-	ctx, stop := term.StopContext(c.cmd)
+	ctx, stop := term.StopContext(c.Cmd)
 	defer stop()
 	show, clearLine := c.progress("checking session")
 	d, err := a.Diagnose(ctx, ids, show)
@@ -140,28 +141,28 @@ func repairable(d *workrail.Diagnosis) (n int) {
 }
 
 func (c *doctorCommand) show(f *workrail.Finding) {
-	colors := c.env.Colors()
+	colors := c.Env.Colors()
 	word := colors.Bad("problem")
 	if f.Harmless {
 		word = colors.Warn("note   ")
 	}
-	fmt.Fprintf(c.env.Out, "%s  %s", word, f.Kind)
+	fmt.Fprintf(c.Env.Out, "%s  %s", word, f.Kind)
 	for i, id := range f.Sessions {
 		if i == 5 {
-			fmt.Fprintf(c.env.Out, "  and %d more", len(f.Sessions)-i)
+			fmt.Fprintf(c.Env.Out, "  and %d more", len(f.Sessions)-i)
 			break
 		}
-		fmt.Fprintf(c.env.Out, "  %s", colors.Name(id))
+		fmt.Fprintf(c.Env.Out, "  %s", colors.Name(id))
 	}
 	if f.Workflow != "" {
-		fmt.Fprintf(c.env.Out, "  %s", term.Printable(f.Workflow))
+		fmt.Fprintf(c.Env.Out, "  %s", term.Printable(f.Workflow))
 	}
-	fmt.Fprintf(c.env.Out, "\n         %s\n", term.Printable(f.Message))
+	fmt.Fprintf(c.Env.Out, "\n         %s\n", term.Printable(f.Message))
 	if f.Repair != "" {
-		fmt.Fprintf(c.env.Out, "         --repair: %s\n", f.Repair)
+		fmt.Fprintf(c.Env.Out, "         --repair: %s\n", f.Repair)
 	}
 	if f.Advice != "" {
-		fmt.Fprintf(c.env.Out, "         %s\n", term.Printable(f.Advice))
+		fmt.Fprintf(c.Env.Out, "         %s\n", term.Printable(f.Advice))
 	}
 }
 
@@ -171,7 +172,7 @@ func (c *doctorCommand) repairAll(a *workrail.Admin, d *workrail.Diagnosis) (err
 	if n == 0 {
 		return nil
 	}
-	if err := c.confirm(fmt.Sprintf("Make the %s above?", term.Count(uint64(n), "repair", "repairs"))); err != nil { //nolint:gosec // a count
+	if err := c.Confirm(fmt.Sprintf("Make the %s above?", term.Count(uint64(n), "repair", "repairs"))); err != nil { //nolint:gosec // a count
 		return err
 	}
 	log, err := c.openLog()
@@ -179,7 +180,7 @@ func (c *doctorCommand) repairAll(a *workrail.Admin, d *workrail.Diagnosis) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, log.close()) }()
-	ctx, stop := term.StopContext(c.cmd)
+	ctx, stop := term.StopContext(c.Cmd)
 	defer stop()
 	for i := range d.Findings {
 		f := &d.Findings[i]
@@ -194,23 +195,23 @@ func (c *doctorCommand) repairAll(a *workrail.Admin, d *workrail.Diagnosis) (err
 		if err := log.record(whole, "", about, func() error { return a.Repair(whole, f) }); err != nil {
 			return stateError(fmt.Errorf("%s: %w", f.Kind, err))
 		}
-		if !c.json {
-			fmt.Fprintf(c.env.Out, "%s %s\n", c.env.Colors().Good("repaired"), f.Kind)
+		if !c.JSON {
+			fmt.Fprintf(c.Env.Out, "%s %s\n", c.Env.Colors().Good("repaired"), f.Kind)
 		}
 	}
 	return nil
 }
 
 func (c *doctorCommand) sum(d *workrail.Diagnosis) {
-	colors := c.env.Colors()
+	colors := c.Env.Colors()
 	bad := problems(d)
 	healthy := fmt.Sprintf("%d of %s healthy", d.Healthy, term.Count(uint64(d.Sessions), "session is", "sessions are")) //nolint:gosec // a count
 	if bad == 0 {
-		fmt.Fprintf(c.env.Out, "%s: %s\n", colors.Good("OK"), healthy)
+		fmt.Fprintf(c.Env.Out, "%s: %s\n", colors.Good("OK"), healthy)
 	} else {
-		fmt.Fprintf(c.env.Out, "%s: %s; %s\n", colors.Bad("FAILED"), term.Count(uint64(bad), "problem", "problems"), healthy) //nolint:gosec // a count
+		fmt.Fprintf(c.Env.Out, "%s: %s; %s\n", colors.Bad("FAILED"), term.Count(uint64(bad), "problem", "problems"), healthy) //nolint:gosec // a count
 	}
 	if n := repairable(d); n > 0 && !c.repair {
-		fmt.Fprintf(c.env.Out, "%s can be repaired: candor workbench workrail doctor --repair\n", term.Count(uint64(n), "finding", "findings")) //nolint:gosec // a count
+		fmt.Fprintf(c.Env.Out, "%s can be repaired: candor workbench workrail doctor --repair\n", term.Count(uint64(n), "finding", "findings")) //nolint:gosec // a count
 	}
 }

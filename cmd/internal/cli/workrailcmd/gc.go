@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/bench"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail"
 	railsession "github.com/candor-mcp/candor/cmd/internal/workbench/workrail/session"
@@ -21,7 +22,7 @@ type gcCommand struct {
 }
 
 func newGC(env *term.Env) *cobra.Command {
-	c := &gcCommand{adminCommand: adminCommand{env: env}}
+	c := &gcCommand{adminCommand: adminCommand{Operator: bench.Operator{Env: env}}}
 	cmd := &cobra.Command{
 		Use:   "gc [ID…]",
 		Short: "Remove old sessions, and stored workflows that no session uses",
@@ -69,21 +70,21 @@ func (c *gcCommand) run(a *workrail.Admin, args []string) error {
 		return err
 	}
 	report := &gcReport{Garbage: garbage, DryRun: c.dryRun, Removed: []string{}, InUse: []string{}}
-	if !c.json {
+	if !c.JSON {
 		c.show(garbage)
 	}
 	if !c.dryRun && len(garbage.Sessions)+len(garbage.Snapshots) > 0 {
-		if err := c.confirm("Remove them? This cannot be undone."); err != nil {
+		if err := c.Confirm("Remove them? This cannot be undone."); err != nil {
 			return err
 		}
 		err = c.remove(a, report)
 	}
-	if c.json {
-		if e := term.WriteJSONLine(c.env.Out, report); e != nil {
+	if c.JSON {
+		if e := term.WriteJSONLine(c.Env.Out, report); e != nil {
 			return e
 		}
 	} else if !c.dryRun && len(report.Removed)+report.RemovedSnapshots > 0 {
-		fmt.Fprintf(c.env.Out, "%s %s, %s\n", c.env.Colors().Good("removed"), sessionCount(len(report.Removed)), workflowCount(report.RemovedSnapshots))
+		fmt.Fprintf(c.Env.Out, "%s %s, %s\n", c.Env.Colors().Good("removed"), sessionCount(len(report.Removed)), workflowCount(report.RemovedSnapshots))
 	}
 	if err == nil && len(report.InUse) > 0 {
 		return term.Found()
@@ -96,20 +97,20 @@ func sessionCount(n int) string { return term.Count(uint64(n), "session", "sessi
 func workflowCount(n int) string { return term.Count(uint64(n), "stored workflow", "stored workflows") } //nolint:gosec // a count
 
 func (c *gcCommand) retention(a *workrail.Admin, args []string) (r workrail.Retention, err error) {
-	if len(args) > 0 && (c.completed || c.cmd.Flags().Changed("older-than")) {
+	if len(args) > 0 && (c.completed || c.Cmd.Flags().Changed("older-than")) {
 		return r, term.BadInput("leave the flags out", "ids cannot be combined with --older-than or --completed")
 	}
 	age, err := term.ParseAge(c.older)
 	if err != nil {
 		return r, term.BadInput("a duration such as 12h or 30d", "--older-than %q: not a duration", c.older)
 	}
-	r = workrail.Retention{Before: c.env.Now().Add(-age), Completed: c.completed}
+	r = workrail.Retention{Before: c.Env.Now().Add(-age), Completed: c.completed}
 	r.IDs, err = c.findAll(a, args)
 	return r, err
 }
 
 func (c *gcCommand) list(a *workrail.Admin, r workrail.Retention) (*workrail.Garbage, error) {
-	ctx, stop := term.StopContext(c.cmd)
+	ctx, stop := term.StopContext(c.Cmd)
 	defer stop()
 	show, clearLine := c.progress("reading session")
 	garbage, err := a.Garbage(ctx, r, show)
@@ -121,19 +122,19 @@ func (c *gcCommand) list(a *workrail.Admin, r workrail.Retention) (*workrail.Gar
 }
 
 func (c *gcCommand) show(g *workrail.Garbage) {
-	colors := c.env.Colors()
+	colors := c.Env.Colors()
 	for i := range g.Sessions {
 		s := &g.Sessions[i]
-		fmt.Fprintf(c.env.Out, "%s  %s  %s  %s  %s\n", colors.Name(s.ID), stateWord(colors, s.State), stamped(s.Updated), term.Printable(s.Workflow), term.Truncate(term.Printable(s.Goal), 60))
+		fmt.Fprintf(c.Env.Out, "%s  %s  %s  %s  %s\n", colors.Name(s.ID), stateWord(colors, s.State), bench.Stamp(s.Updated), term.Printable(s.Workflow), term.Truncate(term.Printable(s.Goal), 60))
 	}
 	for _, hash := range g.Snapshots {
-		fmt.Fprintf(c.env.Out, "%s  stored workflow that no session uses\n", colors.Name(term.Printable(hash[:min(16, len(hash))])))
+		fmt.Fprintf(c.Env.Out, "%s  stored workflow that no session uses\n", colors.Name(term.Printable(hash[:min(16, len(hash))])))
 	}
 	if len(g.Sessions)+len(g.Snapshots) == 0 {
-		fmt.Fprintf(c.env.Out, "Nothing to remove: %s kept.\n", sessionCount(g.Kept))
+		fmt.Fprintf(c.Env.Out, "Nothing to remove: %s kept.\n", sessionCount(g.Kept))
 		return
 	}
-	fmt.Fprintf(c.env.Out, "%s and %s to remove; %s kept\n", sessionCount(len(g.Sessions)), workflowCount(len(g.Snapshots)), sessionCount(g.Kept))
+	fmt.Fprintf(c.Env.Out, "%s and %s to remove; %s kept\n", sessionCount(len(g.Sessions)), workflowCount(len(g.Snapshots)), sessionCount(g.Kept))
 }
 
 // remove removes the sessions one by one. When it is interrupted, each is either removed or unchanged.
@@ -143,7 +144,7 @@ func (c *gcCommand) remove(a *workrail.Admin, report *gcReport) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.close()) }()
-	ctx, stop := term.StopContext(c.cmd)
+	ctx, stop := term.StopContext(c.Cmd)
 	defer stop()
 	show, clearLine := c.progress("removing session")
 	defer clearLine()
@@ -157,12 +158,12 @@ func (c *gcCommand) remove(a *workrail.Admin, report *gcReport) (err error) {
 		}
 		var locked *railsession.LockedError
 		whole := context.WithoutCancel(ctx)
-		about := map[string]any{"workflow": s.Workflow, "state": string(s.State), "completed_steps": s.Completed, "changed": stamped(s.Updated)}
+		about := map[string]any{"workflow": s.Workflow, "state": string(s.State), "completed_steps": s.Completed, "changed": bench.Stamp(s.Updated)}
 		err := log.record(whole, s.ID, about, func() error { return a.RemoveSession(whole, s) })
 		switch {
 		case errors.Is(err, workrail.ErrChanged), errors.As(err, &locked):
 			report.InUse = append(report.InUse, s.ID)
-			c.env.Notify(c.cmd, fmt.Sprintf("session %s was kept: %s", s.ID, err), "")
+			c.Env.Notify(c.Cmd, fmt.Sprintf("session %s was kept: %s", s.ID, err), "")
 		case err != nil:
 			return stateError(err)
 		default:

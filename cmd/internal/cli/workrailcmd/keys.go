@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/bench"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail/token"
@@ -18,7 +19,7 @@ type keysCommand struct {
 }
 
 func newKeys(env *term.Env) *cobra.Command {
-	c := &keysCommand{adminCommand: adminCommand{env: env}}
+	c := &keysCommand{adminCommand: adminCommand{Operator: bench.Operator{Env: env}}}
 	cmd := &cobra.Command{
 		Use:   "rotate-keys",
 		Short: "Create a new key for tokens, or retire the old ones",
@@ -68,17 +69,17 @@ func (c *keysCommand) runRetire(a *workrail.Admin) error {
 		return keysError(err)
 	}
 	if len(keys) < 2 {
-		if c.json {
-			if err := term.WriteJSONLine(c.env.Out, keysReport{Keys: keys}); err != nil {
+		if c.JSON {
+			if err := term.WriteJSONLine(c.Env.Out, keysReport{Keys: keys}); err != nil {
 				return err
 			}
 		}
 		return &term.Error{Code: term.ExitFound, Text: "there is no old key; nothing was changed", Hint: "create a new key with candor workbench workrail rotate-keys"}
 	}
-	if !c.json {
+	if !c.JSON {
 		c.list(keys)
 	}
-	if err := c.confirm(fmt.Sprintf("Delete %s? Their tokens will be refused.", term.Count(uint64(len(keys)-1), "old key", "old keys"))); err != nil { //nolint:gosec // a count
+	if err := c.Confirm(fmt.Sprintf("Delete %s? Their tokens will be refused.", term.Count(uint64(len(keys)-1), "old key", "old keys"))); err != nil { //nolint:gosec // a count
 		return err
 	}
 	var report keysReport
@@ -99,7 +100,7 @@ func (c *keysCommand) recorded(action string, change func() error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.close()) }()
-	return log.record(term.Context(c.cmd.Context()), "", map[string]any{"action": action}, change)
+	return log.record(term.Context(c.Cmd.Context()), "", map[string]any{"action": action}, change)
 }
 
 func keysError(err error) error {
@@ -111,11 +112,11 @@ func keysError(err error) error {
 }
 
 func (c *keysCommand) write(r keysReport) error {
-	if c.json {
-		return term.WriteJSONLine(c.env.Out, r)
+	if c.JSON {
+		return term.WriteJSONLine(c.Env.Out, r)
 	}
 	if r.Retired > 0 {
-		fmt.Fprintf(c.env.Out, "%s %s\n", c.env.Colors().Good("retired"), term.Count(uint64(r.Retired), "key", "keys"))
+		fmt.Fprintf(c.Env.Out, "%s %s\n", c.Env.Colors().Good("retired"), term.Count(uint64(r.Retired), "key", "keys"))
 	}
 	c.list(r.Keys)
 	return nil
@@ -125,8 +126,8 @@ func (c *keysCommand) list(keys []token.KeyInfo) {
 	for _, k := range keys {
 		use := "accepted"
 		if k.Signing {
-			use = c.env.Colors().Good("signs") + "   "
+			use = c.Env.Colors().Good("signs") + "   "
 		}
-		fmt.Fprintf(c.env.Out, "key %d  %s  created %s\n", k.ID, use, stamped(k.Made))
+		fmt.Fprintf(c.Env.Out, "key %d  %s  created %s\n", k.ID, use, bench.Stamp(k.Made))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/bench"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail"
 )
@@ -27,7 +28,7 @@ func stateNames() []string {
 }
 
 func newSessions(env *term.Env) *cobra.Command {
-	c := &sessionsCommand{adminCommand: adminCommand{env: env}}
+	c := &sessionsCommand{adminCommand: adminCommand{Operator: bench.Operator{Env: env}}}
 	cmd := &cobra.Command{
 		Use:   "sessions",
 		Short: "List the sessions, their steps and why they are blocked",
@@ -40,7 +41,7 @@ last attempt was blocked. Damaged sessions are listed with the reason. The serve
 		RunE: func(*cobra.Command, []string) error { return c.with(c.run) },
 	}
 	c.register(cmd)
-	c.registerJSON(cmd)
+	c.RegisterJSON(cmd)
 	flags := cmd.Flags()
 	flags.BoolVarP(&c.all, "all", "a", false, "also list completed sessions")
 	flags.StringSliceVar(&c.states, "is", nil, "only sessions that are "+term.JoinWords(stateNames())+"; may be repeated")
@@ -63,7 +64,7 @@ func (c *sessionsCommand) run(a *workrail.Admin) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := term.StopContext(c.cmd)
+	ctx, stop := term.StopContext(c.Cmd)
 	defer stop()
 	show, clearLine := c.progress("reading session")
 	all, err := a.Sessions(ctx, show)
@@ -72,8 +73,8 @@ func (c *sessionsCommand) run(a *workrail.Admin) error {
 		return stateError(err)
 	}
 	list := c.filter(all, since)
-	if c.json {
-		return term.WriteJSONLine(c.env.Out, list)
+	if c.JSON {
+		return term.WriteJSONLine(c.Env.Out, list)
 	}
 	for i := range list.Sessions {
 		c.show(&list.Sessions[i])
@@ -96,7 +97,7 @@ func (c *sessionsCommand) check() (since time.Time, err error) {
 		if err != nil {
 			return since, term.BadInput("a duration such as 15m, 24h or 7d", "--since %q: not a duration", c.since)
 		}
-		since = c.env.Now().Add(-age)
+		since = c.Env.Now().Add(-age)
 	}
 	return since, nil
 }
@@ -121,19 +122,19 @@ func (c *sessionsCommand) filter(all []workrail.Info, since time.Time) sessionLi
 
 // show prints a session with its goal, blockers and damage.
 func (c *sessionsCommand) show(s *workrail.Info) {
-	colors := c.env.Colors()
-	fmt.Fprintf(c.env.Out, "%s  %s  %s  %s\n", colors.Name(s.ID), stateWord(colors, s.State), position(s), stamped(s.Updated))
+	colors := c.Env.Colors()
+	fmt.Fprintf(c.Env.Out, "%s  %s  %s  %s\n", colors.Name(s.ID), stateWord(colors, s.State), position(s), bench.Stamp(s.Updated))
 	if s.Goal != "" {
-		fmt.Fprintf(c.env.Out, "    goal: %s\n", term.Truncate(term.Printable(s.Goal), 120))
+		fmt.Fprintf(c.Env.Out, "    goal: %s\n", term.Truncate(term.Printable(s.Goal), 120))
 	}
 	if s.Attempts > 0 {
-		fmt.Fprintf(c.env.Out, "    blocked %s\n", times(s.Attempts))
+		fmt.Fprintf(c.Env.Out, "    blocked %s\n", times(s.Attempts))
 	}
 	for _, b := range s.Blockers {
-		fmt.Fprintf(c.env.Out, "    %s: %s\n", colors.Warn(term.Printable(b.Code)), term.Printable(b.Message))
+		fmt.Fprintf(c.Env.Out, "    %s: %s\n", colors.Warn(term.Printable(b.Code)), term.Printable(b.Message))
 	}
 	if why := damage(s); why != "" {
-		fmt.Fprintf(c.env.Out, "    %s\n", colors.Bad(why))
+		fmt.Fprintf(c.Env.Out, "    %s\n", colors.Bad(why))
 	}
 }
 
@@ -201,5 +202,5 @@ func (c *sessionsCommand) sum(list *sessionList) {
 	if list.Hidden > 0 {
 		text += fmt.Sprintf("; %d completed, shown with --all", list.Hidden)
 	}
-	fmt.Fprintln(c.env.Out, text)
+	fmt.Fprintln(c.Env.Out, text)
 }

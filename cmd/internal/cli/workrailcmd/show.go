@@ -11,12 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/bench"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/workrail"
 )
 
 func newShow(env *term.Env) *cobra.Command {
-	c := &adminCommand{env: env}
+	c := &adminCommand{Operator: bench.Operator{Env: env}}
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show the steps of a session with notes, outputs and blocked attempts",
@@ -32,7 +33,7 @@ may be running.`,
 		},
 	}
 	c.register(cmd)
-	c.registerJSON(cmd)
+	c.RegisterJSON(cmd)
 	return cmd
 }
 
@@ -49,12 +50,12 @@ func (c *adminCommand) show(a *workrail.Admin, typed string) error {
 	if err != nil {
 		return err
 	}
-	h, err := a.History(term.Context(c.cmd.Context()), id)
+	h, err := a.History(term.Context(c.Cmd.Context()), id)
 	if err != nil {
 		return stateError(err)
 	}
-	if c.json {
-		return term.WriteJSONLine(c.env.Out, h)
+	if c.JSON {
+		return term.WriteJSONLine(c.Env.Out, h)
 	}
 	c.writeHead(h)
 	for i := range h.Steps {
@@ -65,7 +66,7 @@ func (c *adminCommand) show(a *workrail.Admin, typed string) error {
 }
 
 func (c *adminCommand) writeHead(h *workrail.History) {
-	colors, out := c.env.Colors(), c.env.Out
+	colors, out := c.Env.Colors(), c.Env.Out
 	fmt.Fprintf(out, "Session   %s\n", colors.Name(h.ID))
 	fmt.Fprintf(out, "Workflow  %s", term.Printable(h.Workflow))
 	if h.Name != "" {
@@ -81,23 +82,23 @@ func (c *adminCommand) writeHead(h *workrail.History) {
 	if h.Goal != "" {
 		fmt.Fprintf(out, "Goal      %s\n", term.Printable(h.Goal))
 	}
-	fmt.Fprintf(out, "Began     %s\nChanged   %s\n", stamped(h.Began), stamped(h.Updated))
+	fmt.Fprintf(out, "Began     %s\nChanged   %s\n", bench.Stamp(h.Began), bench.Stamp(h.Updated))
 }
 
 func (c *adminCommand) writeStep(number int, s *workrail.PastStep) {
-	colors := c.env.Colors()
-	fmt.Fprintf(c.env.Out, "\n%d. %s  %s\n", number, colors.Bold(titled(s.Path, s.Title)), stamped(s.At))
+	colors := c.Env.Colors()
+	fmt.Fprintf(c.Env.Out, "\n%d. %s  %s\n", number, colors.Bold(titled(s.Path, s.Title)), bench.Stamp(s.At))
 	c.writeBlocked(s.Blocked)
 	if s.Notes != "" {
-		indent(c.env.Out, "   ", "notes:", s.Notes)
+		indent(c.Env.Out, "   ", "notes:", s.Notes)
 	}
 	if len(s.Output) > 0 {
-		indent(c.env.Out, "   ", "output:", pretty(s.Output))
+		indent(c.Env.Out, "   ", "output:", pretty(s.Output))
 	}
 	for _, key := range slices.Sorted(maps.Keys(s.Set)) {
 		value, err := json.Marshal(s.Set[key])
 		if err == nil {
-			fmt.Fprintf(c.env.Out, "   %s = %s\n", term.Printable(key), term.Truncate(term.Printable(string(value)), 120))
+			fmt.Fprintf(c.Env.Out, "   %s = %s\n", term.Printable(key), term.Truncate(term.Printable(string(value)), 120))
 		}
 	}
 }
@@ -110,10 +111,10 @@ func titled(path, title string) string {
 }
 
 func (c *adminCommand) writeBlocked(attempts []workrail.BlockedAttempt) {
-	colors := c.env.Colors()
+	colors := c.Env.Colors()
 	for _, b := range attempts {
 		for _, one := range b.Blockers {
-			fmt.Fprintf(c.env.Out, "   %s %s  %s: %s\n", colors.Warn("blocked"), stamped(b.At), term.Printable(one.Code), term.Printable(one.Message))
+			fmt.Fprintf(c.Env.Out, "   %s %s  %s: %s\n", colors.Warn("blocked"), bench.Stamp(b.At), term.Printable(one.Code), term.Printable(one.Message))
 		}
 	}
 }
@@ -121,16 +122,16 @@ func (c *adminCommand) writeBlocked(attempts []workrail.BlockedAttempt) {
 func (c *adminCommand) writePending(h *workrail.History) {
 	if h.Pending == nil {
 		if h.State == workrail.StateCompleted {
-			fmt.Fprintln(c.env.Out, "\nAll steps are completed.")
+			fmt.Fprintln(c.Env.Out, "\nAll steps are completed.")
 		}
 		return
 	}
-	fmt.Fprintf(c.env.Out, "\nPending  %s\n", c.env.Colors().Bold(titled(h.Pending.Path, h.Pending.Title)))
+	fmt.Fprintf(c.Env.Out, "\nPending  %s\n", c.Env.Colors().Bold(titled(h.Pending.Path, h.Pending.Title)))
 	c.writeBlocked(h.Tries)
-	indent(c.env.Out, "   ", "prompt:", h.Pending.Prompt)
+	indent(c.Env.Out, "   ", "prompt:", h.Pending.Prompt)
 	if n := h.Pending.Needs; n != nil {
 		for _, line := range n.Lines() {
-			fmt.Fprintf(c.env.Out, "   needs %s\n", term.Printable(line))
+			fmt.Fprintf(c.Env.Out, "   needs %s\n", term.Printable(line))
 		}
 	}
 }
@@ -153,7 +154,7 @@ func pretty(raw json.RawMessage) string {
 }
 
 func newExport(env *term.Env) *cobra.Command {
-	c := &adminCommand{env: env}
+	c := &adminCommand{Operator: bench.Operator{Env: env}}
 	var out string
 	cmd := &cobra.Command{
 		Use:   "export ID",
@@ -178,15 +179,15 @@ func (c *adminCommand) export(a *workrail.Admin, typed, out string) error {
 	if err != nil {
 		return err
 	}
-	e, err := a.Export(term.Context(c.cmd.Context()), id)
+	e, err := a.Export(term.Context(c.Cmd.Context()), id)
 	if err != nil {
 		return stateError(err)
 	}
-	if err := term.WriteFileOrOutput(c.env, out, func(w io.Writer) error { return term.WriteJSONLine(w, e) }); err != nil {
+	if err := term.WriteFileOrOutput(c.Env, out, func(w io.Writer) error { return term.WriteJSONLine(w, e) }); err != nil {
 		return err
 	}
 	if e.Info.State == workrail.StateDamaged {
-		c.env.Notify(c.cmd, fmt.Sprintf("session is damaged (%s): %s valid, %d more may be wrong",
+		c.Env.Notify(c.Cmd, fmt.Sprintf("session is damaged (%s): %s valid, %d more may be wrong",
 			damage(&e.Info), term.Count(uint64(len(e.Sound)), "event is", "events are"), len(e.Doubtful)+e.Omitted), "")
 	}
 	return nil

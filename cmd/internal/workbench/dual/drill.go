@@ -3,12 +3,8 @@ package dual
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	dualcode "github.com/candor-mcp/candor/codes/dual"
 )
@@ -28,19 +24,4 @@ var drills = map[string]func(ctx context.Context) error{
 	},
 }
 
-func (s *System) drill() workbench.Tool {
-	kinds := `"` + strings.Join(slices.Sorted(maps.Keys(drills)), `","`) + `"`
-	return workbench.Tool{
-		Name: drillName, Title: "Fail on request",
-		About:    "Fail in a chosen way, to see what a client makes of it. It is offered only where the operator asked for it.",
-		Input:    `{"kind":{"type":"string","enum":[` + kinds + `]}}`,
-		Required: []string{"kind"},
-		Codes:    []candor.Code{dualcode.HandlerError},
-		Run: handle(func(ctx context.Context, _ *workbench.Call, in struct {
-			Kind string `json:"kind"`
-		},
-		) (any, error) {
-			return nil, drills[in.Kind](ctx)
-		}),
-	}
-}
+func drill() workbench.Tool { return workbench.Drill(drills, dualcode.HandlerError) }

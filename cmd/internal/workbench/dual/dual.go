@@ -170,7 +170,7 @@ func (s *System) tools() []workbench.Tool {
 		s.auditSessionStart(), s.merkleFinalize(), s.merkleRoot(),
 	}
 	if s.o.Drill {
-		tools = append(tools, s.drill())
+		tools = append(tools, drill())
 	}
 	for i := range tools {
 		t := &tools[i]

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/candor-mcp/candor"
@@ -28,29 +26,29 @@ func (e legacyError) ErrorCode() string { return e.code }
 func throw(v any) error { panic(v) } //nolint:forbidigo // on purpose
 
 // drills maps the kinds of the drill tool to functions that fail. The failures are handled like any other.
-var drills = map[string]func() error{
-	"panic":         func() error { return throw(errors.New("the drill panicked with an error")) },
-	"panic_text":    func() error { return throw("the drill panicked with a text") },
-	"panic_nil":     func() error { return throw(nil) },
-	"panic_pointer": func() error { var p *struct{ v int }; return fmt.Errorf("%d", p.v) },
-	"error":         func() error { return errors.New("the drill returned an error") },
-	"wrapped":       func() error { return fmt.Errorf("the drill wraps: %w", fs.ErrPermission) },
-	"legacy":        func() error { return legacyError{"HASH_MISMATCH"} },
-	"foreign_rule": func() error {
+var drills = map[string]func(context.Context) error{
+	"panic":         func(context.Context) error { return throw(errors.New("the drill panicked with an error")) },
+	"panic_text":    func(context.Context) error { return throw("the drill panicked with a text") },
+	"panic_nil":     func(context.Context) error { return throw(nil) },
+	"panic_pointer": func(context.Context) error { var p *struct{ v int }; return fmt.Errorf("%d", p.v) },
+	"error":         func(context.Context) error { return errors.New("the drill returned an error") },
+	"wrapped":       func(context.Context) error { return fmt.Errorf("the drill wraps: %w", fs.ErrPermission) },
+	"legacy":        func(context.Context) error { return legacyError{"HASH_MISMATCH"} },
+	"foreign_rule": func(context.Context) error {
 		return candor.New(blockers.InvariantViolation, "", candor.WithCause(errors.New("the drill")))
 	},
-	"uncoded": func() error { return candor.New(candor.Code{}, "") },
-	"silent":  func() error { return candor.New(candor.CodeUnknownToolFailure, "") },
-	"cyclic": func() error {
+	"uncoded": func(context.Context) error { return candor.New(candor.Code{}, "") },
+	"silent":  func(context.Context) error { return candor.New(candor.CodeUnknownToolFailure, "") },
+	"cyclic": func(context.Context) error {
 		return candor.New(kaizacode.InternalError, "", candor.WithDetails(cyclic()), candor.WithCause(errors.New("a cause of a cyclic failure")))
 	},
-	"panic_value": func() error { return throw(cyclic()) },
-	"huge": func() error {
+	"panic_value": func(context.Context) error { return throw(cyclic()) },
+	"huge": func(context.Context) error {
 		huge := strings.Repeat("a huge cause ", 1<<16)
 		return candor.New(kaizacode.InternalError, huge, candor.WithDetails(map[string]any{"huge": huge}), candor.WithCause(errors.New(huge)))
 	},
-	"invariant":       func() error { return brokenRule() },
-	"panic_invariant": func() error { return throw(brokenRule()) },
+	"invariant":       func(context.Context) error { return brokenRule() },
+	"panic_invariant": func(context.Context) error { return throw(brokenRule()) },
 }
 
 // cyclic returns a value that cannot be encoded as JSON.
@@ -65,19 +63,5 @@ func brokenRule() error {
 }
 
 func drill() workbench.Tool {
-	kinds := `"` + strings.Join(slices.Sorted(maps.Keys(drills)), `","`) + `"`
-	return workbench.Tool{
-		Name: "drill", Title: "Fail on request",
-		About:    "Fail in a chosen way, to see what a client makes of it. It is offered only where the operator asked for it.",
-		Input:    `{"kind":{"type":"string","enum":[` + kinds + `]}}`,
-		Required: []string{"kind"},
-		Codes: []candor.Code{kaizacode.UnknownToolFailure, kaizacode.HashMismatch, kaizacode.InvariantViolation,
-			kaizacode.InsufficientPermissions},
-		Run: workbench.Handle(func(_ context.Context, _ *workbench.Call, in struct {
-			Kind string `json:"kind"`
-		},
-		) (workbench.Reply, error) {
-			return workbench.Reply{}, drills[in.Kind]()
-		}),
-	}
+	return workbench.Drill(drills, kaizacode.UnknownToolFailure, kaizacode.HashMismatch, kaizacode.InvariantViolation, kaizacode.InsufficientPermissions)
 }

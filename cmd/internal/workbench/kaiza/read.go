@@ -186,12 +186,6 @@ func (k *System) listDir() workbench.Tool {
 	}
 }
 
-type listItem struct {
-	Path string `json:"path"`
-	Kind string `json:"kind"`
-	Size int64  `json:"size,omitempty"`
-}
-
 func (k *System) list(_ context.Context, c *workbench.Call, in listArgs) (workbench.Reply, error) {
 	d, p, err := k.named(c, in.Path)
 	if err != nil {
@@ -201,10 +195,8 @@ func (k *System) list(_ context.Context, c *workbench.Call, in listArgs) (workbe
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	items := make([]listItem, 0, len(found))
 	var lines strings.Builder
 	for _, it := range found {
-		items = append(items, listItem{it.Path.String(), string(it.Kind), it.Size})
 		switch it.Kind {
 		case workspace.KindFolder:
 			fmt.Fprintf(&lines, "%s/\n", shown(it.Path))
@@ -217,7 +209,7 @@ func (k *System) list(_ context.Context, c *workbench.Call, in listArgs) (workbe
 	if more {
 		lines.WriteString("… and more; list a folder below this one\n")
 	}
-	return workbench.Reply{Text: []string{lines.String()}, Data: map[string]any{"items": items, "truncated": more}}, nil
+	return workbench.Reply{Text: []string{lines.String()}, Data: map[string]any{"items": found, "truncated": more}}, nil
 }
 
 type searchArgs struct {
@@ -246,12 +238,6 @@ func (k *System) searchFiles() workbench.Tool {
 	}
 }
 
-type searchMatch struct {
-	Path string `json:"path"`
-	Line int    `json:"line"`
-	Text string `json:"text"`
-}
-
 func (k *System) search(ctx context.Context, c *workbench.Call, in searchArgs) (workbench.Reply, error) {
 	if in.Path == "" {
 		in.Path = "."
@@ -269,15 +255,13 @@ func (k *System) search(ctx context.Context, c *workbench.Call, in searchArgs) (
 	if err != nil {
 		return workbench.Reply{}, err
 	}
-	matches := make([]searchMatch, 0, len(found.Found))
 	var lines strings.Builder
 	for _, m := range found.Found {
-		matches = append(matches, searchMatch{m.Path.String(), m.Line, m.Text})
 		fmt.Fprintf(&lines, "%s:%d: %s\n", shown(m.Path), m.Line, m.Text)
 	}
 	lines.WriteString(searched(found))
 	return workbench.Reply{Text: []string{lines.String()}, Data: map[string]any{
-		"matches": matches, "files": found.Files, "skipped": found.Skipped, "cut_lines": found.Cut, "stopped": found.Stopped}}, nil
+		"matches": found.Found, "files": found.Files, "skipped": found.Skipped, "cut_lines": found.Cut, "stopped": found.Stopped}}, nil
 }
 
 // searched describes the extent of a search and the files that were not searched.

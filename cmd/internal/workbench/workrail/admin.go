@@ -96,7 +96,7 @@ func (a *Admin) Sessions(ctx context.Context, progress Progress) ([]Info, error)
 
 // RotateKeys creates a new signing key and returns all keys. It creates the keyring if it does not exist.
 func (a *Admin) RotateKeys() ([]token.KeyInfo, error) {
-	keys, err := token.Open(a.s.o.State.Root(), a.now())
+	keys, err := a.keyring()
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (a *Admin) RotateKeys() ([]token.KeyInfo, error) {
 
 // RetireKeys removes all keys except the signing key. It returns the remaining keys and the number of removed ones.
 func (a *Admin) RetireKeys() (left []token.KeyInfo, retired int, err error) {
-	keys, err := token.Open(a.s.o.State.Root(), a.now())
+	keys, err := a.keyring()
 	if err != nil {
 		return nil, 0, err
 	}
@@ -119,9 +119,11 @@ func (a *Admin) Keys() ([]token.KeyInfo, error) {
 	if _, err := a.s.o.State.Root().Lstat(token.File); errors.Is(err, fs.ErrNotExist) {
 		return nil, fs.ErrNotExist
 	}
-	keys, err := token.Open(a.s.o.State.Root(), a.now())
+	keys, err := a.keyring()
 	if err != nil {
 		return nil, err
 	}
 	return keys.Keys(), nil
 }
+
+func (a *Admin) keyring() (*token.Keyring, error) { return token.Open(a.s.o.State.Root(), a.now()) }

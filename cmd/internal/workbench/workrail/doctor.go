@@ -322,10 +322,10 @@ func (a *Admin) Repair(ctx context.Context, f *Finding) error {
 		}
 	case FindingKeysDamaged:
 		if err = a.moveAside(token.File); err == nil {
-			_, err = token.Open(a.s.o.State.Root(), a.now())
+			_, err = a.keyring()
 		}
 	case FindingKeysMissing:
-		_, err = token.Open(a.s.o.State.Root(), a.now())
+		_, err = a.keyring()
 	case FindingKeysExposed:
 		err = a.s.o.State.Root().Chmod(token.File, 0o600)
 	case FindingLeftover:

@@ -3,12 +3,9 @@ package workrail
 import (
 	"context"
 	"errors"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 )
@@ -50,18 +47,9 @@ func (s *System) blockedBy(all []blocker) error {
 }
 
 func (s *System) drill() workbench.Tool {
-	kinds := `"` + strings.Join(slices.Sorted(maps.Keys(drills)), `","`) + `"`
-	return workbench.Tool{
-		Name: "drill", Title: "Fail on request",
-		About:    "Fail in a chosen way, to see what a client makes of it. It is offered only where the operator asked for it.",
-		Input:    `{"kind":{"type":"string","enum":[` + kinds + `]}}`,
-		Required: []string{"kind"},
-		Codes:    []candor.Code{workrailcode.PreconditionFailed},
-		Run: workbench.Handle(func(ctx context.Context, _ *workbench.Call, in struct {
-			Kind string `json:"kind"`
-		},
-		) (workbench.Reply, error) {
-			return workbench.Reply{}, drills[in.Kind](s, ctx)
-		}),
+	kinds := map[string]func(context.Context) error{}
+	for name, fail := range drills {
+		kinds[name] = func(ctx context.Context) error { return fail(s, ctx) }
 	}
+	return workbench.Drill(kinds, workrailcode.PreconditionFailed)
 }

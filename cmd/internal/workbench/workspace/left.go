@@ -14,31 +14,20 @@ import (
 // Unfinished returns the journals of the changes that have not ended, oldest first. A change that is not Left may be in
 // progress, unless the caller holds the [Lock]. Journals that cannot be read are omitted.
 func Unfinished(state *os.Root) ([]Journal, error) {
-	all, err := state.OpenRoot(changesFolder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer all.Close() //nolint:errcheck // opened for reading
-	ids, _, err := readNames(all)
+	ids, err := changeIDs(state)
 	if err != nil {
 		return nil, err
 	}
 	var found []Journal
 	for _, id := range ids {
-		if !goodID.MatchString(id) {
-			continue
-		}
-		dir, err := enter(all, id)
+		v, err := openPastIn(state, changesFolder, id)
 		if err != nil {
 			continue // it has ended in the meantime
 		}
-		if j, err := (&vault{dir: dir, id: id}).read(); err == nil {
+		if j, err := v.read(); err == nil {
 			found = append(found, j)
 		}
-		_ = dir.Close()
+		_ = v.dir.Close()
 	}
 	slices.SortStableFunc(found, func(a, b Journal) int { return a.At.Compare(b.At) })
 	return found, nil

@@ -34,9 +34,9 @@ const (
 
 // Item is one entry of a folder.
 type Item struct {
-	Path Path
-	Kind Kind
-	Size int64 // size of a file
+	Path Path  `json:"path"`
+	Kind Kind  `json:"kind"`
+	Size int64 `json:"size,omitempty"` // size of a file
 }
 
 // List returns the entries of a folder sorted by path, at most [MaxItems]; truncated is true if there are more. depth is
@@ -55,7 +55,7 @@ func (f *Folder) List(p Path, depth int) (items []Item, truncated bool, err erro
 		return nil, false, err
 	}
 	defer dir.Close() //nolint:errcheck // opened for reading
-	l := listing{}
+	l := listing{items: []Item{}}
 	if err := l.add(dir, p, depth); err != nil {
 		return nil, false, f.access(p, err, kaiza.FileReadFailed)
 	}

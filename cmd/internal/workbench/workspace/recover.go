@@ -52,6 +52,21 @@ type Recovered struct {
 // damaged or has a newer version is set aside and reported, and Recover continues. The error means that the state folder
 // cannot be read. The caller must hold the [Lock], so that no change is in progress.
 func Recover(state *os.Root, open func(root string) (*Folder, error), decide func(Journal) Verdict) ([]Recovered, error) {
+	ids, err := changeIDs(state)
+	if err != nil {
+		return nil, err
+	}
+	var found []Recovered
+	for _, id := range ids {
+		if r, ok := recoverOne(state, id, open, decide, false); ok {
+			found = append(found, r)
+		}
+	}
+	return found, nil
+}
+
+// changeIDs returns the ids of the changes that have not ended, without those that were set aside.
+func changeIDs(state *os.Root) ([]string, error) {
 	all, err := state.OpenRoot(changesFolder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -60,19 +75,7 @@ func Recover(state *os.Root, open func(root string) (*Folder, error), decide fun
 		return nil, err
 	}
 	ids, _, err := readNames(all)
-	if err := errors.Join(err, all.Close()); err != nil {
-		return nil, err
-	}
-	var found []Recovered
-	for _, id := range ids {
-		if !goodID.MatchString(id) {
-			continue // set aside earlier, or an unrelated file
-		}
-		if r, ok := recoverOne(state, id, open, decide, false); ok {
-			found = append(found, r)
-		}
-	}
-	return found, nil
+	return slices.DeleteFunc(ids, func(id string) bool { return !goodID.MatchString(id) }), errors.Join(err, all.Close())
 }
 
 // recoverOne recovers one change. report is false for a vault without a journal. force replaces files that match neither

@@ -40,9 +40,9 @@ type Query struct {
 
 // Match is one matching line.
 type Match struct {
-	Path Path
-	Line int    // from 1
-	Text string // without control characters, at most 256 bytes
+	Path Path   `json:"path"`
+	Line int    `json:"line"` // from 1
+	Text string `json:"text"` // without control characters, at most 256 bytes
 }
 
 // Matches is the result of a search, ordered by folder, name and line.
@@ -90,7 +90,7 @@ type search struct {
 }
 
 func newSearch(ctx context.Context, f *Folder, q Query) (*search, error) {
-	s := &search{ctx: ctx, in: f, glob: anywhere(q.Glob), limit: q.MaxMatches}
+	s := &search{matches: Matches{Found: []Match{}}, ctx: ctx, in: f, glob: anywhere(q.Glob), limit: q.MaxMatches}
 	s.base = baseOf(s.glob)
 	switch {
 	case q.MaxMatches < 0 || q.MaxMatches > maxMatches:
