@@ -26,7 +26,7 @@ type Session struct {
 
 // NewSession returns a session with an unguessable id. [Bench.Keep] stores it.
 func NewSession(role, root string, at time.Time) *Session {
-	return &Session{ID: newUUID(), Role: role, Root: root, Begun: at.UTC()}
+	return &Session{ID: NewUUID(), Role: role, Root: root, Begun: at.UTC()}
 }
 
 // Value returns the value that the system attached to the session. The first call gets the value from open; if open
@@ -77,8 +77,8 @@ func (s *Session) drop() {
 
 var uuidShape = lazyregexp.New(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
-// newUUID returns a random UUID, version 4.
-func newUUID() string {
+// NewUUID returns a random UUID, version 4.
+func NewUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails, see crypto/rand
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80

@@ -30,7 +30,7 @@ func (s *System) auditSessionStart() workbench.Tool {
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in sessionStartArgs) (any, error) {
 			session := &store.Session{ID: in.SessionID, TaskID: in.TaskID, AgentID: in.AgentID, BegunAt: stampNow(s)}
 			if session.ID == "" {
-				session.ID = newUUID()
+				session.ID = workbench.NewUUID()
 			}
 			err := s.store.Update(ctx, func(tx *store.Tx) error {
 				if in.TaskID != "" {

@@ -57,7 +57,7 @@ func (s *System) taskCreate() workbench.Tool {
 		Codes:    []candor.Code{dualcode.Validation, dualcode.DBBusy, dualcode.DBFull},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in createArgs) (any, error) {
 			now := s.now().UTC()
-			t := &tasks.Task{ID: newUUID(), Title: in.Title, Description: in.Description, Status: tasks.Init, AgentID: in.AgentID, ParentID: in.ParentID,
+			t := &tasks.Task{ID: workbench.NewUUID(), Title: in.Title, Description: in.Description, Status: tasks.Init, AgentID: in.AgentID, ParentID: in.ParentID,
 				DependsOn: in.DependsOn, Context: compact(in.Context), Version: 1, CreatedAt: now, UpdatedAt: now}
 			wrong := t.Check()
 			err := s.store.Update(ctx, func(tx *store.Tx) error {

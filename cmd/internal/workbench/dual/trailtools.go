@@ -51,7 +51,7 @@ func (s *System) thoughtRecord() workbench.Tool {
 func (s *System) record(ctx context.Context, c *workbench.Call, in thoughtArgs) (any, error) {
 	r := &trail.Record{ID: in.ID, Type: in.Type, TaskID: in.TaskID, AgentID: in.AgentID, Content: in.Content}
 	if r.ID == "" {
-		r.ID = newUUID()
+		r.ID = workbench.NewUUID()
 	}
 	out := recorded{Record: r}
 	err := s.store.Update(ctx, func(tx *store.Tx) error {

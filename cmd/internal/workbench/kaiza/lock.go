@@ -133,6 +133,20 @@ func (d *openWorkspace) refresh() *Lock {
 	return d.lock
 }
 
+// lockedSessions returns the sessions that have a lock file.
+func lockedSessions(state *os.Root) (sessions []string, err error) {
+	names, err := fs.ReadDir(state.FS(), locksFolder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, name := range names {
+		if session, ok := strings.CutSuffix(name.Name(), ".json"); ok {
+			sessions = append(sessions, session)
+		}
+	}
+	return sessions, err
+}
+
 // maxInherited limits how many locks one session inherits.
 const maxInherited = 1000
 
@@ -140,19 +154,15 @@ const maxInherited = 1000
 // beginning another or restarting the server does not avoid the report. Sessions that began before the lock are not
 // affected.
 func (d *openWorkspace) inheritLocks(role string) error {
-	names, err := fs.ReadDir(d.state.FS(), locksFolder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	locked, err := lockedSessions(d.state)
 	if err != nil {
 		return notSetUp(err)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, name := range names {
-		session, ok := strings.CutSuffix(name.Name(), ".json")
-		if !ok || len(d.inherited) == maxInherited {
-			continue
+	for _, session := range locked {
+		if len(d.inherited) == maxInherited {
+			break
 		}
 		l, err := loadLock(d.state, session)
 		if err != nil {

@@ -25,20 +25,13 @@ type LockedSession struct {
 // Locked returns the locked sessions of the workspace, oldest lock first. The error is FILE_READ_FAILED if the folder of
 // the locks cannot be read.
 func (r *Review) Locked() ([]LockedSession, error) {
-	names, err := fs.ReadDir(r.d.state.FS(), locksFolder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	sessions, err := lockedSessions(r.d.state)
 	if err != nil {
 		return nil, candor.New(kaizacode.FileReadFailed, "The locks of the workspace could not be read.", candor.WithCause(err),
 			candor.WithSuggestion("Check the permissions of the folder locks of the workspace in the state folder."))
 	}
 	var all []LockedSession
-	for _, name := range names {
-		session, ok := strings.CutSuffix(name.Name(), ".json")
-		if !ok {
-			continue
-		}
+	for _, session := range sessions {
 		if l := r.lockedSession(session); l != nil {
 			all = append(all, *l)
 		}

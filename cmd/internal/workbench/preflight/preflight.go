@@ -50,7 +50,7 @@ const tailInError = 4 << 10
 
 // Options configures how commands are run.
 type Options struct {
-	// Self is the command line that runs [Guard], without its arguments. If it is empty, and on systems other than
+	// Self is the command line that runs [guard.Main], without its arguments. If it is empty, and on systems other than
 	// Linux, processes that leave the process group of their command are not killed, processes survive if the server is
 	// killed, and the memory limit is enforced by polling, which may be too slow for a process that allocates everything
 	// at once.
@@ -60,10 +60,6 @@ type Options struct {
 	// on one of them keeps other processes away from files that a command may still be writing. It requires Self.
 	Hold []*os.File
 }
-
-// Guard is the main function of the program in [Options.Self]; args are the arguments after that command line. It
-// returns the exit code of the process.
-func Guard(args []string) int { return guard.Main(args) }
 
 // Report is the result of the commands, up to the first that failed.
 type Report struct {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/guard"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/preflight"
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
@@ -29,7 +30,7 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case "guard":
 			code := make(chan int)
-			go func() { code <- preflight.Guard(os.Args[2:]) }() // on a thread other than the first
+			go func() { code <- guard.Main(os.Args[2:]) }() // on a thread other than the first
 			os.Exit(<-code)
 		case "serve":
 			serve(os.Args[2], os.Args[3])

@@ -29,11 +29,6 @@ const (
 	snapshotStoreError   continueKind = "snapshot_store_error"
 )
 
-func continueKinds() []continueKind {
-	return []continueKind{missingNodeOrRun, workflowHashMismatch, missingSnapshot, noPendingStep, advanceApplyFailed, advanceNextFailed,
-		sessionStoreError, snapshotStoreError}
-}
-
 // continueError is the error for a step that could not be recorded.
 type continueError struct {
 	kind continueKind

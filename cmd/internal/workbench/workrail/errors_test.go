@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"slices"
 	"strconv"
 	"testing"
 
@@ -15,7 +14,7 @@ import (
 	workrailcode "github.com/candor-mcp/candor/codes/workrail"
 )
 
-// TestEveryContinueKindHasItsError checks that the list has all kinds in the source, and that each has a distinct code.
+// TestEveryContinueKindHasItsError checks the code of each kind in the source.
 func TestEveryContinueKindHasItsError(t *testing.T) {
 	t.Parallel()
 	want := map[continueKind]candor.Code{
@@ -24,10 +23,11 @@ func TestEveryContinueKindHasItsError(t *testing.T) {
 		advanceApplyFailed: workrailcode.ValidationError, advanceNextFailed: workrailcode.ValidationError,
 		sessionStoreError: workrailcode.InternalError, snapshotStoreError: workrailcode.InternalError,
 	}
-	if got := constants(t, "errors.go", "continueKind"); !slices.Equal(got, continueKinds()) || len(got) != len(want) {
-		t.Errorf("the source has %q, the list %q, the test %d", got, continueKinds(), len(want))
+	got := constants(t, "errors.go", "continueKind")
+	if len(got) != len(want) {
+		t.Errorf("the source has %q, the test %d", got, len(want))
 	}
-	for _, kind := range continueKinds() {
+	for _, kind := range got {
 		e := (&continueError{kind, &run.InvalidLoop{Path: "p", Key: "k", Reason: "r"}}).public()
 		if e.Code() != want[kind] || e.Suggestion() == "" {
 			t.Errorf("%s: %s, %q", kind, e.Code(), e.Suggestion())

@@ -33,12 +33,6 @@ const (
 	Rejected State = "rejected"
 )
 
-// Limits of a round.
-const (
-	MaxVoters   = 100
-	MaxProposal = 16 << 10
-)
-
 // Vote is one voter's choice.
 type Vote struct {
 	Voter  string `json:"voter_id"`

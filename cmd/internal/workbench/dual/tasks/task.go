@@ -29,11 +29,9 @@ type Task struct {
 
 // Limits of a task.
 const (
-	MaxTitle       = 200
-	MaxDescription = 16 << 10
-	MaxContext     = 64 << 10
-	MaxResult      = 16 << 10
-	MaxDependsOn   = 32
+	MaxTitle   = 200
+	MaxContext = 64 << 10
+	MaxResult  = 16 << 10
 	// MaxContextDepth is the maximum nesting of a context. An answer may contain it at a depth of about 6, and readers
 	// accept 128.
 	MaxContextDepth = 64

@@ -13,7 +13,6 @@ import (
 type Error interface {
 	error
 	Kind() Kind
-	runError()
 }
 
 // Kind names the type of an [Error], so that a switch over it can be checked for completeness.
@@ -28,13 +27,6 @@ const (
 	KindInvalidPosition       Kind = "invalid_position"
 	KindNoPendingStep         Kind = "no_pending_step"
 )
-
-// Kinds returns all kinds.
-func Kinds() []Kind {
-	return []Kind{
-		KindInvalidLoop, KindMissingContext, KindConditionEvalFailed, KindMaxIterationsExceeded, KindInvalidPosition, KindNoPendingStep,
-	}
-}
 
 // InvalidLoop is the error for a loop that cannot run with this context: the value that it repeats over is not a list
 // or not a number, or the list has changed since the loop was entered.
@@ -125,10 +117,3 @@ func (*InvalidPosition) Kind() Kind { return KindInvalidPosition }
 
 // Kind returns [KindNoPendingStep].
 func (*NoPendingStep) Kind() Kind { return KindNoPendingStep }
-
-func (*InvalidLoop) runError()           {}
-func (*MissingContext) runError()        {}
-func (*ConditionEvalFailed) runError()   {}
-func (*MaxIterationsExceeded) runError() {}
-func (*InvalidPosition) runError()       {}
-func (*NoPendingStep) runError()         {}

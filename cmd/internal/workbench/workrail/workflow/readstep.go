@@ -114,7 +114,10 @@ func (r *reader) needed(n *node, what string) []string {
 
 func (r *reader) question(n *node, what string) *Question {
 	q := &Question{}
-	r.mapping(n, what+": askUser", r.questionFields(q))
+	r.mapping(n, what+": askUser", []field{
+		{"question", "question: what to ask", func(n *node) { r.prompt(&q.Question, n, "question", maxText) }},
+		{"key", "key: the context key of the answer", r.name(&q.Key, "askUser key")},
+	})
 	if q.Key != "" {
 		if r.scope != nil {
 			r.warn(n.at, "ask before the loop", "%s: askUser in a loop asks only once, because %s keeps its value", what, quote(q.Key))
@@ -124,25 +127,14 @@ func (r *reader) question(n *node, what string) *Question {
 	return q
 }
 
-func (r *reader) questionFields(q *Question) []field {
-	return []field{
-		{"question", "question: what to ask", func(n *node) { r.prompt(&q.Question, n, "question", maxText) }},
-		{"key", "key: the context key of the answer", r.name(&q.Key, "askUser key")},
-	}
-}
-
 func (r *reader) output(n *node, what string) *Output {
 	o := &Output{}
-	r.mapping(n, what+": output", r.outputFields(o, what))
-	return o
-}
-
-func (r *reader) outputFields(o *Output, what string) []field {
-	return []field{
+	r.mapping(n, what+": output", []field{
 		{"description", "", r.text(&o.Description, what+": output description", maxText)},
 		{"schema", "", func(n *node) { r.schema(o, n, what) }},
 		{"optional", "", r.flag(&o.Optional, what+": optional")},
-	}
+	})
+	return o
 }
 
 // schema reads a JSON Schema and checks that it can be used.

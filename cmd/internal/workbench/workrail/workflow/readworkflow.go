@@ -32,32 +32,24 @@ func (r *reader) workflowFields(w *Workflow) []field {
 
 func (r *reader) capability(w *Workflow, n *node) {
 	var c Capability
-	r.mapping(n, "capability", r.capabilityFields(&c))
+	r.mapping(n, "capability", []field{
+		{"name", "name: a short name such as shell", r.id(&c.Name, "capability name")},
+		{"description", "", r.text(&c.Description, "capability description", maxText)},
+		{"required", "", r.flag(&c.Required, "required")},
+	})
 	r.unique(&r.capabilities, c.Name, n.at, "capability")
 	w.Capabilities = append(w.Capabilities, c)
 }
 
-func (r *reader) capabilityFields(c *Capability) []field {
-	return []field{
-		{"name", "name: a short name such as shell", r.id(&c.Name, "capability name")},
-		{"description", "", r.text(&c.Description, "capability description", maxText)},
-		{"required", "", r.flag(&c.Required, "required")},
-	}
-}
-
 func (r *reader) contextKey(w *Workflow, n *node) {
 	var k ContextKey
-	r.mapping(n, "context key", r.contextFields(&k))
-	r.unique(&r.declared, k.Key, n.at, "context key")
-	w.Context = append(w.Context, k)
-}
-
-func (r *reader) contextFields(k *ContextKey) []field {
-	return []field{
+	r.mapping(n, "context key", []field{
 		{"key", "key: a name such as testCommand", r.name(&k.Key, "context key")},
 		{"description", "", r.text(&k.Description, "context key description", maxText)},
 		{"required", "", r.flag(&k.Required, "required")},
-	}
+	})
+	r.unique(&r.declared, k.Key, n.at, "context key")
+	w.Context = append(w.Context, k)
 }
 
 // checkUses warns of keys that are used and not declared, once each.
