@@ -125,9 +125,9 @@ func (w *safeWriter) kind(r reflect.Value, budget int) {
 	case reflect.Array:
 		w.array(elements(r), budget)
 	case reflect.Slice:
-		w.slice(r, budget)
+		w.slice(r, budget, elements(r))
 	case reflect.Map:
-		w.mapping(r, budget)
+		w.mapping(r, budget, func() object { return mapFields(r) })
 	case reflect.Struct:
 		w.object(slices.Values(structFields(r, nil, nil)), budget)
 	default: // channels, functions, complex numbers, raw pointers
@@ -135,16 +135,16 @@ func (w *safeWriter) kind(r reflect.Value, budget int) {
 	}
 }
 
-func (w *safeWriter) slice(r reflect.Value, budget int) {
+func (w *safeWriter) slice(r reflect.Value, budget int, elements iter.Seq[any]) {
 	switch {
 	case r.IsNil():
 		w.literal("null", budget)
 	case r.Type().Elem().Kind() == reflect.Uint8:
 		w.text(base64.StdEncoding.EncodeToString(r.Bytes()[:min(r.Len(), MaxText)]), budget)
 	case r.Len() == 0: // empty slices share one address
-		w.array(elements(r), budget)
+		w.array(elements, budget)
 	default:
-		w.guarded(r, budget, func() { w.array(elements(r), budget) })
+		w.guarded(r, budget, func() { w.array(elements, budget) })
 	}
 }
 
@@ -158,13 +158,13 @@ func elements(r reflect.Value) iter.Seq[any] {
 	}
 }
 
-func (w *safeWriter) mapping(r reflect.Value, budget int) {
+func (w *safeWriter) mapping(r reflect.Value, budget int, fields func() object) {
 	if r.IsNil() {
 		w.literal("null", budget)
 		return
 	}
 	w.guarded(r, budget, func() {
-		w.object(func(yield func(field) bool) { slices.Values(mapFields(r))(yield) }, budget) // sorted only if the map is written
+		w.object(func(yield func(field) bool) { slices.Values(fields())(yield) }, budget) // sorted only if the map is written
 	})
 }
 
@@ -173,9 +173,21 @@ func mapFields(r reflect.Value) object {
 	for it := r.MapRange(); it.Next(); {
 		fields = append(fields, field{name: keyText(it.Key()), value: it.Value()})
 	}
-	slices.SortFunc(fields, func(a, b field) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(fields, field.compare)
 	return fields
 }
+
+// sortedFields is mapFields without reflection.
+func sortedFields(m map[string]any) object {
+	fields := make(object, 0, len(m))
+	for name, value := range m {
+		fields = append(fields, field{name, value})
+	}
+	slices.SortFunc(fields, field.compare)
+	return fields
+}
+
+func (f field) compare(g field) int { return strings.Compare(f.name, g.name) }
 
 // keyText returns the member name for a map key. Unlike encoding/json it supports every key type.
 func keyText(k reflect.Value) string {

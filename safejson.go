@@ -72,6 +72,10 @@ func (w *safeWriter) any(v any, budget int) {
 		w.array(issueElements(v), budget)
 	case *Issue:
 		w.object(v.fields(), budget)
+	case map[string]any: // like the next, decoded JSON
+		w.mapping(reflect.ValueOf(v), budget, func() object { return sortedFields(v) })
+	case []any:
+		w.slice(reflect.ValueOf(v), budget, slices.Values(v))
 	case error:
 		w.text(textOf(v), budget)
 	default:
@@ -161,23 +165,24 @@ func (w *safeWriter) object(fields iter.Seq[field], budget int) {
 		return
 	}
 	start := len(w.out)
-	seen := make(map[string]bool)
+	var space [8]string
+	seen := space[:0] // names written; at most MaxItems
 	w.out = append(w.out, '{')
 	for f := range fields {
 		name := publicText(f.name, MaxKey)
-		if seen[name] {
+		if slices.Contains(seen, name) {
 			continue
 		}
 		comma := min(len(seen), 1)
 		head := comma + jsontext.EncodedLen(name) + len(`:`)
 		left := budget - (len(w.out) - start) - head - len(`,}`) - len(cutMember)
 		if len(seen) == MaxItems || left < minBudget {
-			if !seen[cutMark] { // unless a member has this name
+			if !slices.Contains(seen, cutMark) { // unless a member has this name
 				w.out = append(append(w.out, `,`[:comma]...), cutMember...)
 			}
 			break
 		}
-		seen[name] = true
+		seen = append(seen, name)
 		w.out = append(jsontext.AppendString(append(w.out, `,`[:comma]...), name), ':')
 		w.member(f, name, left)
 	}

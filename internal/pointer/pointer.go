@@ -22,7 +22,12 @@ func Of(steps ...string) string {
 }
 
 // Unescape returns the name that a single step of a pointer encodes.
-func Unescape(step string) string { return unescape.Replace(step) }
+func Unescape(step string) string {
+	if !strings.Contains(step, "~") { // Replace would copy it
+		return step
+	}
+	return unescape.Replace(step)
+}
 
 // Steps yields the steps of a pointer. It ignores text before the first slash, which a valid pointer does not have.
 func Steps(pointer string) iter.Seq[string] {

@@ -71,8 +71,9 @@ func (t *reporter) neighbours(f finding) string {
 	if len(best) == 0 {
 		return knownKeys(slices.Sorted(maps.Keys(free)))
 	}
-	knower := free[best[0]]
-	t.meant.keys[knower] = append(t.meant.keys[knower], best[0])
+	if knower := free[best[0]]; !slices.Contains(knower.Required, best[0]) { // every template has those
+		t.meant.keys[knower] = append(t.meant.keys[knower], best[0])
+	}
 	return didYouMean(best)
 }
 

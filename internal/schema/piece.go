@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"encoding/json"
 	"maps"
 	"net/url"
 	"slices"
@@ -105,8 +106,33 @@ func shorten(v any, depth int) any {
 
 // brief returns a piece if it is short enough to be shown.
 func brief(piece any) any {
-	if len(candor.DetailsOf(piece).String()) > maxPiece {
+	if sizeOf(piece) > maxPiece {
 		return nil
 	}
 	return piece
+}
+
+// sizeOf returns about how many bytes a piece has as JSON.
+func sizeOf(v any) int {
+	const punctuation = len(`"":,`)
+	size := punctuation
+	switch v := v.(type) {
+	case string:
+		size += len(v)
+	case json.Number:
+		size += len(v)
+	case []any:
+		for _, item := range v {
+			size += sizeOf(item)
+		}
+	case []string:
+		for _, item := range v {
+			size += sizeOf(item)
+		}
+	case map[string]any:
+		for name, member := range v {
+			size += len(name) + sizeOf(member)
+		}
+	}
+	return size
 }

@@ -67,7 +67,7 @@ func (s *Schema) Explain(value []byte) Report {
 func (s *Schema) whole(rule, message string) Report {
 	return Report{
 		Issues:   []candor.Issue{{Rule: rule, Message: message}},
-		Template: s.template(wanted{}),
+		Template: s.template(),
 	}
 }
 
@@ -101,6 +101,10 @@ func (s *Schema) report(found []finding) Report {
 	for _, f := range found {
 		r.Issues = append(r.Issues, t.issue(f))
 	}
-	r.Template = s.template(t.meant)
+	if len(t.meant.keys)+len(t.meant.branches) == 0 {
+		r.Template = s.template()
+	} else {
+		r.Template = s.templateFor(t.meant)
+	}
 	return r
 }

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -30,10 +32,12 @@ type Schema struct {
 	root  *jsonschema.Schema
 	parts map[string]*jsonschema.Schema // by location
 	quick *node
-	nodes quickener // of all parts
 
 	always  []*jsonschema.Schema // the root and all that applies to the same value in every case
 	useless bool
+
+	examples sync.Map              // of the parts, by *jsonschema.Schema; those that were asked for
+	template func() candor.Details // a value that passes, without anything that a caller meant
 
 	weight int // about how many bytes of memory all of it takes, rather more than less
 }
@@ -72,17 +76,15 @@ func Compile(raw []byte) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compiling schema: %w", err)
 	}
-	nodes := quickener{}
-	for _, part := range parts {
-		nodes.node(part)
-	}
 	values, _ := weigh(doc)
 	always := unconditional(root)
-	return &Schema{
+	s := &Schema{
 		always: always, useless: isUseless(always),
-		doc: doc, root: root, parts: parts, quick: nodes.node(root), nodes: nodes,
+		doc: doc, root: root, parts: parts, quick: quickener{}.node(root),
 		weight: weighSchema(raw, values, len(parts), maxPatterns-patterns.left),
-	}, nil
+	}
+	s.template = sync.OnceValue(func() candor.Details { return s.templateFor(wanted{}) })
+	return s, nil
 }
 
 func readSchema(raw []byte) (any, error) {

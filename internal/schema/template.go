@@ -27,8 +27,8 @@ const (
 	madeSteps      = 300_000 // of checking, for all examples of a report together, and for its template
 )
 
-// template makes a whole value that passes, with the keys that are wanted; none if that cannot be done.
-func (s *Schema) template(meant wanted) candor.Details {
+// templateFor makes a whole value that passes, with the keys that are wanted; none if that cannot be done.
+func (s *Schema) templateFor(meant wanted) candor.Details {
 	m := maker{schema: s, wanted: meant, steps: madeSteps}
 	for {
 		m.trials = templateTrials
@@ -56,6 +56,17 @@ type maker struct {
 // example returns a value that passes one part of the schema and comes from it: a constant, a default, an example, a listed value, or a
 // value of a known format. An invented one misleads where a path or an id is wanted. It is nil without such a value.
 func (m *maker) example(part *jsonschema.Schema) any {
+	if known, ok := m.schema.examples.Load(part); ok {
+		return known
+	}
+	example := m.makeExample(part)
+	if m.steps >= 0 { // otherwise it was not looked for to the end
+		m.schema.examples.Store(part, example)
+	}
+	return example
+}
+
+func (m *maker) makeExample(part *jsonschema.Schema) any {
 	m.trials, m.invented = exampleTrials, false
 	v, ok := m.value(part, 1)
 	if !ok || m.invented {
