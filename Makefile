@@ -9,10 +9,10 @@ help: ## this list
 
 check: format vet lint test ## what to run before every commit (the default)
 
-format: ## gofmt and go mod tidy change nothing
+format: ## check that gofmt and go mod tidy change nothing
 	@.ci/run format
 
-fmt: ## write what format asks for
+fmt: ## run gofmt and go mod tidy
 	gofmt -w .
 	.ci/tidy
 
@@ -31,14 +31,14 @@ slow: ## every test, without the race detector
 race: ## every test with the race detector
 	go test -race -timeout 60m work
 
-fuzz: ## every fuzz target, FUZZ=75s in all
+fuzz: ## every fuzz target, FUZZ=75s for all together
 	.ci/fuzz total $(FUZZ)
 
-full: ## the long forms: a million executions per fuzz target, race without -short, crashes, soak, the suite's alphas, all real servers, benchmarks
+full: ## everything at full length: a million executions per fuzz target, race without -short, crashes, soak, the suite's alphas, all real servers, benchmarks
 	.ci/fuzz each 1000000x
 	$(MAKE) race crash soak conform-all real-all bench bench-peers
 
-crash: ## kill N=5000 writers of a ledger, and cut the power two hundred times as often
+crash: ## kill N=5000 writers of a ledger, and simulate 200 power failures for each
 	go test -count=1 -timeout 0 -v -run '^Test(R[1-5]|Untouched|EveryFault|Service|K16Random|K17Torn)' ./ledger -all -kills $(N) -cuts $$((200 * $(N))) -lives $$((20 * $(N)))
 	go test -count=1 -timeout 0 -v -run '^Test(R6|ProofVerifies)' ./ledger/verify ./ledger/proof -all
 	go test -count=1 -timeout 0 -v -run '^TestR1' ./serve -kills $$(($(N) / 10))
@@ -47,20 +47,20 @@ crash: ## kill N=5000 writers of a ledger, and cut the power two hundred times a
 	go test -count=1 -timeout 0 -v -run '^Test(W10Two|W12Servers|W18AKill|Scripted|AgentWithout)' ./cmd/internal/workbench/workrail -long
 	go test -count=1 -timeout 0 -v -run '^Test(H9|H10|SessionSurvives|Sessions|Refused|Addresses|PageCannot|ContentAfter)' ./cmd/internal/workbench/harness ./cmd/internal/workbench/harness/browser -all
 
-soak: ## append to a ledger for long, and see that nothing grows
+soak: ## append a million entries to a ledger, and check that memory and files do not grow
 	go test -count=1 -timeout 0 -v -run '^TestSoak' ./ledger -soak 1000000
 
-bench: ## benchmarks with allocations; compare two runs of one machine, never two machines
+bench: ## benchmarks with allocations; compare only runs on the same machine
 	go test -run '^$$' -bench . -benchmem -count 5 work
 
-bench-peers: ## durable appending beside SQLite and bbolt, in turns; a module of its own, so that they stay out of ours
+bench-peers: ## compare durable appends with SQLite and bbolt (a separate module with those dependencies)
 	cd bench/peers && GOWORK=off go test -run '^$$' -bench . -benchtime 5x -timeout 60m
 	$(MAKE) bench-gateway
 
-bench-gateway: ## the gateway beside npm's proxies, net/http's reverse proxy and nginx, in turns
+bench-gateway: ## compare the gateway with proxies from npm, net/http's reverse proxy and nginx
 	cd bench/gateway && GOWORK=off go test -run '^$$' -bench . -benchtime 5x -timeout 60m
 
-tools: ## install the pinned tools, among them the official suite and clients, into a cache folder
+tools: ## install the pinned tools, the official suite and clients included, into a cache folder
 	@.ci/run tools
 
 conform: ## the official conformance suite, bare, with the boundary and through the gateway
@@ -70,47 +70,47 @@ conform-all: ## the same, and its alphas for both protocol eras
 	go run ./cmd/internal/testing/conformance/run -install
 	go run ./cmd/internal/testing/conformance/run -alpha
 
-real: ## three published servers, directly and through the gateway, and put through probe
+real: ## test three published servers, directly, through the gateway and with probe
 	@.ci/run real
 
-real-all: ## the same with all that cmd/internal/testing/realservers lists
+real-all: ## the same with all servers of cmd/internal/testing/realservers
 	go run ./cmd/internal/testing/conformance/run -install
 	go run ./cmd/internal/testing/realservers/run -all -install
 	go run ./cmd/internal/testing/realservers/run -all
 	go run ./cmd/internal/testing/realservers/run -all -probe
 
-realservers: ## the same, and write what was seen to docs/realservers.md
+realservers: ## the same, and write the results to docs/realservers.md
 	go run ./cmd/internal/testing/conformance/run -install
 	go run ./cmd/internal/testing/realservers/run -all -install
 	go run ./cmd/internal/testing/realservers/run -all -markdown docs/realservers.md
 
-probeservers: ## put them all through probe, and write what was seen to docs/probe-servers.md
+probeservers: ## probe all of them, and write the results to docs/probe-servers.md
 	go run ./cmd/internal/testing/conformance/run -install
 	go run ./cmd/internal/testing/realservers/run -all -install
 	go run ./cmd/internal/testing/realservers/run -all -probe -markdown docs/probe-servers.md
 
-cover: ## which lines the tests reach
+cover: ## show which lines the tests cover
 	go test -short -coverprofile=coverage.out -coverpkg=work work
 	go tool cover -func=coverage.out | tail -1
 
-checklist: ## statement, test, result for the workbench's systems; ONLY=K for one of them
+checklist: ## list the statements about the workbench's systems with test and result; ONLY=K for one system
 	@go run ./internal/checklist/run $(if $(ONLY),--letters $(ONLY))
 
-codes-coverage: ## code, the test that makes a running program emit it, result; DOMAIN=kaiza for one domain
+codes-coverage: ## list the codes with the test that emits each and its result; DOMAIN=kaiza for one domain
 	@go run ./internal/checklist/run --codes $(if $(DOMAIN),--domain $(DOMAIN))
 
 generate: ## rewrite generated files
 	go generate work
 
-prose: ## how often comments use habits that the standard library avoids, beside net/http and log/slog
+prose: ## compare the wording of our comments with that of net/http and log/slog
 	go run ./internal/prose/run --by-package
 
-demo: ## see it work
+demo: ## run candor demo
 	go run ./cmd/candor demo
 
-ci: ## everything that must hold before a change lands, with its times
+ci: ## all checks that a change must pass, with their times
 	.ci/run
 
-clean: ## remove what was built
+clean: ## remove built files
 	rm -rf bin
 	rm -f candor coverage.out

@@ -57,24 +57,24 @@ func (r Audits) WriteJSON(w io.Writer) error {
 // probeIntro describes the run and the columns of the report; ¬ is replaced by a back quote.
 const probeIntro = `# Real servers, probed
 
-Published MCP servers, put through ¬candor probe¬ directly, behind ¬candor wrap¬ with the profile that the first run had learnt, and directly
+Published MCP servers, probed with ¬candor probe¬ three times: directly, behind ¬candor wrap¬ with the profile that the first run wrote, and directly
 again. Written by ¬make probeservers¬; do not edit.
 
-Run of %s with candor %s and Node %s, seed %s, %s for a call. No server had a network or could write outside a folder made for the purpose, unless it
-says so here; inside it every tool was called for real (¬--yes¬).
+Run of %s with candor %s and Node %s, seed %s, %s for a call. Unless this page says otherwise, no server had a network or could write outside a
+temporary folder; in that folder every tool was called (¬--yes¬).
 
-| column | what it says |
+| column | meaning |
 |---|---|
 | grade, findings | of the server, directly → wrapped; the grades of all tools are compared as well, and none may fall |
-| outside | of the findings, those that can be mended outside the server; a server below A that has one must rise. “held” says that all of them were mended and only the score rises, because what is left can be mended in the server alone |
-| rules | in the profile that was learnt |
+| outside | the findings that can be fixed outside the server, by the gateway; a server with such findings and a grade below A must get a better grade. “held” means that all of them were fixed but only the score rises, because the remaining findings can be fixed only in the server |
+| rules | the number of rules in the profile |
 | successes | true successes; each must arrive through the gateway as the bytes that the server wrote |
-| spared | true successes that the corpus has of the server, many of which talk about errors; each must pass a gateway with the profile as the same bytes |
-| agreed | calls that are called what the corpus of recorded servers calls them, of all calls in common. A call is in common if tool, case, method and params are the same, and it is about arguments, things that do not exist or the protocol |
-| aside | calls in common that are not counted, because they can be shown to be mislabelled or impossible to compare: [the list](../cmd/internal/testing/realservers/testdata/aside.json) says why |
+| spared | true successes of the server in the corpus, many of them about errors; each must pass a gateway with the profile as the same bytes |
+| agreed | calls with the same label as in the corpus of recorded servers, of all calls in common. A call is in common if tool, case, method and params are the same, and it is about arguments, things that do not exist or the protocol |
+| aside | calls in common that are not counted, because they are mislabelled or cannot be compared: [the list](../cmd/internal/testing/realservers/testdata/aside.json) says why |
 | seconds | directly, wrapped, directly again; each must be below 60 |
 
-A second run with the same seed must find the same, as often. No process may be left behind.
+A second run with the same seed must have the same findings, each as often. No process may be left behind.
 
 `
 

@@ -100,22 +100,22 @@ func (r Report) WriteJSON(w io.Writer) error {
 // intro describes the run and its terms; ¬ is replaced by a back quote.
 const intro = `# Real servers, before and after
 
-Published MCP servers, asked the same questions directly and through ¬candor wrap¬. Written by ¬make realservers¬; do not edit.
+Published MCP servers, sent the same requests directly and through ¬candor wrap¬. Written by ¬make realservers¬; do not edit.
 
-Run of %s with candor %s and Node %s. Each server %s and ran in a folder made for the purpose, shown as ¬GROUND¬. It was
-asked directly, through the gateway, where a copy was made of what it wrote, and directly again. Every failure stood in the ledger once, and no process was left
-behind, unless it says so here. What a server says is redacted and cut.
+Run of %s with candor %s and Node %s. Each server %s and ran in a folder made for the purpose, shown as ¬GROUND¬. The requests
+were sent directly, then through the gateway with a copy of the server's output, and directly again. Unless this page says otherwise, every failure was recorded in
+the ledger once and no process was left behind. Texts of servers are redacted and shortened.
 
-| word | what became of an answer on its way through the gateway |
+| word | what the gateway did with an answer |
 |---|---|
-| same bytes | a success; it arrived as the server wrote it |
-| varies | a success of a server that says something else each time, such as the time; it arrived as the server wrote it this time |
-| envelope | a failure of the server; it gained code, retry advice and ref, and kept its own words |
-| refused | the call never reached the server: it broke the tool's own schema, and the failing argument was named, or there is no such tool |
-| alone | a failure that clients know by its exact shape, and that therefore stayed as it was |
-| ✗ | the server itself said that it failed |
+| same bytes | a success that arrived as the server wrote it |
+| varies | a success that differs in each call, such as the time, and that arrived as the server wrote it |
+| envelope | a failure of the server, to which code, retry advice and ref were added; its own text is kept |
+| refused | the call was not sent to the server, because its arguments violate the tool's schema or the tool does not exist |
+| alone | a failure that clients recognise by its exact form, so it was not changed |
+| ✗ | the server itself reported a failure |
 
-A failure that a server dresses as a success stays as it is: only a rule for that tool may say otherwise.
+A failure that a server sends as a success is not changed, unless a rule for that tool marks it as a failure.
 
 `
 
