@@ -156,14 +156,7 @@ func (c *chain) appendLine(at *position, body []byte) {
 	c.lines = append(b, '\n')
 }
 
-// checkpoint returns the tree head over all acknowledged entries.
-func (c *chain) checkpoint() treeHead {
-	return treeHead{chain: c.name, size: c.at.seq(), root: c.at.tree.Root(), last: c.at.last, time: c.at.time}
-}
-
-// unfinished returns the open reservations, oldest first, in the form in which entries record them.
-func (c *chain) unfinished() []reservation { return listOpen(c.open) }
-
+// listOpen returns the open reservations, oldest first, in the form in which entries record them.
 func listOpen(open map[uint64]reservation) []reservation {
 	const most = 1000
 	var list []reservation
@@ -251,12 +244,12 @@ const (
 )
 
 func writeEnd(s storage.Storage, chain string, n endNote) error {
-	return s.WriteFile(chain+"/"+format.EndFile, append(format.MustJSON(n), '\n'), 0o600)
+	return storage.WriteFile(s, chain+"/"+format.EndFile, append(format.MustJSON(n), '\n'), 0o600)
 }
 
 // readEnd returns the note, or false if there is no valid note. The chain is then examined again.
 func readEnd(s storage.Storage, chain string) (endNote, bool) {
-	b, err := storage.ReadSmall(s, chain+"/"+format.EndFile, format.MaxKeyFile)
+	b, err := storage.ReadSmall(s.Files(), chain+"/"+format.EndFile, format.MaxKeyFile)
 	var n endNote
 	if err != nil || json.Unmarshal(b, &n) != nil || len(n.Last) != 2*len(format.Digest{}) {
 		return endNote{}, false

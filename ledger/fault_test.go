@@ -273,15 +273,15 @@ func TestEveryFaultAtEveryActFailsClosed(t *testing.T) {
 // checkReceipts checks that every acknowledged entry of a chain is in its segments.
 func checkReceipts(t *testing.T, dir, chain string, receipts []Receipt) {
 	t.Helper()
-	found, err := listSegments(testStorage(t, dir), chain)
+	closed, active, err := listSegments(testStorage(t, dir), chain)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []byte
-	for _, n := range found.closed {
-		all = append(all, fileOf(t, dir, chain, found.name(n))...)
+	for _, f := range closed {
+		all = append(all, fileOf(t, dir, f.Name)...)
 	}
-	if found.active {
+	if active {
 		all = append(all, fileOf(t, dir, chain, format.ActiveSegment)...)
 	}
 	hashes := map[uint64]string{}

@@ -16,7 +16,9 @@ import (
 	"testing"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
 	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/segment"
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -55,7 +57,7 @@ func closeTest(t *testing.T, l *Ledger) {
 // chainsOf returns the chains of a folder, oldest first.
 func chainsOf(t *testing.T, dir string) []string {
 	t.Helper()
-	names, err := listChains(testStorage(t, dir))
+	names, err := segment.Chains(os.DirFS(dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,11 +143,10 @@ func checkNotes(t *testing.T, file []byte, public string, lines []byte) []int64 
 	records := bytes.Split(bytes.TrimSuffix(lines, []byte("\n")), []byte("\n"))
 	var sizes []int64
 	for block := range strings.SplitSeq(strings.TrimSuffix(string(file), "---\n"), "---\n") {
-		n, err := note.Open([]byte(block), note.VerifierList(verifier))
-		if err != nil {
+		if _, err := note.Open([]byte(block), note.VerifierList(verifier)); err != nil {
 			t.Fatalf("%v in %q", err, block)
 		}
-		c, err := parseCheckpoint(n.Text)
+		c, err := checkpoint.ReadUnsigned(block)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,17 +158,17 @@ func checkNotes(t *testing.T, file []byte, public string, lines []byte) []int64 
 			}
 			return found, nil
 		})
-		for i, record := range records[:c.size] {
+		for i, record := range records[:c.Size] {
 			stored, err := tlog.StoredHashes(int64(i), record, reader)
 			if err != nil {
 				t.Fatal(err)
 			}
 			hashes = append(hashes, stored...)
 		}
-		if root, err := tlog.TreeHash(int64(c.size), reader); err != nil || root != c.root {
-			t.Errorf("checkpoint over %d entries: the root is not the tree's (%v)", c.size, err)
+		if root, err := tlog.TreeHash(c.Size, reader); err != nil || root != c.Root {
+			t.Errorf("checkpoint over %d entries: the root is not the tree's (%v)", c.Size, err)
 		}
-		sizes = append(sizes, int64(c.size))
+		sizes = append(sizes, c.Size)
 	}
 	return sizes
 }
@@ -266,13 +267,6 @@ func (f *faulty) OpenAppend(name string) (storage.File, error) {
 	return &faultyFile{inner, f, name}, nil
 }
 
-func (f *faulty) WriteFile(name string, data []byte, mode fs.FileMode) error {
-	if err := f.do("writefile", name); err != nil {
-		return err
-	}
-	return f.Storage.WriteFile(name, data, mode)
-}
-
 func (f *faulty) Rename(from, to string) error {
 	if err := f.do("rename", from); err != nil {
 		return err
@@ -348,9 +342,16 @@ func newReadCounter(t *testing.T, dir string) *readCounter {
 	return &readCounter{Storage: s}
 }
 
-func (r *readCounter) ReadAt(name string, p []byte, off int64) (int, error) {
+func (r *readCounter) Files() fs.FS { return countedFiles{r.Storage.Files(), &r.segments} }
+
+type countedFiles struct {
+	fs.FS
+	segments *atomic.Int64
+}
+
+func (f countedFiles) Open(name string) (fs.File, error) {
 	if strings.Contains(name, "audit-log") {
-		r.segments.Add(1)
+		f.segments.Add(1)
 	}
-	return r.Storage.ReadAt(name, p, off)
+	return f.FS.Open(name)
 }

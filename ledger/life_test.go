@@ -107,7 +107,7 @@ func TestACrashWhileCompressingLosesNothing(t *testing.T) {
 			}
 			return nil
 		}
-		err := compressSegment(s, chain, 1, func() bool { return false })
+		err := compressSegment(s, chain, chain+"/"+format.ClosedSegment(1), func() bool { return false })
 		plain, plainErr := os.ReadFile(filepath.Join(dir, chain, format.ClosedSegment(1)))
 		packed := filepath.Join(dir, chain, format.ClosedSegment(1)+format.GzipSuffix)
 		if plainErr != nil {
@@ -159,10 +159,10 @@ func TestRetentionKeepsCheckpointsAndSaysWhatWent(t *testing.T) {
 		t.Errorf("told of %v", told)
 	}
 	s := testStorage(t, dir)
-	found, _ := listSegments(s, chain)
+	closed, _, _ := listSegments(s, chain)
 	w := newWalk(chain)
-	for _, n := range found.closed {
-		if bad, err := w.segment(s, chain+"/"+found.name(n)); bad != nil || err != nil {
+	for _, f := range closed {
+		if bad, err := w.segment(s, f.Name); bad != nil || err != nil {
 			t.Fatalf("what is left does not verify: %+v %v", bad, err)
 		}
 	}

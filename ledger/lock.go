@@ -54,7 +54,7 @@ func lockFolder(s storage.Storage, wait time.Duration) (unlock func() error, err
 
 // holder describes the holder of a lock for an error message, or returns "".
 func holder(s storage.Storage, name string) string {
-	b, err := storage.ReadSmall(s, name, format.MaxKeyFile)
+	b, err := storage.ReadSmall(s.Files(), name, format.MaxKeyFile)
 	var n lockNote
 	if err != nil || json.Unmarshal(b, &n) != nil {
 		return ""

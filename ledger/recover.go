@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strconv"
 
 	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/segment"
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
@@ -37,20 +39,20 @@ type recoveredDamage struct {
 // makes the rest durable, so that other chains may record it. Earlier segments were closed under a signed checkpoint
 // and are left to the verifier, so that the time recovery takes does not depend on the length of the chain.
 func recoverChain(s storage.Storage, chain string) (recoveredChain, error) {
-	found, err := listSegments(s, chain)
+	closed, active, err := listSegments(s, chain)
 	if err != nil {
 		return recoveredChain{}, err
 	}
 	w := newWalk(chain)
 	r := recoveredChain{Chain: chain}
-	bad, err := w.lastSegment(s, &r, found)
+	bad, err := w.lastSegment(s, &r, closed, active)
 	if err != nil {
 		return recoveredChain{}, err
 	}
-	covered := lastCheckpoint(s, chain).size
+	covered, _ := lastCheckpoint(s, chain)
 	if bad != nil && (bad.proved || bad.seq <= covered) {
 		r.Damage = firstDamage(r.Damage, bad) // a damaged chain is not changed
-	} else if found.active {
+	} else if active {
 		if err := r.cutTail(s, bad); err != nil {
 			return recoveredChain{}, err
 		}
@@ -69,15 +71,14 @@ func recoverChain(s storage.Storage, chain string) (recoveredChain, error) {
 
 // lastSegment reads the active segment up to its first bad line. If it has no good line, or does not exist because
 // the crash happened while it was created, the chain ends in the last closed segment.
-func (w *walk) lastSegment(s storage.Storage, r *recoveredChain, found segments) (bad *badLine, err error) {
-	if found.active {
+func (w *walk) lastSegment(s storage.Storage, r *recoveredChain, closed []segment.File, active bool) (bad *badLine, err error) {
+	if active {
 		bad, err = w.segment(s, w.chain+"/"+format.ActiveSegment)
 	}
-	if err != nil || w.at.seq() > 0 || len(found.closed) == 0 {
+	if err != nil || w.at.seq() > 0 || len(closed) == 0 {
 		return bad, err
 	}
-	n := found.last()
-	inside, err := w.segment(s, w.chain+"/"+found.name(n))
+	inside, err := w.segment(s, closed[len(closed)-1].Name)
 	if inside != nil { // it was durable before it was closed, so a crash cannot have caused this
 		r.Damage = firstDamage(nil, inside)
 	}
@@ -124,17 +125,22 @@ func (r *recoveredChain) keepEvidence(s storage.Storage, name string, from int64
 	if err := s.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	names, err := s.List(dir)
+	names, err := fs.ReadDir(s.Files(), dir)
 	if err != nil {
 		return err
 	}
 	r.Evidence = "torn-" + strconv.FormatUint(seq, 10) + "-" + strconv.Itoa(len(names)+1)
+	in, err := storage.OpenAt(s.Files(), name, from)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
 	f, err := s.Create(dir+"/"+r.Evidence, 0o600)
 	if err != nil {
 		return err
 	}
 	sum := sha256.New()
-	r.Cut, err = io.CopyBuffer(io.MultiWriter(f, sum), &storage.Reader{Storage: s, Name: name, Off: from}, make([]byte, 64<<10))
+	r.Cut, err = io.Copy(io.MultiWriter(f, sum), in)
 	if err == nil {
 		err = f.Sync()
 	}

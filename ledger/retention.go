@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"time"
 
 	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/segment"
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
@@ -70,7 +72,7 @@ func (u *upkeep) underLock(f func() error) error {
 // held lists the chains whose segments this process may compress and remove.
 func (u *upkeep) held(own string) ([]*heldChain, error) {
 	s := u.ledger.options.storage
-	names, err := listChains(s)
+	names, err := segment.Chains(s.Files())
 	if err != nil {
 		return nil, err
 	}
@@ -81,25 +83,21 @@ func (u *upkeep) held(own string) ([]*heldChain, error) {
 		if name != own && !c.ended {
 			continue // another process writes it, or it has not been recovered yet
 		}
-		found, err := listSegments(s, name)
+		closed, active, err := listSegments(s, name)
 		if err != nil {
 			return nil, err
 		}
-		for _, n := range found.closed {
-			c.add(s, found.name(n), n)
+		if c.ended && active {
+			closed = append(closed, segment.File{Number: segment.LastNumber(closed) + 1, Name: name + "/" + format.ActiveSegment})
 		}
-		if c.ended && found.active {
-			c.add(s, format.ActiveSegment, found.last()+1)
+		for _, f := range closed {
+			if info, err := fs.Stat(s.Files(), f.Name); err == nil {
+				c.files = append(c.files, heldFile{f.Name, f.Number, info.Size(), info.ModTime()})
+			}
 		}
 		all = append(all, c)
 	}
 	return all, nil
-}
-
-func (c *heldChain) add(s storage.Storage, name string, number int) {
-	if bytes, modified, err := s.Stat(c.name + "/" + name); err == nil {
-		c.files = append(c.files, heldFile{name, number, bytes, modified})
-	}
 }
 
 // retain removes segments that exceed the limits. Each removal is recorded before it happens.
@@ -186,7 +184,7 @@ func (u *upkeep) prune(c *heldChain, all []*heldChain) error {
 	for _, f := range c.files[:c.remove] {
 		// A crash during compression leaves both forms. The compressed one is removed first, so that a crash here
 		// leaves the form that was listed.
-		err = errors.Join(err, storage.Remove(s, c.name+"/"+f.name+format.GzipSuffix), storage.Remove(s, c.name+"/"+f.name))
+		err = errors.Join(err, storage.Remove(s, f.name+format.GzipSuffix), storage.Remove(s, f.name))
 	}
 	return errors.Join(err, s.SyncDir(c.name))
 }
@@ -195,7 +193,7 @@ func (u *upkeep) prune(c *heldChain, all []*heldChain) error {
 // the next segment, or in the chain's end note.
 func (c *heldChain) lastRemoved(s storage.Storage) (pruned, error) {
 	p := pruned{Chain: c.name, Segment: c.files[c.remove-1].number}
-	next := format.ActiveSegment
+	next := c.name + "/" + format.ActiveSegment
 	switch {
 	case c.remove < len(c.files):
 		next = c.files[c.remove].name
@@ -203,8 +201,9 @@ func (c *heldChain) lastRemoved(s storage.Storage) (pruned, error) {
 		p.Size, p.Last = c.end.Size, c.end.Last
 		return p, nil
 	}
-	lines, err := newLineScanner(s, c.name+"/"+next)
+	lines, err := newLineScanner(s, next)
 	if err == nil {
+		defer lines.close()
 		err = lines.scan()
 	}
 	if err != nil {
@@ -242,19 +241,13 @@ func (u *upkeep) compress(own string) error {
 
 func (u *upkeep) compressChain(name string) error {
 	s := u.ledger.options.storage
-	found, err := listSegments(s, name)
-	if err != nil {
-		return err
-	}
-	for _, n := range found.closed {
-		if !found.plain[n] {
-			continue
-		}
-		if err := compressSegment(s, name, n, u.stopping); err != nil {
-			return err
+	closed, err := segment.List(s.Files(), name)
+	for _, f := range closed {
+		if err == nil && !f.Packed {
+			err = compressSegment(s, name, f.Name, u.stopping)
 		}
 	}
-	return nil
+	return err
 }
 
 // signed waits until a durable checkpoint covers an entry, which takes up to checkpointWithin: a verifier accepts
@@ -280,20 +273,15 @@ func (u *upkeep) signed(receipt Receipt) bool {
 func (c *heldChain) carried(s storage.Storage) ([]pruned, error) {
 	var all []pruned
 	for _, f := range c.files[:c.remove] {
-		name := c.name + "/" + f.name
-		lines, err := newLineScanner(s, name)
-		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", name, err)
+		lines, err := newLineScanner(s, f.name)
+		if err == nil {
+			for err = lines.scan(); err == nil || errors.Is(err, format.ErrShape); err = lines.scan() {
+				all = addPrunings(all, lines.line)
+			}
+			lines.close()
 		}
-		for {
-			err := lines.scan()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil && !errors.Is(err, format.ErrShape) {
-				return nil, fmt.Errorf("reading %s: %w", name, err)
-			}
-			all = addPrunings(all, lines.line)
+		if !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("reading %s: %w", f.name, err)
 		}
 	}
 	return all, nil

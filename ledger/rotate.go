@@ -57,7 +57,7 @@ func (w *writer) rotated() error {
 	}
 	c.segment = nil
 	c.closed++
-	w.pending.Segment, w.pending.Tree, w.pending.Open = c.closed, c.at.tree.Edges(), c.unfinished()
+	w.pending.Segment, w.pending.Tree, w.pending.Open = c.closed, c.at.tree.Edges(), listOpen(c.open)
 	w.pending.Within = checkpointWithin.Milliseconds()
 	w.ledger.upkeep.ring()
 	return nil

@@ -2,19 +2,21 @@ package ledger
 
 import (
 	"bufio"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
 	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/segment"
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 	"github.com/candor-mcp/candor/ledger/internal/tree"
 )
 
 // lineScanner reads a segment line by line. It holds at most one line in memory, whatever the segment contains.
 type lineScanner struct {
+	file io.Closer
 	in   *bufio.Reader
 	line []byte // without its line feed
 	off  int64  // offset of line
@@ -22,17 +24,14 @@ type lineScanner struct {
 }
 
 func newLineScanner(s storage.Storage, name string) (*lineScanner, error) {
-	const chunk = 256 << 10
-	var in io.Reader = &storage.Reader{Storage: s, Name: name}
-	if strings.HasSuffix(name, format.GzipSuffix) {
-		unpacked, err := gzip.NewReader(bufio.NewReaderSize(in, chunk))
-		if err != nil {
-			return nil, err
-		}
-		in = unpacked
+	file, err := segment.OpenFile(s.Files(), name, strings.HasSuffix(name, format.GzipSuffix))
+	if err != nil {
+		return nil, err
 	}
-	return &lineScanner{in: bufio.NewReaderSize(in, chunk)}, nil
+	return &lineScanner{file: file, in: bufio.NewReaderSize(file, 256<<10)}, nil
 }
+
+func (l *lineScanner) close() { _ = l.file.Close() } // only read
 
 // scan reads the next line. At the end it returns io.EOF. For a line that lacks its line feed or is too long it
 // returns ErrShape and continues after that line.
@@ -99,13 +98,13 @@ const (
 // starting point, because earlier segments may have been pruned.
 func (w *walk) segment(s storage.Storage, name string) (*badLine, error) {
 	lines, err := newLineScanner(s, name)
-	if err != nil {
-		return &badLine{seq: w.at.seq() + 1, kind: damageBadLine, err: err, proved: true}, nil
+	if err == nil {
+		defer lines.close()
+		err = lines.scan()
 	}
-	for {
-		err := lines.scan()
-		if errors.Is(err, io.EOF) {
-			return nil, nil
+	for ; !errors.Is(err, io.EOF); err = lines.scan() {
+		if errors.Is(err, segment.ErrCorrupt) {
+			return &badLine{seq: w.at.seq() + 1, kind: damageBadLine, err: err, proved: true}, nil
 		}
 		if err != nil && !errors.Is(err, format.ErrShape) {
 			return nil, fmt.Errorf("reading %s: %w", name, err)
@@ -120,6 +119,7 @@ func (w *walk) segment(s storage.Storage, name string) (*badLine, error) {
 			return bad, err
 		}
 	}
+	return nil, nil
 }
 
 // take checks that a line is the next one and advances past it. start is true for the first line of a segment.
@@ -160,15 +160,15 @@ func (w *walk) start(l *Line) error {
 	if err := format.DecodeData(l.Raw(), &data); err != nil {
 		return err
 	}
-	note, err := parseCheckpoint(data.Note)
-	if err != nil || l.Kind != KindCheckpoint || note.size+1 != l.Seq || note.last != l.Prev {
+	note, err := checkpoint.ReadUnsigned(data.Note)
+	if err != nil || l.Kind != KindCheckpoint || note.Size+1 != int64(l.Seq) || note.Last != l.Prev { //nolint:gosec // a seq has at most 18 digits
 		return errors.New("does not state where its segment begins")
 	}
-	edge, err := tree.FromEdges(note.size, data.Tree)
+	edge, err := tree.FromEdges(l.Seq-1, data.Tree)
 	if err != nil {
 		return err
 	}
-	if edge.Root() != note.root {
+	if edge.Root() != note.Root {
 		return errors.New("has a tree edge that does not match the signed root")
 	}
 	w.at.tree, w.at.last, w.at.time = edge, l.Prev, ""

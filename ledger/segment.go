@@ -3,9 +3,10 @@ package ledger
 import (
 	"errors"
 	"fmt"
-	"slices"
+	"io/fs"
 
 	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/segment"
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
@@ -16,55 +17,17 @@ const (
 	maxPreallocate = 4 << 20
 )
 
-// segments lists the segments in a chain's folder.
-type segments struct {
-	closed []int        // sorted; the first ones may have been pruned
-	plain  map[int]bool // has a plain file, possibly besides a compressed one
-	gzip   map[int]bool
-	active bool
-}
-
-// last returns the highest closed number, or 0.
-func (s segments) last() int {
-	if len(s.closed) == 0 {
-		return 0
-	}
-	return s.closed[len(s.closed)-1]
-}
-
-// name returns the file of a closed segment; the plain one if both exist.
-func (s segments) name(n int) string {
-	if s.plain[n] {
-		return format.ClosedSegment(n)
-	}
-	return format.ClosedSegment(n) + format.GzipSuffix
-}
-
-func listSegments(s storage.Storage, chain string) (segments, error) {
-	found := segments{plain: map[int]bool{}, gzip: map[int]bool{}}
-	names, err := s.List(chain)
+// listSegments returns the closed segments of a chain, and whether it has an active one.
+func listSegments(s storage.Storage, chain string) (closed []segment.File, active bool, err error) {
+	closed, err = segment.List(s.Files(), chain)
 	if err != nil {
-		return found, fmt.Errorf("listing %s: %w", chain, err)
+		return nil, false, err
 	}
-	for _, name := range names {
-		if name == format.ActiveSegment {
-			found.active = true
-		}
-		n, packed, ok := format.SegmentNumber(name)
-		if !ok {
-			continue
-		}
-		if packed {
-			found.gzip[n] = true
-		} else {
-			found.plain[n] = true
-		}
-		if !slices.Contains(found.closed, n) {
-			found.closed = append(found.closed, n)
-		}
+	_, err = fs.Stat(s.Files(), chain+"/"+format.ActiveSegment)
+	if errors.Is(err, fs.ErrNotExist) {
+		return closed, false, nil
 	}
-	slices.Sort(found.closed)
-	return found, nil
+	return closed, err == nil, err
 }
 
 // segmentWriter is the active file of a chain. It is guarded by the writer's lock.

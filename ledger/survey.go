@@ -8,6 +8,7 @@ import (
 
 	"github.com/candor-mcp/candor/ledger/internal/format"
 	"github.com/candor-mcp/candor/ledger/internal/keys"
+	"github.com/candor-mcp/candor/ledger/internal/segment"
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
@@ -25,7 +26,7 @@ type found struct {
 // survey examines all chains of the folder and recovers those whose writer has exited. The caller holds the folder's
 // lock.
 func (w *writer) survey() ([]*found, error) {
-	names, err := listChains(w.storage)
+	names, err := segment.Chains(w.storage.Files())
 	if err != nil {
 		return nil, err
 	}
@@ -52,21 +53,6 @@ func (w *writer) survey() ([]*found, error) {
 	return all, nil
 }
 
-func listChains(s storage.Storage) ([]string, error) {
-	names, err := s.List(".")
-	if err != nil {
-		return nil, fmt.Errorf("listing the folder: %w", err)
-	}
-	var chains []string
-	for _, name := range names {
-		name, isDir := strings.CutSuffix(name, "/")
-		if isDir && format.LooksLikeChain(name) {
-			chains = append(chains, name)
-		}
-	}
-	return chains, nil
-}
-
 // look finds out how a chain ended. It reads the chain only if it has no end note.
 func (w *writer) look(name string) (*found, error) {
 	f := &found{name: name}
@@ -82,11 +68,11 @@ func (w *writer) look(name string) (*found, error) {
 	}
 	unlock, err := w.storage.Lock(name+"/"+chainLock, nil)
 	if errors.Is(err, storage.ErrLocked) {
-		c := lastCheckpoint(w.storage, name) // the entries that it covers are durable; later ones may not be
-		f.live, f.end.Size, f.end.Last = true, c.size, c.last.String()
-		if c.size == 0 {
-			f.end.Last = format.Genesis(name).String()
+		size, last := lastCheckpoint(w.storage, name) // the entries that it covers are durable; later ones may not be
+		if size == 0 {
+			last = format.Genesis(name)
 		}
+		f.live, f.end.Size, f.end.Last = true, size, last.String()
 		return f, nil
 	}
 	if err != nil {
@@ -110,7 +96,7 @@ func (w *writer) look(name string) (*found, error) {
 func (f *found) givenUp(c *chain) {
 	root := c.at.tree.Root()
 	f.end = endNote{How: endPoisoned, Size: c.at.seq(), Last: c.at.last.String()}
-	f.recovery = &recoveredChain{Chain: c.name, Size: c.at.seq(), Last: f.end.Last, Root: root.String(), Open: c.unfinished(), Poisoned: true}
+	f.recovery = &recoveredChain{Chain: c.name, Size: c.at.seq(), Last: f.end.Last, Root: root.String(), Open: listOpen(c.open), Poisoned: true}
 }
 
 // begin starts a chain and records in it the state of the other chains. It holds the folder's lock while it does so.

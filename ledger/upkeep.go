@@ -81,8 +81,7 @@ func (u *upkeep) stopping() bool {
 // compressSegment replaces a closed segment by its gzip form. At least one complete file has its final name at any
 // time: the compressed file is durable before it is renamed, and the rename is durable before the plain file is
 // removed.
-func compressSegment(s storage.Storage, chain string, n int, stop func() bool) error {
-	plain := chain + "/" + format.ClosedSegment(n)
+func compressSegment(s storage.Storage, chain, plain string, stop func() bool) error {
 	packed := plain + format.GzipSuffix
 	aside := packed + ".new"
 	if err := storage.Remove(s, aside); err != nil {
@@ -114,7 +113,11 @@ var errStopped = errors.New("stopped")
 func pack(out io.Writer, s storage.Storage, name string, stop func() bool) error {
 	buffered := bufio.NewWriterSize(out, 64<<10)
 	packer := gzip.NewWriter(buffered)
-	in := &storage.Reader{Storage: s, Name: name}
+	in, err := storage.OpenAt(s.Files(), name, 0)
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
 	chunk := make([]byte, 256<<10)
 	for {
 		if stop() {

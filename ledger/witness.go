@@ -151,12 +151,8 @@ func (p *witnessCopy) open() error {
 }
 
 func (p *witnessCopy) endBlock() error {
-	size, _, err := p.storage.Stat(p.name)
-	if err != nil || size == 0 {
-		return err
-	}
-	tail := make([]byte, min(size, int64(len("\n"+format.BlockEnd))))
-	if _, err := p.storage.ReadAt(p.name, tail, size-int64(len(tail))); err != nil {
+	tail, err := storage.ReadTail(p.storage.Files(), p.name, int64(len("\n"+format.BlockEnd)))
+	if err != nil || len(tail) == 0 {
 		return err
 	}
 	missing := missingEnd(string(tail))

@@ -36,7 +36,7 @@ func Forget(place string, chains []string, now time.Time) (archive string, err e
 	if len(blocks) == 0 {
 		err = errors.Join(s.Remove(filepath.Base(place)), s.SyncDir("."))
 	} else {
-		err = s.WriteFile(filepath.Base(place), blocks, 0o600)
+		err = storage.WriteFile(s, filepath.Base(place), blocks, 0o600)
 	}
 	return archive, errors.Join(err, s.Close())
 }
@@ -78,7 +78,7 @@ func (p *witnessCopy) compact() error {
 	if err != nil {
 		return err
 	}
-	if err := p.storage.WriteFile(p.name, blocks, 0o600); err != nil {
+	if err := storage.WriteFile(p.storage, p.name, blocks, 0o600); err != nil {
 		return err
 	}
 	p.limit = max(maxOwnWitnessCopy, 2*int64(len(blocks)))

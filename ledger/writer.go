@@ -242,7 +242,7 @@ func (w *writer) sign() error {
 	if w.pending != nil {
 		return nil // it covers the same entries; only its entry is missing
 	}
-	signed, err := c.checkpoint().sign(w.keys.Signer)
+	signed, err := signCheckpoint(w.keys.Signer, c.name, &c.at)
 	if err != nil {
 		return logFailed(err)
 	}
@@ -355,7 +355,7 @@ func (w *writer) closeChain() error {
 		err = w.sign()
 	}
 	if err == nil {
-		w.pending.Closed, w.pending.Open = true, w.chain.unfinished()
+		w.pending.Closed, w.pending.Open = true, listOpen(w.chain.open)
 		err = w.commit(nil)
 	}
 	if err != nil {

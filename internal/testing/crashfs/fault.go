@@ -6,7 +6,7 @@ import (
 	"syscall"
 )
 
-// Op is one operation of the disk. A method such as [FS.WriteFile] performs several.
+// Op is one operation of the disk.
 type Op string
 
 // The operations.

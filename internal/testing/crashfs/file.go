@@ -44,9 +44,9 @@ func (h *File) Write(p []byte) (int, error) {
 func (h *File) append(p []byte) (int, error) {
 	n := h.node
 	if h.fs.limit > 0 {
-		room := h.fs.free() + n.space() - int64(len(n.data))
-		if int64(len(p)) > room {
-			p = p[:max(room, 0)]
+		free := h.fs.free() + n.space() - int64(len(n.data))
+		if int64(len(p)) > free {
+			p = p[:max(free, 0)]
 			n.append(p)
 			return len(p), &fs.PathError{Op: "write", Path: h.name, Err: syscall.ENOSPC}
 		}
@@ -76,40 +76,33 @@ func (h *File) Sync() error {
 
 // Truncate changes the size, which is durable after Sync.
 func (h *File) Truncate(size int64) error {
-	h.fs.mu.Lock()
-	defer h.fs.mu.Unlock()
-	defer h.fs.done(OpTruncate)
-	_, err := h.fs.begin(OpTruncate, h.name)
-	switch {
-	case h.closed:
-		return fs.ErrClosed
-	case err != nil:
-		return err
-	}
-	h.node.truncate(int(size))
-	h.node.modified = time.Now()
-	return nil
+	return h.do(OpTruncate, func() error {
+		h.node.truncate(int(size))
+		h.node.modified = time.Now()
+		return nil
+	})
+}
+
+// do runs one operation on a file that is not closed.
+func (h *File) do(op Op, run func() error) error {
+	return h.fs.do(op, h.name, func() error {
+		if h.closed {
+			return fs.ErrClosed
+		}
+		return run()
+	})
 }
 
 // Reserve allocates space after the end without changing the visible size.
 func (h *File) Reserve(bytes int64) error {
-	h.fs.mu.Lock()
-	defer h.fs.mu.Unlock()
-	defer h.fs.done(OpReserve)
-	_, err := h.fs.begin(OpReserve, h.name)
-	wanted := int64(len(h.node.data)) + bytes
-	switch {
-	case h.closed:
-		return fs.ErrClosed
-	case err != nil:
-		return err
-	case wanted <= h.node.reserved:
+	return h.do(OpReserve, func() error {
+		end := int64(len(h.node.data)) + bytes
+		if end > h.node.reserved && h.fs.free() < end-h.node.space() {
+			return &fs.PathError{Op: "fallocate", Path: h.name, Err: syscall.ENOSPC}
+		}
+		h.node.reserved = max(h.node.reserved, end)
 		return nil
-	case h.fs.free() < wanted-h.node.space():
-		return &fs.PathError{Op: "fallocate", Path: h.name, Err: syscall.ENOSPC}
-	}
-	h.node.reserved = wanted
-	return nil
+	})
 }
 
 // Trim releases the space after the end.

@@ -93,6 +93,17 @@ func (f *FS) begin(op Op, name string) (Fault, error) {
 	return f.plan.fault, &fs.PathError{Op: string(op), Path: name, Err: f.plan.fault.err()}
 }
 
+// do runs one operation, unless a planted fault strikes.
+func (f *FS) do(op Op, name string, run func() error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	defer f.done(op)
+	if _, err := f.begin(op, name); err != nil {
+		return err
+	}
+	return run()
+}
+
 func (f *FS) done(op Op) {
 	if f.after != nil {
 		f.after(f.ops-1, op, f.crash)

@@ -2,206 +2,102 @@ package crashfs
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
 )
 
 // Create creates a file for appending. It fails if the file exists.
-func (f *FS) Create(name string, mode fs.FileMode) (*File, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.create(name, mode)
-}
-
-func (f *FS) create(name string, mode fs.FileMode) (*File, error) {
-	defer f.done(OpCreate)
-	if _, err := f.begin(OpCreate, name); err != nil {
-		return nil, err
-	}
-	folder, base, err := f.parent(OpCreate, name)
-	if err != nil {
-		return nil, err
-	}
-	if folder.entries[base] != nil {
-		return nil, &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
-	}
-	n := &node{mode: mode, modified: time.Now()}
-	f.rename(rename{folder, base, n})
-	return f.handle(n, name), nil
+func (f *FS) Create(name string, mode fs.FileMode) (file *File, err error) {
+	err = f.do(OpCreate, name, func() error {
+		folder, base, err := f.parent(OpCreate, name)
+		if err != nil {
+			return err
+		}
+		if folder.entries[base] != nil {
+			return &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
+		}
+		n := &node{mode: mode, modified: time.Now()}
+		f.rename(rename{folder, base, n})
+		file = f.handle(n, name)
+		return nil
+	})
+	return file, err
 }
 
 // OpenAppend opens a file for appending at its end.
-func (f *FS) OpenAppend(name string) (*File, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	defer f.done(OpOpen)
-	if _, err := f.begin(OpOpen, name); err != nil {
-		return nil, err
-	}
-	n, err := f.file(OpOpen, name)
-	if err != nil {
-		return nil, err
-	}
-	return f.handle(n, name), nil
-}
-
-// ReadAt reads as an [io.ReaderAt] does.
-func (f *FS) ReadAt(name string, p []byte, off int64) (int, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	defer f.done(OpRead)
-	if _, err := f.begin(OpRead, name); err != nil {
-		return 0, err
-	}
-	n, err := f.file(OpRead, name)
-	if err != nil {
-		return 0, err
-	}
-	if off < 0 || off > int64(len(n.data)) {
-		return 0, io.EOF
-	}
-	read := copy(p, n.data[off:])
-	if read < len(p) {
-		return read, io.EOF
-	}
-	return read, nil
-}
-
-// Stat returns a file's size and the time of its last write.
-func (f *FS) Stat(name string) (int64, time.Time, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	defer f.done(OpStat)
-	if _, err := f.begin(OpStat, name); err != nil {
-		return 0, time.Time{}, err
-	}
-	n := f.lookup(name)
-	if n == nil {
-		return 0, time.Time{}, notExist(OpStat, name)
-	}
-	return int64(len(n.data)), n.modified, nil
-}
-
-// WriteFile replaces a small file atomically: it writes and syncs a temporary file, renames it and syncs the folder.
-// Each step is a separate operation.
-func (f *FS) WriteFile(name string, data []byte, mode fs.FileMode) error {
-	aside := name + ".new"
-	if err := f.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	file, err := f.Create(aside, mode)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(data)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	if err := f.Rename(aside, name); err != nil {
-		return err
-	}
-	return f.SyncDir(path.Dir(name))
+func (f *FS) OpenAppend(name string) (file *File, err error) {
+	err = f.do(OpOpen, name, func() error {
+		n, err := f.lookup(OpOpen, name)
+		if err != nil {
+			return err
+		}
+		if n.isFolder() {
+			return &fs.PathError{Op: "open", Path: name, Err: syscall.EISDIR}
+		}
+		file = f.handle(n, name)
+		return nil
+	})
+	return file, err
 }
 
 // Rename renames a file and replaces an existing one. The change is durable after SyncDir.
 func (f *FS) Rename(from, to string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	defer f.done(OpRename)
-	if _, err := f.begin(OpRename, from); err != nil {
-		return err
-	}
-	source, sourceName, err := f.parent(OpRename, from)
-	if err != nil {
-		return err
-	}
-	target, targetName, err := f.parent(OpRename, to)
-	if err != nil {
-		return err
-	}
-	n := source.entries[sourceName]
-	if n == nil {
-		return notExist(OpRename, from)
-	}
-	f.rename(rename{source, sourceName, nil}, rename{target, targetName, n})
-	return nil
+	return f.do(OpRename, from, func() error {
+		source, sourceName, err := f.parent(OpRename, from)
+		if err != nil {
+			return err
+		}
+		target, targetName, err := f.parent(OpRename, to)
+		if err != nil {
+			return err
+		}
+		n := source.entries[sourceName]
+		if n == nil {
+			return notExist(OpRename, from)
+		}
+		f.rename(rename{source, sourceName, nil}, rename{target, targetName, n})
+		return nil
+	})
 }
 
 // Remove removes a file or an empty folder. The change is durable after SyncDir.
 func (f *FS) Remove(name string) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	defer f.done(OpRemove)
-	if _, err := f.begin(OpRemove, name); err != nil {
+	return f.do(OpRemove, name, func() error {
+		n, err := f.lookup(OpRemove, name)
+		if err != nil {
+			return err
+		}
+		if n.isFolder() && len(n.entries) > 0 {
+			return &fs.PathError{Op: "remove", Path: name, Err: syscall.ENOTEMPTY}
+		}
+		folder, base, err := f.parent(OpRemove, name)
+		if err == nil {
+			f.rename(rename{folder, base, nil})
+		}
 		return err
-	}
-	folder, base, err := f.parent(OpRemove, name)
-	if err != nil {
-		return err
-	}
-	n := folder.entries[base]
-	switch {
-	case n == nil:
-		return notExist(OpRemove, name)
-	case n.isFolder() && len(n.entries) > 0:
-		return &fs.PathError{Op: "remove", Path: name, Err: syscall.ENOTEMPTY}
-	}
-	f.rename(rename{folder, base, nil})
-	return nil
+	})
 }
 
 // MkdirAll creates a folder and its parents. Each is durable after SyncDir of its parent.
 func (f *FS) MkdirAll(name string, mode fs.FileMode) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	defer f.done(OpMkdir)
-	if _, err := f.begin(OpMkdir, name); err != nil {
-		return err
-	}
-	folder := f.root
-	for base := range strings.SplitSeq(path.Clean(name), "/") {
-		if base == "." {
-			continue
+	return f.do(OpMkdir, name, func() error {
+		folder := f.root
+		for base := range strings.SplitSeq(path.Clean(name), "/") {
+			if base == "." {
+				continue
+			}
+			if folder.entries[base] == nil {
+				f.rename(rename{folder, base, newFolder(mode)})
+			}
+			if folder = folder.entries[base]; !folder.isFolder() {
+				return &fs.PathError{Op: "mkdir", Path: name, Err: syscall.ENOTDIR}
+			}
 		}
-		if folder.entries[base] == nil {
-			f.rename(rename{folder, base, newFolder(mode)})
-		}
-		if folder = folder.entries[base]; !folder.isFolder() {
-			return &fs.PathError{Op: "mkdir", Path: name, Err: syscall.ENOTDIR}
-		}
-	}
-	return nil
-}
-
-// List returns the names in a folder, sorted; names of folders end in a slash.
-func (f *FS) List(dir string) ([]string, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	defer f.done(OpList)
-	if _, err := f.begin(OpList, dir); err != nil {
-		return nil, err
-	}
-	folder, err := f.folder(OpList, dir)
-	if err != nil {
-		return nil, err
-	}
-	names := make([]string, 0, len(folder.entries))
-	for name, n := range folder.entries {
-		if n.isFolder() {
-			name += "/"
-		}
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names, nil
+		return nil
+	})
 }
 
 // SyncDir makes the names in a folder durable.
@@ -227,51 +123,83 @@ func (f *FS) SyncDir(dir string) error {
 // Watch remembers the file with this name. The returned function returns the size of the file, or an error if the
 // name leads to another file or does not exist.
 func (f *FS) Watch(name string) (func() (int64, error), error) {
-	first, err := f.find(name)
+	look := func() (n *node, size int64, err error) {
+		err = f.do(OpStat, name, func() error {
+			n, err = f.lookup(OpStat, name)
+			if err == nil {
+				size = int64(len(n.data))
+			}
+			return err
+		})
+		return n, size, err
+	}
+	first, _, err := look()
 	if err != nil {
 		return nil, err
 	}
 	return func() (int64, error) {
-		now, err := f.find(name)
-		if err != nil {
-			return 0, err
+		now, size, err := look()
+		if err == nil && now != first {
+			err = &fs.PathError{Op: string(OpStat), Path: name, Err: errors.New("another file has the name")}
 		}
-		if now != first {
-			return 0, &fs.PathError{Op: string(OpStat), Path: name, Err: errors.New("another file has the name")}
-		}
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		return int64(len(now.data)), nil
+		return size, err
 	}, nil
-}
-
-func (f *FS) find(name string) (*node, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	defer f.done(OpStat)
-	if _, err := f.begin(OpStat, name); err != nil {
-		return nil, err
-	}
-	n := f.lookup(name)
-	if n == nil {
-		return nil, notExist(OpStat, name)
-	}
-	return n, nil
 }
 
 // Reopen does nothing: the file system itself cannot be moved.
 func (f *FS) Reopen() (bool, error) { return false, nil }
 
 // Free returns the number of bytes that can still be written.
-func (f *FS) Free() (uint64, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	defer f.done(OpFree)
-	if _, err := f.begin(OpFree, "."); err != nil {
-		return 0, err
-	}
-	return uint64(max(f.free(), 0)), nil //nolint:gosec // not negative
+func (f *FS) Free() (free uint64, err error) {
+	err = f.do(OpFree, ".", func() error {
+		free = uint64(max(f.free(), 0)) //nolint:gosec // not negative
+		return nil
+	})
+	return free, err
 }
 
 // Close does nothing: the file system needs no cleanup.
 func (f *FS) Close() error { return nil }
+
+// Lock acquires the lock of a file, which it creates if needed, and writes the note into it. It returns [ErrLocked]
+// without waiting if the lock is held. As with flock the lock belongs to the file, not to its name: a file that
+// replaces it is not locked.
+func (f *FS) Lock(name string, note []byte) (release func() error, err error) {
+	err = f.do(OpLock, name, func() error {
+		folder, base, err := f.parent(OpLock, name)
+		if err != nil {
+			return err
+		}
+		n := folder.entries[base]
+		if n == nil {
+			n = &node{mode: 0o600}
+			f.rename(rename{folder, base, n})
+		}
+		if n.locked {
+			return ErrLocked
+		}
+		n.truncate(0)
+		if f.free() < int64(len(note)) {
+			return &fs.PathError{Op: "write", Path: name, Err: syscall.ENOSPC}
+		}
+		n.append(note)
+		n.modified = time.Now()
+		n.locked = true
+		f.open++
+		release = func() error { return f.unlock(n, name) }
+		return nil
+	})
+	return release, err
+}
+
+func (f *FS) unlock(n *node, name string) error {
+	return f.do(OpClose, name, func() error {
+		if !n.locked {
+			f.violated("lock %s was released twice", name)
+			return fs.ErrClosed
+		}
+		n.locked = false
+		f.open--
+		return nil
+	})
+}

@@ -73,19 +73,18 @@ func (f *FS) failNames(folder *node) {
 	}
 }
 
-// lookup returns the node with this name, or nil.
-func (f *FS) lookup(name string) *node {
+// lookup returns the node with this name.
+func (f *FS) lookup(op Op, name string) (*node, error) {
 	n := f.root
 	for base := range strings.SplitSeq(path.Clean(name), "/") {
 		if base == "." {
 			continue
 		}
-		if n == nil || !n.isFolder() {
-			return nil
+		if n = n.entries[base]; n == nil { // a file has no entries
+			return nil, notExist(op, name)
 		}
-		n = n.entries[base]
 	}
-	return n
+	return n, nil
 }
 
 func (f *FS) parent(op Op, name string) (folder *node, base string, err error) {
@@ -94,25 +93,11 @@ func (f *FS) parent(op Op, name string) (folder *node, base string, err error) {
 }
 
 func (f *FS) folder(op Op, name string) (*node, error) {
-	n := f.lookup(name)
-	if n == nil {
-		return nil, notExist(op, name)
+	n, err := f.lookup(op, name)
+	if err == nil && !n.isFolder() {
+		err = &fs.PathError{Op: string(op), Path: name, Err: syscall.ENOTDIR}
 	}
-	if !n.isFolder() {
-		return nil, &fs.PathError{Op: string(op), Path: name, Err: syscall.ENOTDIR}
-	}
-	return n, nil
-}
-
-func (f *FS) file(op Op, name string) (*node, error) {
-	n := f.lookup(name)
-	if n == nil {
-		return nil, notExist(op, name)
-	}
-	if n.isFolder() {
-		return nil, &fs.PathError{Op: string(op), Path: name, Err: syscall.EISDIR}
-	}
-	return n, nil
+	return n, err
 }
 
 // free returns the number of bytes left below the limit. Files without a name do not count.

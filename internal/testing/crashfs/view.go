@@ -8,26 +8,67 @@ import (
 
 // View returns a read-only file system, as other processes see it. Its operations are not counted and never fail
 // because of a fault.
-func (f *FS) View() fs.FS { return view{f} }
+func (f *FS) View() fs.FS {
+	return view{f, func(_ Op, _ string, run func() error) error {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return run()
+	}}
+}
 
-type view struct{ f *FS }
+// Files returns a read-only file system whose operations are counted and can fail.
+func (f *FS) Files() fs.FS { return view{f, f.do} }
 
-// Open returns the current content. Later writes are not visible through the returned file.
-func (v view) Open(name string) (fs.File, error) {
+type view struct {
+	f  *FS
+	do func(op Op, name string, run func() error) error
+}
+
+// show returns a file system with the node of this name and, if it is a folder, the names in it. Later writes are not
+// visible in it.
+func (v view) show(op Op, name string) (shown fstest.MapFS, err error) {
 	if !fs.ValidPath(name) {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+		return nil, &fs.PathError{Op: string(op), Path: name, Err: fs.ErrInvalid}
 	}
-	v.f.mu.Lock()
-	defer v.f.mu.Unlock()
-	n := v.f.lookup(name)
-	if n == nil {
-		return nil, notExist(OpOpen, name)
-	}
-	shown := fstest.MapFS{name: shownAs(n)}
-	for base, child := range n.entries {
-		shown[path.Join(name, base)] = shownAs(child)
+	err = v.do(op, name, func() error {
+		n, err := v.f.lookup(op, name)
+		if err != nil {
+			return err
+		}
+		shown = fstest.MapFS{name: shownAs(n)}
+		for base, child := range n.entries {
+			shown[path.Join(name, base)] = shownAs(child)
+		}
+		return nil
+	})
+	return shown, err
+}
+
+// Open implements [fs.FS].
+func (v view) Open(name string) (fs.File, error) {
+	shown, err := v.show(OpRead, name)
+	if err != nil {
+		return nil, err
 	}
 	return shown.Open(name)
+}
+
+// Stat implements [fs.StatFS].
+func (v view) Stat(name string) (fs.FileInfo, error) {
+	shown, err := v.show(OpStat, name)
+	if err != nil {
+		return nil, err
+	}
+	return shown.Stat(name)
+}
+
+// ReadDir implements [fs.ReadDirFS].
+func (v view) ReadDir(name string) ([]fs.DirEntry, error) {
+	shown, err := v.show(OpList, name)
+	if err != nil {
+		return nil, err
+	}
+	return shown.ReadDir(name)
 }
 
 func shownAs(n *node) *fstest.MapFile {

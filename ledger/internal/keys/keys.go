@@ -33,7 +33,7 @@ func Load(s storage.Storage) (Keys, error) {
 	if err != nil {
 		return Keys{}, err
 	}
-	k.Digest, err = storage.ReadSmall(s, format.DigestKey, format.MaxKeyFile)
+	k.Digest, err = storage.ReadSmall(s.Files(), format.DigestKey, format.MaxKeyFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		k.Digest = make([]byte, format.DigestSize)
 		_, _ = rand.Read(k.Digest) // never fails, see crypto/rand
@@ -51,7 +51,7 @@ func Load(s storage.Storage) (Keys, error) {
 // makeKeysDir creates the folder durably before a key is written. If that fails it removes the folder, for the same
 // reason as [keepKey].
 func makeKeysDir(s storage.Storage) error {
-	if _, _, err := s.Stat(format.KeysDir); err == nil {
+	if _, err := fs.Stat(s.Files(), format.KeysDir); err == nil {
 		return nil
 	}
 	err := s.MkdirAll(format.KeysDir, 0o700)
@@ -65,7 +65,7 @@ func makeKeysDir(s storage.Storage) error {
 }
 
 func loadSigner(s storage.Storage) (Keys, error) {
-	secret, err := storage.ReadSmall(s, format.SignerKey, format.MaxKeyFile)
+	secret, err := storage.ReadSmall(s.Files(), format.SignerKey, format.MaxKeyFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return makeSigner(s)
 	}
@@ -82,7 +82,7 @@ func loadSigner(s storage.Storage) (Keys, error) {
 		return Keys{}, err
 	}
 	k := Keys{Signer: signer, secret: line, Public: public}
-	shown, err := storage.ReadSmall(s, format.SignerPub, format.MaxKeyFile)
+	shown, err := storage.ReadSmall(s.Files(), format.SignerPub, format.MaxKeyFile)
 	if err == nil && strings.TrimSpace(string(shown)) == public {
 		return k, nil
 	}
@@ -129,7 +129,7 @@ func Restore(s storage.Storage, k Keys) (Keys, error) {
 }
 
 func restoreKey(s storage.Storage, name string, key []byte) error {
-	_, _, err := s.Stat(name)
+	_, err := fs.Stat(s.Files(), name)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -140,7 +140,7 @@ func restoreKey(s storage.Storage, name string, key []byte) error {
 // removes it: the next process that opens the folder should create another key rather than sign with one that a power
 // cut may lose.
 func keepKey(s storage.Storage, name string, key []byte, mode fs.FileMode) error {
-	err := s.WriteFile(name, key, mode)
+	err := storage.WriteFile(s, name, key, mode)
 	if err != nil {
 		err = errors.Join(err, storage.Remove(s, name))
 	}
@@ -150,18 +150,18 @@ func keepKey(s storage.Storage, name string, key []byte, mode fs.FileMode) error
 // Public returns the public keys of a ledger, the current one first.
 func Public(s storage.Storage) ([]string, error) {
 	names := []string{format.SignerPub}
-	old, err := s.List(format.OldKeysDir)
+	old, err := fs.ReadDir(s.Files(), format.OldKeysDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("listing old keys: %w", err)
 	}
-	for _, name := range old {
-		if strings.HasSuffix(name, ".pub") {
+	for _, item := range old {
+		if name := item.Name(); strings.HasSuffix(name, ".pub") {
 			names = append(names, format.OldKeysDir+"/"+name)
 		}
 	}
 	var lines []string
 	for _, name := range names {
-		line, err := storage.ReadSmall(s, name, format.MaxKeyFile)
+		line, err := storage.ReadSmall(s.Files(), name, format.MaxKeyFile)
 		if err != nil {
 			return nil, fmt.Errorf("reading a public key: %w", err)
 		}
@@ -177,7 +177,7 @@ func Rotate(s storage.Storage) (string, error) {
 		err = s.MkdirAll(format.OldKeysDir, 0o700)
 	}
 	if err == nil { // the old public key is durable before the signing key is replaced
-		err = s.WriteFile(format.OldKeysDir+"/"+keyFileName(k.Public)+".pub", []byte(k.Public+"\n"), 0o644)
+		err = storage.WriteFile(s, format.OldKeysDir+"/"+keyFileName(k.Public)+".pub", []byte(k.Public+"\n"), 0o644)
 	}
 	if err == nil {
 		k, err = makeSigner(s)
@@ -204,14 +204,10 @@ func VerifierOf(secret string) (string, error) {
 	if err != nil || len(raw) != 1+32 {
 		return "", errors.New("loading the signing key: malformed")
 	}
-	public, err := note.NewEd25519VerifierKey(parts[2], publicOf(raw[1:]))
+	private := ed25519.NewKeyFromSeed(raw[1:])
+	public, err := note.NewEd25519VerifierKey(parts[2], ed25519.PublicKey(private[ed25519.SeedSize:]))
 	if err != nil {
 		return "", fmt.Errorf("loading the signing key: %w", err)
 	}
 	return public, nil
-}
-
-func publicOf(seed []byte) ed25519.PublicKey {
-	private := ed25519.NewKeyFromSeed(seed)
-	return ed25519.PublicKey(private[ed25519.SeedSize:])
 }

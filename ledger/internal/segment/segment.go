@@ -15,9 +15,9 @@ import (
 
 // File is a closed segment of a chain.
 type File struct {
-	number int
+	Number int
 	Name   string // relative to the ledger's folder
-	packed bool   // compressed
+	Packed bool   // compressed
 	Twice  bool   // exists both plain and compressed, as between compressing a segment and removing the plain file
 }
 
@@ -33,7 +33,7 @@ func List(fsys fs.FS, chain string) ([]File, error) {
 		if !ok {
 			continue
 		}
-		found := File{number: number, Name: chain + "/" + item.Name(), packed: packed}
+		found := File{Number: number, Name: chain + "/" + item.Name(), Packed: packed}
 		if other, double := byNumber[number]; double {
 			if packed {
 				found = other
@@ -46,7 +46,7 @@ func List(fsys fs.FS, chain string) ([]File, error) {
 	for _, s := range byNumber {
 		segments = append(segments, s)
 	}
-	slices.SortFunc(segments, func(a, b File) int { return a.number - b.number })
+	slices.SortFunc(segments, func(a, b File) int { return a.Number - b.Number })
 	return segments, nil
 }
 

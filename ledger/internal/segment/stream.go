@@ -75,7 +75,7 @@ func (s *Stream) turn() (more bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		s.Closed = len(list) > 0 && list[len(list)-1].number >= s.number
+		s.Closed = len(list) > 0 && list[len(list)-1].Number >= s.number
 		if s.Closed {
 			return true, nil // it was renamed while it was open, so its last lines may not have been read
 		}
@@ -142,8 +142,8 @@ func (s *Stream) segments() (list []File, err error) {
 			return nil, err
 		}
 		done := max(s.number, s.Skip)
-		i := slices.IndexFunc(list, func(f File) bool { return f.number > done })
-		if i < 0 || list[i].number == done+1 {
+		i := slices.IndexFunc(list, func(f File) bool { return f.Number > done })
+		if i < 0 || list[i].Number == done+1 {
 			break
 		}
 	}
@@ -153,10 +153,10 @@ func (s *Stream) segments() (list []File, err error) {
 // openBehind tries to open the next segment once. last is true if it tried the active segment.
 func (s *Stream) openBehind(list []File) (last bool, err error) {
 	for _, seg := range list {
-		if seg.number > max(s.number, s.Skip) {
-			file, err := OpenFile(s.fsys, seg.Name, seg.packed)
+		if seg.Number > max(s.number, s.Skip) {
+			file, err := OpenFile(s.fsys, seg.Name, seg.Packed)
 			if err == nil {
-				s.take(file, seg.Name, seg.number, true)
+				s.take(file, seg.Name, seg.Number, true)
 			}
 			return false, err
 		}
@@ -180,7 +180,7 @@ func LastNumber(list []File) int {
 	if len(list) == 0 {
 		return 0
 	}
-	return list[len(list)-1].number
+	return list[len(list)-1].Number
 }
 
 func (s *Stream) take(file io.ReadCloser, name string, number int, closed bool) {

@@ -3,16 +3,11 @@ package storage
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/candor-mcp/candor/internal/durable"
 	"github.com/candor-mcp/candor/internal/filelock"
@@ -151,54 +146,8 @@ func (s *Dir) open(name string, flag int, mode fs.FileMode) (File, error) {
 	return osFile{f}, nil
 }
 
-// ReadAt opens, reads and closes the file, so that readers hold no descriptors.
-func (s *Dir) ReadAt(name string, p []byte, off int64) (int, error) {
-	f, err := s.root().Open(name)
-	if err != nil {
-		return 0, err
-	}
-	n, err := f.ReadAt(p, off)
-	if closed := f.Close(); closed != nil {
-		err = errors.Join(err, closed)
-	}
-	return n, err // io.EOF unwrapped, because package io compares it with ==
-}
-
-// Stat does not follow links.
-func (s *Dir) Stat(name string) (int64, time.Time, error) {
-	info, err := s.root().Lstat(name)
-	if err != nil {
-		return 0, time.Time{}, err
-	}
-	return info.Size(), info.ModTime(), nil
-}
-
-// WriteFile replaces a file atomically: after a crash either the old file or the complete new one exists.
-func (s *Dir) WriteFile(name string, data []byte, mode fs.FileMode) error {
-	aside := name + ".new"
-	if err := s.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := s.writeAside(aside, data, mode); err != nil {
-		return err
-	}
-	if err := s.Rename(aside, name); err != nil { // until here the old file is unchanged
-		return err
-	}
-	return s.SyncDir(path.Dir(name))
-}
-
-func (s *Dir) writeAside(name string, data []byte, mode fs.FileMode) error {
-	f, err := s.Create(name, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	return errors.Join(err, f.Close())
-}
+// Files returns the folder for reading.
+func (s *Dir) Files() fs.FS { return s.root().FS() }
 
 // Rename renames a file within the folder.
 func (s *Dir) Rename(from, to string) error { return s.root().Rename(from, to) }
@@ -211,25 +160,6 @@ func (s *Dir) MkdirAll(name string, mode fs.FileMode) error {
 	return s.root().MkdirAll(name, mode)
 }
 
-// List returns the names sorted, so that their order is reproducible.
-func (s *Dir) List(dir string) ([]string, error) {
-	f, err := s.root().Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := f.ReadDir(-1)
-	names := make([]string, 0, len(entries))
-	for _, e := range entries {
-		name := e.Name()
-		if e.IsDir() {
-			name += "/"
-		}
-		names = append(names, name)
-	}
-	slices.SortFunc(names, strings.Compare)
-	return names, errors.Join(err, f.Close())
-}
-
 // SyncDir makes the names in a folder durable.
 func (s *Dir) SyncDir(dir string) error {
 	f, err := s.root().Open(dir)
@@ -237,6 +167,14 @@ func (s *Dir) SyncDir(dir string) error {
 		return err
 	}
 	return errors.Join(syncFolder(f), f.Close())
+}
+
+// syncFolder makes the names in a folder durable. Windows needs no sync of folders.
+func syncFolder(f *os.File) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	return f.Sync()
 }
 
 // Lock locks a file until release closes it.
@@ -248,7 +186,11 @@ func (s *Dir) Lock(name string, note []byte) (func() error, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(f.Truncate(0), writeAll(f, note)); err != nil {
+	err = f.Truncate(0)
+	if err == nil {
+		_, err = f.Write(note)
+	}
+	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f.Close, nil // closing the file releases the lock
@@ -257,40 +199,26 @@ func (s *Dir) Lock(name string, note []byte) (func() error, error) {
 // Free returns the free space of the file system that holds the folder.
 func (s *Dir) Free() (uint64, error) { return freeSpace(s.dir) }
 
-func writeAll(w io.Writer, b []byte) error {
-	_, err := w.Write(b)
-	return err
-}
-
-// osFile is a file of the operating system.
-type osFile struct{ f *os.File }
-
-// Write appends, because the file was opened with O_APPEND.
-func (f osFile) Write(p []byte) (int, error) { return f.f.Write(p) }
+// osFile is a file of the operating system that was opened with O_APPEND.
+type osFile struct{ *os.File }
 
 // Sync calls fdatasync where it exists.
-func (f osFile) Sync() error { return durable.SyncData(f.f) }
-
-// Truncate changes the size. The next write appends at the new end.
-func (f osFile) Truncate(size int64) error { return f.f.Truncate(size) }
+func (f osFile) Sync() error { return durable.SyncData(f.File) }
 
 // Trim truncates the file to its current size, which frees the reserved space after it.
 func (f osFile) Trim() error {
-	info, err := f.f.Stat()
+	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	return f.f.Truncate(info.Size())
+	return f.Truncate(info.Size())
 }
-
-// Close closes the file.
-func (f osFile) Close() error { return f.f.Close() }
 
 // Reserve calls fallocate where it exists.
 func (f osFile) Reserve(bytes int64) error {
-	info, err := f.f.Stat()
+	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	return reserveSpace(f.f, info.Size(), bytes)
+	return reserveSpace(f.File, info.Size(), bytes)
 }

@@ -4,7 +4,6 @@ package storage
 import (
 	"errors"
 	"io/fs"
-	"time"
 )
 
 // Storage is the part of a file system that a ledger needs. [Dir] implements it on the operating system; tests use
@@ -14,17 +13,11 @@ type Storage interface {
 	Create(name string, mode fs.FileMode) (File, error)
 	// OpenAppend opens an existing file for appending at its end.
 	OpenAppend(name string) (File, error)
-	// ReadAt reads as an io.ReaderAt does, without keeping the file open.
-	ReadAt(name string, p []byte, off int64) (int, error)
-	Stat(name string) (size int64, modified time.Time, err error)
-	// WriteFile replaces a small file atomically: it writes and syncs a temporary file, renames it and syncs the
-	// folder.
-	WriteFile(name string, data []byte, mode fs.FileMode) error
+	// Files returns the folder for reading. Its files implement io.Seeker.
+	Files() fs.FS
 	Rename(from, to string) error // durable after SyncDir
 	Remove(name string) error     // durable after SyncDir
 	MkdirAll(name string, mode fs.FileMode) error
-	// List returns the names in a folder, sorted; names of folders end in a slash.
-	List(dir string) ([]string, error)
 	SyncDir(dir string) error
 	// Lock acquires an exclusive lock on a file, which it creates if needed, and writes the note into it. It returns
 	// ErrLocked without waiting if the lock is held. The lock is released by release or when the process exits.
