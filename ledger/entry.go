@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,14 +28,10 @@ const (
 )
 
 // Valid reports whether k is one of the kinds.
-func (k Kind) Valid() bool {
-	switch k {
-	case KindFailure, KindSuccess, KindEnter, KindExit, KindReserve, KindComplete, KindAttempt,
-		KindCheckpoint, KindRecovered, KindSetting:
-		return true
-	default:
-		return false
-	}
+func (k Kind) Valid() bool { return slices.Contains(kinds[:], k) }
+
+var kinds = [...]Kind{
+	KindFailure, KindSuccess, KindEnter, KindExit, KindReserve, KindComplete, KindAttempt, KindCheckpoint, KindRecovered, KindSetting,
 }
 
 // Outcome is how a call ended.
@@ -52,12 +49,7 @@ const (
 
 // valid reports whether o is one of the outcomes.
 func (o Outcome) valid() bool {
-	switch o {
-	case OutcomeOK, OutcomeError, OutcomeDenied, OutcomeSuppressed, OutcomeSuspected, OutcomeUnknown:
-		return true
-	default:
-		return false
-	}
+	return slices.Contains([]Outcome{OutcomeOK, OutcomeError, OutcomeDenied, OutcomeSuppressed, OutcomeSuspected, OutcomeUnknown}, o)
 }
 
 // Limits on the texts of one entry, in bytes of UTF-8. Longer text is cut between runes.

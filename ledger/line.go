@@ -134,8 +134,7 @@ func (p *headParser) time() time.Time {
 
 func (p *headParser) kind() Kind {
 	text := p.until('"')
-	for _, k := range [...]Kind{KindFailure, KindSuccess, KindEnter, KindExit, KindReserve, KindComplete, KindAttempt,
-		KindCheckpoint, KindRecovered, KindSetting} {
+	for _, k := range kinds {
 		if string(text) == string(k) {
 			return k
 		}

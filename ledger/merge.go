@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor/ledger/internal/format"
@@ -80,18 +79,11 @@ func (m *merge) rewind(c *cursor) error {
 
 // chainStart parses the start time from a chain's name. It returns the zero time if the name has none.
 func chainStart(name string) time.Time {
-	parts := strings.Split(name, "-")
-	if len(parts) < 3 {
+	if !format.LooksLikeChain(name) {
 		return time.Time{}
 	}
-	text := parts[len(parts)-2]
-	if len(text) != len("20261115T040506789Z") {
-		return time.Time{}
-	}
-	t, err := time.Parse("20060102T150405.000Z", text[:15]+"."+text[15:])
-	if err != nil {
-		return time.Time{}
-	}
+	text := name[len(name)-len("20261115T040506789Z-0123abcd"):]
+	t, _ := time.Parse("20060102T150405.000Z", text[:15]+"."+text[15:19])
 	return t
 }
 

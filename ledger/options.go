@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -71,36 +72,19 @@ const (
 
 // withDefaults returns o with defaults for zero fields, or an error for invalid ones.
 func (o Options) withDefaults() (Options, error) {
-	o.Instance = firstOf(o.Instance, "candor")
+	o.Instance = cmp.Or(o.Instance, "candor")
 	if len(o.Instance) > maxInstance || !format.IsChainName(o.Instance) {
 		return o, fmt.Errorf("instance %q: want at most %d letters, digits and hyphens", o.Instance, maxInstance)
 	}
-	o.MaxSegmentBytes = max(firstOf(o.MaxSegmentBytes, defaultSegmentBytes), minSegmentBytes)
-	o.ReserveBytes = max(firstOf(o.ReserveBytes, defaultReserve), 0)
-	o.LowSpaceBytes = max(firstOf(o.LowSpaceBytes, defaultLowSpace), 0)
-	o.LockWait = firstOf(o.LockWait, defaultLockWait)
+	o.MaxSegmentBytes = max(cmp.Or(o.MaxSegmentBytes, defaultSegmentBytes), minSegmentBytes)
+	o.ReserveBytes = max(cmp.Or(o.ReserveBytes, defaultReserve), 0)
+	o.LowSpaceBytes = max(cmp.Or(o.LowSpaceBytes, defaultLowSpace), 0)
+	o.LockWait = cmp.Or(o.LockWait, defaultLockWait)
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
 	return o, nil
 }
 
-// firstOf returns a, or b if a is zero.
-func firstOf[T comparable](a, b T) T {
-	var zero T
-	if a == zero {
-		return b
-	}
-	return a
-}
-
 // keepsAll reports whether no segment is ever removed.
 func (o *Options) keepsAll() bool { return o.RetainAge == 0 && o.RetainBytes == 0 }
-
-// policyName returns the word that entries record for FailOpen.
-func policyName(failOpen bool) string {
-	if failOpen {
-		return "open"
-	}
-	return "closed"
-}

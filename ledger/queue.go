@@ -78,13 +78,11 @@ func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
 // [writer.lead].
 func (q *queue) put(r *request) bool {
 	q.mu.Lock()
-	if q.closed {
-		q.mu.Unlock()
-		return false
+	defer q.mu.Unlock()
+	if !q.closed {
+		q.waiting = append(q.waiting, r)
 	}
-	q.waiting = append(q.waiting, r)
-	q.mu.Unlock()
-	return true
+	return !q.closed
 }
 
 // ring wakes the writer's goroutine. It does nothing if a wake-up is already pending.
@@ -118,13 +116,11 @@ func (q *queue) len() int {
 	return len(q.waiting)
 }
 
-// close stops put from accepting requests. It reports whether this call closed the queue.
-func (q *queue) close() bool {
+// close stops put from accepting requests.
+func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	was := q.closed
 	q.closed = true
-	return !was
 }
 
 func (q *queue) isClosed() bool {

@@ -43,8 +43,6 @@ type Sessions struct {
 type session struct {
 	state format.Session
 	begun time.Time
-	chain string // chain of the entry that finalised it
-	seq   uint64
 }
 
 const (
@@ -120,28 +118,20 @@ func (s *Sessions) Finalise(ctx context.Context, id string) (root tlog.Hash, cou
 // Root returns the root and the number of entries of a finalised session. The error is ERR_SESSION_NOT_FOUND for an
 // unknown session, and ERR_NOT_FINALIZED for one that is still open.
 func (s *Sessions) Root(ctx context.Context, id string) (root tlog.Hash, count int64, err error) {
-	found, err := s.finalised(ctx, id)
-	if err != nil {
-		return tlog.Hash{}, 0, err
-	}
-	root, err = tlog.ParseHash(found.state.Root)
-	return root, found.state.Count, err
-}
-
-func (s *Sessions) finalised(ctx context.Context, id string) (session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.refresh(ctx); err != nil {
-		return session{}, err
+		return tlog.Hash{}, 0, err
 	}
 	found := s.known[id]
 	switch {
 	case found == nil:
-		return session{}, sessionError(dual.SessionNotFound, id)
+		return tlog.Hash{}, 0, sessionError(dual.SessionNotFound, id)
 	case found.state.State != format.SessionFinalised:
-		return session{}, sessionError(dual.NotFinalized, id)
+		return tlog.Hash{}, 0, sessionError(dual.NotFinalized, id)
 	}
-	return *found, nil
+	root, err = tlog.ParseHash(found.state.Root)
+	return root, found.state.Count, err
 }
 
 // exclusively runs act while no other caller, in this process or another, begins or finalises a session.
@@ -193,20 +183,14 @@ func (s *Sessions) refresh(ctx context.Context) (err error) {
 
 // learn records the state of a session from a begun or finalised entry. The first entry of each kind counts.
 func (s *Sessions) learn(l *Line) {
-	var data json.RawMessage
-	if format.DecodeData(l.Raw(), &data) != nil {
-		return
-	}
-	state, ok := format.ParseSession(data)
+	state, ok := format.SessionIn(l.Raw())
 	if !ok {
 		return
 	}
 	found := s.known[state.ID]
-	switch {
-	case state.State == format.SessionBegun && found == nil:
+	if found == nil && state.State == format.SessionBegun ||
+		state.State == format.SessionFinalised && (found == nil || found.state.State != format.SessionFinalised) {
 		s.known[state.ID] = &session{state: state, begun: l.Time}
-	case state.State == format.SessionFinalised && (found == nil || found.state.State != format.SessionFinalised):
-		s.known[state.ID] = &session{state: state, begun: l.Time, chain: l.Chain(), seq: l.Seq}
 	}
 }
 

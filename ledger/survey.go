@@ -212,6 +212,10 @@ func (w *writer) introduce(all []*found) error {
 			bodies = append(bodies, ownBody(KindRecovered, f.recovery))
 		}
 	}
+	policy := "closed"
+	if w.ledger.options.FailOpen {
+		policy = "open"
+	}
 	part := min(len(named), most)
 	first := [][]byte{ownBody(KindSetting, struct {
 		Version int          `json:"version"`
@@ -220,7 +224,7 @@ func (w *writer) introduce(all []*found) error {
 		Within  int64        `json:"checkpoint_ms"`
 		Second  string       `json:"second_place,omitempty"`
 		Before  []namedChain `json:"before"`
-	}{1, w.keys.Public, policyName(w.ledger.options.FailOpen), checkpointWithin.Milliseconds(), w.witness.path, named[:part]})}
+	}{1, w.keys.Public, policy, checkpointWithin.Milliseconds(), w.witness.path, named[:part]})}
 	for named = named[part:]; len(named) > 0; named = named[part:] {
 		part = min(len(named), most)
 		first = append(first, ownBody(KindSetting, struct {

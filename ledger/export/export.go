@@ -16,7 +16,7 @@ import (
 	"io"
 	"iter"
 	"strconv"
-	"time"
+	"strings"
 
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/ledger/internal/format"
@@ -43,7 +43,11 @@ func Write(w io.Writer, format Format, entries iter.Seq2[*ledger.Line, error]) (
 	case FormatJSONL:
 		out = jsonlExport{w}
 	case FormatCSV:
-		out = &csvExport{out: csv.NewWriter(w)}
+		rows := csv.NewWriter(w)
+		if err := rows.Write(csvColumns); err != nil {
+			return 0, err
+		}
+		out = csvExport{rows}
 	case FormatOTLP:
 		out = &otlpExport{w: w}
 	case FormatCEF:
@@ -72,39 +76,22 @@ type exporter interface {
 type jsonlExport struct{ w io.Writer }
 
 func (e jsonlExport) add(l *ledger.Line) error {
-	if _, err := e.w.Write(l.Raw()); err != nil {
-		return err
-	}
-	_, err := e.w.Write([]byte("\n"))
+	_, err := fmt.Fprintf(e.w, "%s\n", l.Raw())
 	return err
 }
 
 func (e jsonlExport) end() error { return nil }
 
-type csvExport struct {
-	out   *csv.Writer
-	begun bool
-}
+type csvExport struct{ out *csv.Writer }
 
 var csvColumns = []string{
 	"chain", "seq", "time", "kind", "ref", "call", "tool", "code", "domain", "number", "class", "retry", "session_id", "role", "plan_hash", "phase_id",
 	"invariant_id", "outcome", "attempt", "latency_us", "cause", "hash",
 }
 
-func (e *csvExport) begin() error {
-	if e.begun {
-		return nil
-	}
-	e.begun = true
-	return e.out.Write(csvColumns)
-}
-
-func (e *csvExport) add(l *ledger.Line) error {
+func (e csvExport) add(l *ledger.Line) error {
 	r, err := l.Record()
 	if err != nil {
-		return err
-	}
-	if err := e.begin(); err != nil {
 		return err
 	}
 	retry := ""
@@ -122,17 +109,14 @@ func (e *csvExport) add(l *ledger.Line) error {
 	return e.out.Write(row)
 }
 
-func (e *csvExport) end() error {
-	if err := e.begin(); err != nil {
-		return err
-	}
+func (e csvExport) end() error {
 	e.out.Flush()
 	return e.out.Error()
 }
 
 // unformula prevents spreadsheets from evaluating a cell as a formula.
 func unformula(cell string) string {
-	if cell != "" && (cell[0] == '=' || cell[0] == '+' || cell[0] == '-' || cell[0] == '@' || cell[0] == '\t' || cell[0] == '\r') {
+	if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
 		return "'" + cell
 	}
 	return cell
@@ -144,6 +128,3 @@ func orNone(n int64) string {
 	}
 	return strconv.FormatInt(n, 10)
 }
-
-// unixNano formats a time as OpenTelemetry does.
-func unixNano(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }

@@ -39,7 +39,7 @@ func (e *otlpExport) add(l *ledger.Line) error {
 	if err != nil {
 		return err
 	}
-	record := otlpRecord{TimeUnixNano: unixNano(r.Time), SeverityNumber: 9, SeverityText: "INFO", Body: otlpText{string(r.Kind)}}
+	record := otlpRecord{TimeUnixNano: strconv.FormatInt(r.Time.UnixNano(), 10), SeverityNumber: 9, SeverityText: "INFO", Body: otlpText{string(r.Kind)}}
 	if r.Kind == ledger.KindFailure {
 		record.SeverityNumber, record.SeverityText, record.Body = 17, "ERROR", otlpText{r.Code}
 	}

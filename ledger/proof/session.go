@@ -2,7 +2,6 @@ package proof
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -64,11 +63,7 @@ func findSession(ctx context.Context, reader *ledger.Reader, id string) (found f
 		if err != nil {
 			return found, err
 		}
-		var data json.RawMessage
-		if format.DecodeData(l.Raw(), &data) != nil {
-			continue
-		}
-		state, ok := format.ParseSession(data)
+		state, ok := format.SessionIn(l.Raw())
 		if !ok || state.ID != id {
 			continue
 		}

@@ -2,6 +2,8 @@ package verify
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
@@ -63,7 +65,7 @@ func (s *chainScan) remarkBefore() {
 // endOf returns the recorded end of a chain. A signed record is preferred to others, then the one with the largest
 // size. An unsigned record that would excuse damage is ignored.
 func (v *verification) endOf(chain string) (end recovery, signed, found bool) {
-	for _, by := range sortedKeys(v.statements) {
+	for _, by := range slices.Sorted(maps.Keys(v.statements)) {
 		t := v.statements[by]
 		for _, r := range t.remarks {
 			if r.about != chain || r.end == nil {
@@ -126,7 +128,7 @@ func (v *verification) again(c *Chain, end recovery) error {
 // acknowledged entries, so such an end is false.
 func (v *verification) beyond(c *Chain, end recovery) (*Damage, error) {
 	h := &Damage{Kind: KindTruncated, Chain: c.Chain, Seq: end.size + 1, File: c.Chain + "/" + format.ActiveSegment, Offset: c.Bytes}
-	for _, by := range sortedKeys(v.statements) {
+	for _, by := range slices.Sorted(maps.Keys(v.statements)) {
 		t := v.statements[by]
 		for _, r := range t.remarks {
 			if r.about == c.Chain && r.seq <= t.signed && r.size > end.size {

@@ -1,18 +1,6 @@
 package verify
 
-import "path/filepath"
-import (
-	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
-	"github.com/candor-mcp/candor/ledger/internal/format"
-)
-
-// promiseSecond records whether the first entry of a chain names a witness copy.
-func (s *chainScan) promiseSecond() {
-	var data struct {
-		Second string `json:"second_place"`
-	}
-	s.hasWitnessCopy = format.DecodeData(s.line.Raw(), &data) == nil && filepath.IsAbs(data.Second)
-}
+import "github.com/candor-mcp/candor/ledger/internal/checkpoint"
 
 // keptUpTo records that, according to a checkpoint entry, its checkpoint was also written to the witness copy.
 func (s *chainScan) keptUpTo(inside *checkpointData) {

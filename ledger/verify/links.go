@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"slices"
 
 	"github.com/candor-mcp/candor/ledger"
@@ -34,7 +35,7 @@ func (v *verification) preview(name string) error {
 	for _, c := range claimsIn(&line) {
 		v.claim(c.about, c.claim)
 	}
-	v.addNamedCopy(&line)
+	v.addNamedCopy(readFirstEntry(&line).WitnessCopy)
 	return nil
 }
 
@@ -154,7 +155,7 @@ func (v *verification) missing(chains []string) {
 			v.report.Foreign = append(v.report.Foreign, foreign)
 		}
 	}
-	for _, about := range sortedKeys(named) {
+	for _, about := range slices.Sorted(maps.Keys(named)) {
 		if slices.Contains(chains, about) {
 			continue
 		}
@@ -190,15 +191,6 @@ func (v *verification) impostors() error {
 		}
 	}
 	return nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // compareTwins checks that a segment that exists both plain and compressed has the same content in both files.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
 // coverTime finds missing checkpoints by the times of the entries. A writer that states a limit in the first entry of
@@ -24,15 +23,6 @@ const coverSlack = time.Second
 
 // maxPromise bounds the limit that is read from a chain.
 const maxPromise = time.Hour
-
-func (c *coverTime) readPromise(line *ledger.Line) {
-	var data struct {
-		Within int64 `json:"checkpoint_ms"`
-	}
-	if format.DecodeData(line.Raw(), &data) == nil {
-		c.promise(data.Within)
-	}
-}
 
 func (c *coverTime) promise(ms int64) {
 	if ms > 0 && ms <= maxPromise.Milliseconds() {

@@ -34,8 +34,9 @@ func (s *chainScan) inside() (stop bool, err error) {
 		s.remarkEnd()
 	case ledger.KindSetting:
 		if s.seq == 1 {
-			s.cover.readPromise(&s.line)
-			s.promiseSecond()
+			first := readFirstEntry(&s.line)
+			s.cover.promise(first.Within)
+			s.hasWitnessCopy = first.WitnessCopy != ""
 		}
 		s.remarkBefore()
 		if !s.loose && s.seq > 1 && bytes.Contains(s.at.Bytes, []byte(`"before":`)) {

@@ -19,7 +19,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -32,6 +31,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 	"github.com/candor-mcp/candor/ledger/internal/frontier"
 	"github.com/candor-mcp/candor/ledger/internal/segment"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
 // Options configures a verification. The zero value uses the keys and witness copies that the ledger itself names.
@@ -187,9 +187,11 @@ func FS(ctx context.Context, fsys fs.FS, options Options) (Report, error) {
 	v.at.Chains = len(chains)
 	for i, name := range chains {
 		v.at.Chain = i + 1
-		if err := v.chain(name); err != nil {
+		report, err := v.scan(name, 0)
+		if err != nil {
 			return Report{}, err
 		}
+		v.report.Chains = append(v.report.Chains, report)
 	}
 	if err := v.compareEnds(); err != nil {
 		return Report{}, err
@@ -223,16 +225,6 @@ func (v *verification) trust(lines []string) error {
 	keys, err := checkpoint.Verifiers(lines)
 	v.keys = keys
 	return err
-}
-
-// chain scans one chain and adds its report.
-func (v *verification) chain(name string) error {
-	report, err := v.scan(name, 0)
-	if err != nil {
-		return err
-	}
-	v.report.Chains = append(v.report.Chains, report)
-	return nil
 }
 
 // scan reads one chain, up to entry limit unless that is 0.
@@ -314,13 +306,13 @@ func (v *verification) progress(bytes int64) {
 // anyone who can write to the folder can add them; the checkpoints that such a key would have signed are reported
 // with an unknown key.
 func folderKeys(fsys fs.FS) ([]string, error) {
-	names := []string{format.KeysDir + "/signer.pub"}
-	old, err := fs.ReadDir(fsys, format.KeysDir+"/old")
+	names := []string{format.SignerPub}
+	old, err := fs.ReadDir(fsys, format.OldKeysDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("listing old keys: %w", err)
 	}
 	for _, item := range old {
-		names = append(names, format.KeysDir+"/old/"+item.Name())
+		names = append(names, format.OldKeysDir+"/"+item.Name())
 	}
 	var keys []string
 	for _, name := range names {
@@ -335,17 +327,12 @@ func folderKeys(fsys fs.FS) ([]string, error) {
 
 // folderKeysIn returns the valid keys in one file.
 func folderKeysIn(fsys fs.FS, name string) ([]string, error) {
-	file, err := segment.OpenFile(fsys, name, false)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, segment.ErrCorrupt) {
+	text, err := storage.ReadTail(fsys, name, format.MaxKeyFile)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, storage.ErrNotRegular) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(io.LimitReader(file, format.MaxKeyFile))
-	keys := slices.DeleteFunc(checkpoint.KeyLines(string(text)), func(line string) bool {
+	return slices.DeleteFunc(checkpoint.KeyLines(string(text)), func(line string) bool {
 		_, err := checkpoint.Verifiers([]string{line})
 		return err != nil
-	})
-	return keys, errors.Join(err, file.Close())
+	}), err
 }

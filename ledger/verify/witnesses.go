@@ -13,15 +13,28 @@ import (
 // verifier busy.
 const maxNamedCopies = 16
 
+// firstEntry is the part of the data of a chain's first entry that a verifier reads.
+type firstEntry struct {
+	WitnessCopy string `json:"second_place"`
+	Within      int64  `json:"checkpoint_ms"`
+}
+
+func readFirstEntry(line *ledger.Line) firstEntry {
+	var data firstEntry
+	if format.DecodeData(line.Raw(), &data) != nil {
+		return firstEntry{}
+	}
+	if !filepath.IsAbs(data.WitnessCopy) {
+		data.WitnessCopy = ""
+	}
+	return data
+}
+
 // addNamedCopy records the witness copy that the first entry of a chain names.
-func (v *verification) addNamedCopy(line *ledger.Line) {
-	var data struct {
-		Second string `json:"second_place"`
+func (v *verification) addNamedCopy(name string) {
+	if name != "" && len(v.namedCopies) < maxNamedCopies && !slices.Contains(v.namedCopies, name) {
+		v.namedCopies = append(v.namedCopies, name)
 	}
-	if format.DecodeData(line.Raw(), &data) != nil || !filepath.IsAbs(data.Second) || len(v.namedCopies) == maxNamedCopies || slices.Contains(v.namedCopies, data.Second) {
-		return
-	}
-	v.namedCopies = append(v.namedCopies, data.Second)
 }
 
 // openCopies indexes the blocks of each chain in each witness copy. Files that the caller gave must be readable;

@@ -51,16 +51,11 @@ func SameFile(a, b string) bool {
 
 // Index finds the blocks of each chain, so that the blocks of one chain can be read separately in little memory.
 func (p *File) Index() (*Flaw, error) {
-	info, err := fs.Stat(p.Fsys, p.Base)
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: %w", p.Name, storage.ErrNotRegular) // reading a pipe could block forever
-	}
+	file, err := storage.OpenAt(p.Fsys, p.Base, 0)
 	if err != nil {
-		return nil, fmt.Errorf("opening the witness copy: %w", err)
+		return nil, fmt.Errorf("opening the witness copy %s: %w", p.Name, err)
 	}
-	if err := p.open(); err != nil {
-		return nil, err
-	}
+	p.file = file
 	notes := &Stream{lines: segment.NewLineBuffer(p.file, segment.NoteBuffer), Name: p.Name}
 	p.Blocks = map[string]*span{}
 	for {
@@ -92,16 +87,6 @@ func (p *File) Index() (*Flaw, error) {
 			return &Flaw{Kind: BadSignature, Offset: offset, Why: "block without the name of a chain"}, nil
 		}
 	}
-}
-
-// open opens the file for Index and From.
-func (p *File) open() error {
-	file, err := segment.OpenFile(p.Fsys, p.Base, false)
-	if err != nil {
-		return fmt.Errorf("opening the witness copy: %w", err)
-	}
-	p.file = file
-	return nil
 }
 
 // Close closes the file if it is open.

@@ -29,6 +29,14 @@ func ParseSession(data json.RawMessage) (Session, bool) {
 	return d.Session, err == nil && d.Session.ID != ""
 }
 
+// SessionIn decodes the member data.session of a line.
+func SessionIn(line []byte) (Session, bool) {
+	var data json.RawMessage
+	err := DecodeData(line, &data)
+	s, ok := ParseSession(data)
+	return s, ok && err == nil
+}
+
 // The states of a session.
 const (
 	SessionBegun     = "begun"
