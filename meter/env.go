@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/candor-mcp/candor/internal/truncate"
 )
 
 // Environment variables that [FromEnv] reads.
@@ -43,6 +45,6 @@ func parseSwitch(text string) (bool, error) {
 		return false, nil
 	default:
 		return false, fmt.Errorf("%s is neither on nor off; hint: give 1, true, yes or on, or 0, false, no, off or nothing",
-			strconv.Quote(shorten(text)))
+			strconv.Quote(truncate.Text(text, maxQuoted)))
 	}
 }

@@ -1,11 +1,12 @@
 package meter
 
 import (
-	"crypto/rand"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/candor-mcp/candor/internal/durable"
 )
 
 // Export writes [Meter.Stats] as one line of JSON.
@@ -19,32 +20,10 @@ func (m *Meter) Export(w io.Writer) error {
 // WriteFile atomically writes the output of [Meter.Export] to a file below root: after a crash the old or the new file
 // exists. Only the owner can read it.
 func (m *Meter) WriteFile(root *os.Root, name string) error {
-	draft := name + "." + rand.Text()
-	if err := m.writeDraft(root, draft); err != nil {
-		_ = root.Remove(draft) // it may not exist; return the first error
-		return fmt.Errorf("writing counters to %s: %w", name, err)
-	}
-	if err := root.Rename(draft, name); err != nil {
-		_ = root.Remove(draft)
+	if err := durable.WriteFile(root, name, append(m.AppendStats(nil), '\n'), 0o600); err != nil {
 		return fmt.Errorf("writing counters to %s: %w", name, err)
 	}
 	return nil
-}
-
-func (m *Meter) writeDraft(root *os.Root, name string) (err error) {
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if closing := f.Close(); err == nil {
-			err = closing
-		}
-	}()
-	if err := m.Export(f); err != nil {
-		return err
-	}
-	return f.Sync()
 }
 
 // Close writes the counters to [Options.File], if it is set. Call it last on a graceful shutdown. The meter remains usable, and

@@ -1,6 +1,7 @@
 package meter
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/candor-mcp/candor"
@@ -12,43 +13,25 @@ const (
 	None  = "none"  // the failure has no tool
 )
 
-// verdict is the index of a verdict's name in [verdicts].
+// verdict is the index of a verdict's name in [verdicts], or verdictClean, which is not counted.
 type verdict int
 
-// The verdicts of the contract. This package uses their names and does not import their types. verdictClean is not counted.
 const (
-	verdictClean verdict = iota - 1
-	verdictProtocol
-	verdictTool
-	verdictMasked
-	verdictMalformed
-	verdictLost
-	verdictStray
-	verdictOther
-	verdictCount int = iota - 1
+	verdictClean verdict = -1
+	verdictCount         = len(verdicts)
 )
 
-var verdicts = [verdictCount]string{"protocol", "tool", "masked", "malformed", "lost", "stray", Other}
+// verdicts are the names of the verdicts in the contract, whose types this package does not import, and Other.
+var verdicts = [...]string{"protocol", "tool", "masked", "malformed", "lost", "stray", Other}
 
 func verdictOf(name string) verdict {
-	switch name {
-	case "clean":
+	if name == "clean" {
 		return verdictClean
-	case "protocol":
-		return verdictProtocol
-	case "tool":
-		return verdictTool
-	case "masked":
-		return verdictMasked
-	case "malformed":
-		return verdictMalformed
-	case "lost":
-		return verdictLost
-	case "stray":
-		return verdictStray
-	default:
-		return verdictOther
 	}
+	if i := slices.Index(verdicts[:], name); i >= 0 {
+		return verdict(i)
+	}
+	return verdict(verdictCount - 1) // Other
 }
 
 // codeTable numbers the registered codes: the slot of a code is its index.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/candor-mcp/candor/internal/truncate"
 )
 
 // Sample configures sampling of the breakdown by tool and verdict, so that many failures cost less. The total and the
@@ -28,6 +30,9 @@ type Sample struct {
 	Rate  float64
 	Burst int
 }
+
+// maxQuoted bounds the text of a setting that an error quotes.
+const maxQuoted = 40
 
 // Limits of the options. They also keep all arithmetic on them far from overflow.
 const (
@@ -51,7 +56,7 @@ func ParseSample(text string) (Sample, error) {
 	}
 	s, ok := parseSample(text)
 	if !ok || s.check() != nil {
-		return Sample{}, fmt.Errorf("reading %s: %w", strconv.Quote(shorten(text)), errSample)
+		return Sample{}, fmt.Errorf("reading %s: %w", strconv.Quote(truncate.Text(text, maxQuoted)), errSample)
 	}
 	return s, nil
 }
@@ -228,13 +233,4 @@ func (b *buckets) stats(codes *codeTable) *SampleStats {
 		Error:     "a count is off by at most the sum of notKept",
 		NotKept:   notKept,
 	}
-}
-
-// shorten bounds the text of a setting that an error quotes.
-func shorten(text string) string {
-	const limit = 40
-	if len(text) <= limit {
-		return text
-	}
-	return strings.ToValidUTF8(text[:limit], "") + "…"
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"runtime"
 )
 
 // WriteFile atomically replaces a file below root. When it returns a nil error the new content is on the disk.
@@ -36,11 +37,14 @@ func writeNew(root *os.Root, name string, data []byte, mode fs.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
-// SyncDir makes the names in a folder durable.
+// SyncDir makes the names in a folder durable. Windows needs no sync of folders.
 func SyncDir(root *os.Root, name string) error {
 	dir, err := root.Open(name)
 	if err != nil {
 		return err
+	}
+	if runtime.GOOS == "windows" {
+		return dir.Close()
 	}
 	return errors.Join(dir.Sync(), dir.Close())
 }

@@ -3,6 +3,7 @@ package crashfs
 import (
 	"errors"
 	"io"
+	"slices"
 	"syscall"
 )
 
@@ -31,32 +32,17 @@ const (
 
 // Changes reports whether the operation can change the result of a power cut.
 func (o Op) Changes() bool {
-	switch o {
-	case OpRead, OpStat, OpClose, OpList, OpFree, OpReserve:
-		return false
-	default:
-		return true
-	}
+	return !slices.Contains([]Op{OpRead, OpStat, OpClose, OpList, OpFree, OpReserve}, o)
 }
 
 // takesDescriptor reports whether the operation fails when the process has no descriptors left.
 func (o Op) takesDescriptor() bool {
-	switch o {
-	case OpCreate, OpOpen, OpRead, OpList, OpSyncDir, OpLock:
-		return true
-	default:
-		return false
-	}
+	return slices.Contains([]Op{OpCreate, OpOpen, OpRead, OpList, OpSyncDir, OpLock}, o)
 }
 
 // takesSpace reports whether the operation fails when the disk is full.
 func (o Op) takesSpace() bool {
-	switch o {
-	case OpCreate, OpWrite, OpReserve, OpRename, OpMkdir, OpLock:
-		return true
-	default:
-		return false
-	}
+	return slices.Contains([]Op{OpCreate, OpWrite, OpReserve, OpRename, OpMkdir, OpLock}, o)
 }
 
 // Fault is a kind of failure that can be planted.

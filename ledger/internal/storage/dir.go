@@ -104,11 +104,11 @@ func makeFolder(dir string) error {
 		}
 		return err
 	}
-	f, err := os.Open(above)
+	root, err := os.OpenRoot(above)
 	if err != nil {
 		return err
 	}
-	return errors.Join(syncFolder(f), f.Close())
+	return errors.Join(durable.SyncDir(root, "."), root.Close())
 }
 
 // Exposed reports whether other users may read the folder. The files in it are created for the owner only, so this is
@@ -161,21 +161,7 @@ func (s *Dir) MkdirAll(name string, mode fs.FileMode) error {
 }
 
 // SyncDir makes the names in a folder durable.
-func (s *Dir) SyncDir(dir string) error {
-	f, err := s.root().Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(syncFolder(f), f.Close())
-}
-
-// syncFolder makes the names in a folder durable. Windows needs no sync of folders.
-func syncFolder(f *os.File) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	return f.Sync()
-}
+func (s *Dir) SyncDir(dir string) error { return durable.SyncDir(s.root(), dir) }
 
 // Lock locks a file until release closes it.
 func (s *Dir) Lock(name string, note []byte) (func() error, error) {

@@ -76,7 +76,7 @@ func (c *forgetCommand) run(args []string) error {
 	if !c.json {
 		c.explain(dir, report)
 	}
-	if len(report.Copies) > 0 && c.agreed() {
+	if len(report.Copies) > 0 && (c.yes || c.env.Confirm(c.cmd, c.json, "candor ledger forget --yes", "Forget them? verify will no longer report them.")) {
 		if err := c.forget(report); err != nil {
 			return err
 		}
@@ -133,10 +133,6 @@ func (c *forgetCommand) explain(dir string, r *forgetReport) {
 			fmt.Fprintf(c.env.Out, "  %s\n", chain)
 		}
 	}
-}
-
-func (c *forgetCommand) agreed() bool {
-	return c.yes || c.env.Confirm(c.cmd, c.json, "candor ledger forget --yes", "Forget them? verify will no longer report them.")
 }
 
 func (c *forgetCommand) forget(r *forgetReport) error {

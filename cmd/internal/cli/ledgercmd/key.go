@@ -51,11 +51,7 @@ func newKeyShow(l *ledgerCommand) *cobra.Command {
 				return err
 			}
 			info := keyInfo{Current: keys[0], Old: append([]string{}, keys[1:]...), Problem: keyProblem(dir)}
-			if asJSON {
-				err = term.WriteJSONLine(l.env.Out, info)
-			} else {
-				writeKeyInfo(l.env, &info)
-			}
+			err = writeKeyInfo(l.env, &info, asJSON)
 			if err == nil && info.Problem != "" {
 				l.env.Notify(cmd, info.Problem, "chmod 600 "+filepath.Join(dir, "keys", "*.key")+", then candor ledger key rotate")
 				return term.Found()
@@ -67,12 +63,16 @@ func newKeyShow(l *ledgerCommand) *cobra.Command {
 	return cmd
 }
 
-func writeKeyInfo(env *term.Env, info *keyInfo) {
+func writeKeyInfo(env *term.Env, info *keyInfo, asJSON bool) error {
+	if asJSON {
+		return term.WriteJSONLine(env.Out, info)
+	}
 	p := env.Colors()
 	fmt.Fprintf(env.Out, "%s  %s\n", p.Bold("current"), term.Printable(info.Current))
 	for _, old := range info.Old {
 		fmt.Fprintf(env.Out, "%s      %s\n", p.Faint("old"), term.Printable(old))
 	}
+	return nil
 }
 
 // keys returns the public keys of a folder, the current one first.
@@ -150,11 +150,7 @@ again for those who verify the ledger.`,
 			if err != nil {
 				return term.BadInput("check that the folder is writable and that no writer is starting", "%s", term.Cause(err))
 			}
-			if asJSON {
-				return term.WriteJSONLine(l.env.Out, keyInfo{Current: public, Old: old})
-			}
-			writeKeyInfo(l.env, &keyInfo{Current: public, Old: old})
-			return nil
+			return writeKeyInfo(l.env, &keyInfo{Current: public, Old: old}, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")

@@ -111,13 +111,6 @@ type proofVerdict struct {
 	Thoughts int `json:"thoughts,omitempty"`
 }
 
-func recordsOf(t *export.Thoughts) int {
-	if t == nil {
-		return 0
-	}
-	return len(t.Records)
-}
-
 func (c *checkProofCommand) run(name string) error {
 	if c.key == "" {
 		return term.BadInput("write it with candor ledger key export", "--key: missing")
@@ -140,7 +133,9 @@ func (c *checkProofCommand) run(name string) error {
 			verdict = proofVerdict{Why: err.Error()}
 		} else {
 			verdict.Entry = &proven.Record
-			verdict.Thoughts = recordsOf(thoughts)
+			if thoughts != nil {
+				verdict.Thoughts = len(thoughts.Records)
+			}
 		}
 		if err := term.WriteJSONLine(c.env.Out, verdict); err != nil {
 			return err

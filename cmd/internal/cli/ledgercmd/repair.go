@@ -3,6 +3,7 @@ package ledgercmd
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -75,7 +76,7 @@ func (c *repairCommand) run(args []string) error {
 	if !c.json {
 		c.explain(&report)
 	}
-	if len(report.Open) > 0 && c.agreed() {
+	if len(report.Open) > 0 && (c.yes || c.env.Confirm(c.cmd, c.json, "candor ledger repair --yes", "Recover them?")) {
 		if err := c.finish(dir, &report); err != nil {
 			return err
 		}
@@ -107,10 +108,6 @@ func (c *repairCommand) explain(r *repairReport) {
 	fmt.Fprintln(c.env.Out, "Chains whose writer has gone will be recovered: incomplete bytes are moved to the chain's evidence folder, and a new chain\nrecords where each ended. Chains that are being written are left alone. No entry is changed.")
 }
 
-func (c *repairCommand) agreed() bool {
-	return c.yes || c.env.Confirm(c.cmd, c.json, "candor ledger repair --yes", "Recover them?")
-}
-
 // finish opens the ledger, which recovers the chains.
 func (c *repairCommand) finish(dir string, r *repairReport) error {
 	l, err := ledger.Open(dir, c.keep.Options(dir, "repair", c.env.Getenv, slog.New(slog.NewTextHandler(c.env.Err, nil))))
@@ -127,19 +124,10 @@ func (c *repairCommand) finish(dir string, r *repairReport) error {
 	r.Done, r.Damage = true, after.Damage
 	if !c.json {
 		for _, chain := range after.Chains {
-			if chain.Recovered != "" && wasOpen(r, chain.Chain) {
+			if chain.Recovered != "" && slices.ContainsFunc(r.Open, func(o repairChain) bool { return o.Chain == chain.Chain }) {
 				fmt.Fprintf(c.env.Out, "recovered %s with %s, recorded in %s\n", chain.Chain, term.Count(chain.Entries, "entry", "entries"), chain.Recovered)
 			}
 		}
 	}
 	return nil
-}
-
-func wasOpen(r *repairReport, chain string) bool {
-	for _, o := range r.Open {
-		if o.Chain == chain {
-			return true
-		}
-	}
-	return false
 }

@@ -71,12 +71,10 @@ func parseEntry(r *ledger.Reader, asked string) (chain string, seq uint64, err e
 	case !named && len(chains) == 1:
 		chain = chains[0]
 	case !named:
-		return "", 0, term.BadInput("give CHAIN/SEQ; the last chains are "+term.JoinWords(lastFew(chains)), "%[2]d: ambiguous, there are %[1]d chains", len(chains), seq)
+		return "", 0, term.BadInput("give CHAIN/SEQ; the last chains are "+term.JoinWords(chains[max(0, len(chains)-3):]), "%[2]d: ambiguous, there are %[1]d chains", len(chains), seq)
 	}
 	return chain, seq, nil
 }
-
-func lastFew(list []string) []string { return list[max(0, len(list)-3):] }
 
 func (c *showCommand) showEntry(ctx context.Context, r *ledger.Reader, asked string) (int, error) {
 	chain, seq, err := parseEntry(r, asked)

@@ -72,7 +72,11 @@ const barWidth = 40
 
 func (c *statsCommand) write(s *ledgerexport.Stats) {
 	p := c.env.Colors()
-	fmt.Fprintf(c.env.Out, "%s%s among %s", term.Count(s.Failures, "failure", "failures"), suspectedWords(s.Suspected), term.Count(s.Entries, "entry", "entries"))
+	fmt.Fprint(c.env.Out, term.Count(s.Failures, "failure", "failures"))
+	if s.Suspected > 0 {
+		fmt.Fprintf(c.env.Out, " (%d only suspected)", s.Suspected)
+	}
+	fmt.Fprintf(c.env.Out, " among %s", term.Count(s.Entries, "entry", "entries"))
 	if !s.Begin.IsZero() {
 		fmt.Fprintf(c.env.Out, ", %s to %s", s.Begin.Format("2006-01-02 15:04:05"), s.End.Format("2006-01-02 15:04:05"))
 	}
@@ -94,14 +98,6 @@ func (c *statsCommand) write(s *ledgerexport.Stats) {
 	if rest > 0 {
 		fmt.Fprintf(c.env.Out, "%s %8d\n", term.Pad("(others)", width), rest)
 	}
-}
-
-// suspectedWords returns the number of suspected failures in words, or "" for 0.
-func suspectedWords(n uint64) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (%d only suspected)", n)
 }
 
 // bar draws n relative to most in eighths of a character, at least one eighth.

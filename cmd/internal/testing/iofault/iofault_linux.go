@@ -137,13 +137,12 @@ const (
 	notifyReceive  = 0xc0502100
 	notifySend     = 0xc0182101
 	flagContinue   = 1
-	pollPatience   = 50 // milliseconds
+	pollTimeout    = 50 // milliseconds
 	newListener    = 1 << 3
 	setModeFilter  = 1
 	returnNotify   = 0x7fc00000
 	returnAllow    = 0x7fff0000
 	maxPath        = 4096
-	createFlag     = syscall.O_CREAT
 	writeableFlags = syscall.O_WRONLY | syscall.O_RDWR
 )
 
@@ -152,7 +151,7 @@ func (in *Injector) serve() {
 	defer close(in.ended)
 	for !in.stop.Load() {
 		polled := []unix.PollFd{{Fd: int32(in.notes), Events: unix.POLLIN}} //nolint:gosec // a descriptor
-		n, err := unix.Poll(polled, pollPatience)
+		n, err := unix.Poll(polled, pollTimeout)
 		if errors.Is(err, unix.EINTR) || err == nil && n == 0 {
 			continue
 		}
@@ -254,7 +253,7 @@ func (k kind) read(note *notification) Call {
 		name = filepath.Join(descriptor(note.PID, int32(note.Args[k.at-1])), name) //nolint:gosec // a descriptor
 	}
 	c.Path = name
-	if note.Nr == unix.SYS_OPENAT && note.Args[2]&createFlag != 0 {
+	if note.Nr == unix.SYS_OPENAT && note.Args[2]&syscall.O_CREAT != 0 {
 		c.Name, c.Changes, c.Grows = "openat(O_CREAT)", true, true
 	} else if note.Nr == unix.SYS_OPENAT && note.Args[2]&writeableFlags != 0 {
 		c.Changes = true
