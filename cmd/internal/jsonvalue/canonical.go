@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -120,23 +121,7 @@ func appendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// compareUTF16 orders strings by their UTF-16 code units. That differs from the order of code points only between the
-// surrogates of supplementary characters and U+E000 to U+FFFF.
+// compareUTF16 orders strings by their UTF-16 code units, as RFC 8785 asks for.
 func compareUTF16(a, b string) int {
-	for a != "" && b != "" {
-		x, xn := utf8.DecodeRuneInString(a)
-		y, yn := utf8.DecodeRuneInString(b)
-		switch {
-		case x == y:
-			a, b = a[xn:], b[yn:]
-			continue
-		case (x > 0xFFFF) == (y > 0xFFFF):
-			return int(x - y)
-		case x > 0xFFFF && y < 0xE000, y > 0xFFFF && x >= 0xE000:
-			return 1
-		default:
-			return -1
-		}
-	}
-	return len(a) - len(b)
+	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
 }

@@ -63,14 +63,7 @@ func parse(text string) (d decimal, ok bool) {
 	return d, true
 }
 
-func isDigits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
-}
+func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // compare orders two numbers.
 func (d decimal) compare(e decimal) int {

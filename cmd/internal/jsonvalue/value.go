@@ -1,6 +1,14 @@
+// Package jsonvalue works with decoded JSON values: map[string]any, []any, string, bool, nil and numbers.
+//
+// Numbers are compared and written exactly, by their decimal digits. A number is a [json.Number], which keeps what was
+// received, or one of float64, int and int64. Any other Go type is not a JSON value. No function here panics or does I/O.
 package jsonvalue
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Equal reports whether two values are the same JSON: numbers by value, objects without regard to order. Values that are
 // nested deeper than [MaxDepth] are never equal.
@@ -10,6 +18,7 @@ func equal(a, b any, depth int) bool {
 	if depth > MaxDepth {
 		return false
 	}
+	equalAny := func(a, b any) bool { return equal(a, b, depth+1) }
 	switch a := a.(type) {
 	case nil:
 		return b == nil
@@ -21,39 +30,14 @@ func equal(a, b any, depth int) bool {
 		return ok && a == b
 	case []any:
 		b, ok := b.([]any)
-		return ok && equalArrays(a, b, depth)
+		return ok && slices.EqualFunc(a, b, equalAny)
 	case map[string]any:
 		b, ok := b.(map[string]any)
-		return ok && equalObjects(a, b, depth)
+		return ok && maps.EqualFunc(a, b, equalAny)
 	default:
 		order, ok := Compare(a, b)
 		return ok && order == 0
 	}
-}
-
-func equalArrays(a, b []any, depth int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if !equal(a[i], b[i], depth+1) {
-			return false
-		}
-	}
-	return true
-}
-
-func equalObjects(a, b map[string]any, depth int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for key, v := range a {
-		w, ok := b[key]
-		if !ok || !equal(v, w, depth+1) {
-			return false
-		}
-	}
-	return true
 }
 
 // Lookup returns the value at a key such as "unit" or "unit.path", which is the member path of the object at unit.

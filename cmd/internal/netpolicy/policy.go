@@ -8,6 +8,7 @@ package netpolicy
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -62,7 +63,7 @@ func (p *Policy) add(entry string) error {
 	if addr, err := netip.ParseAddr(unbracket(entry)); err == nil {
 		return p.addAddr(addr, 0)
 	}
-	host, digits, err := splitHostPort(entry)
+	host, digits, err := net.SplitHostPort(entry)
 	if err != nil {
 		return errors.New("not host:port, an IP address, or a CIDR prefix")
 	}
@@ -111,23 +112,6 @@ func (p Policy) Allowed(addr netip.Addr, port uint16) bool {
 func (p Policy) AllowedName(name string, port uint16) bool {
 	_, ok := p.names[nameRule{canonicalName(name), port}]
 	return ok
-}
-
-func splitHostPort(s string) (host, port string, err error) {
-	i := strings.LastIndexByte(s, ':')
-	if i <= 0 {
-		return "", "", errors.New("missing port")
-	}
-	host, port = s[:i], s[i+1:]
-	if inner, ok := strings.CutPrefix(host, "["); ok {
-		host, ok = strings.CutSuffix(inner, "]")
-		if !ok {
-			return "", "", errors.New("missing bracket")
-		}
-	} else if strings.Contains(host, ":") {
-		return "", "", errors.New("an IPv6 address needs brackets")
-	}
-	return host, port, nil
 }
 
 // unbracket removes the brackets around an IPv6 address.

@@ -38,22 +38,14 @@ var kinds = map[sqlite3.ErrorCode]Kind{
 
 // KindOf returns the kind of an error.
 func KindOf(err error) Kind {
-	var e *sqlite3.Error
-	if errors.As(err, &e) {
-		if e.Code() == sqlite3.IOERR && errors.Is(err, syscall.ENOSPC) {
-			return Full
-		}
-		return kinds[e.Code()]
+	code, ok := errors.AsType[sqlite3.ErrorCode](err)
+	switch {
+	case !ok:
+		return Other
+	case code == sqlite3.IOERR && errors.Is(err, syscall.ENOSPC):
+		return Full
 	}
-	var code sqlite3.ErrorCode
-	if errors.As(err, &code) {
-		return kinds[code]
-	}
-	var extended sqlite3.ExtendedErrorCode
-	if errors.As(err, &extended) {
-		return kinds[extended.Code()]
-	}
-	return Other
+	return kinds[code]
 }
 
 // IsUnique reports whether an error is the violation of a unique constraint or primary key.

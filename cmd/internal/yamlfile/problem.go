@@ -105,16 +105,12 @@ func shown(line string) string {
 	const most = 200
 	line = line[:min(len(line), 16*most)] // a file may be one long line
 	line = redact.Policy{KeepPaths: true}.Text(strings.TrimRight(line, "\r\n"))
-	runes := []rune(strings.Map(func(r rune) rune {
+	return truncate.Text(strings.Map(func(r rune) rune {
 		if r == '\t' || unicode.IsPrint(r) {
 			return r
 		}
 		return '\uFFFD'
-	}, line))
-	if len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return string(runes)
+	}, line), most+len(truncate.Mark))
 }
 
 var sizeForm = lazyregexp.New(`^([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]+)$`)

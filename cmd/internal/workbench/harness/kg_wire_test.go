@@ -63,6 +63,9 @@ func TestGraphRefusesWhatIsNotATriple(t *testing.T) {
 		h.call("kg/add", params).fails(2401, "kg/E_KG_INVALID_TRIPLE")
 		h.call("kg/delete", params).fails(2401, "kg/E_KG_INVALID_TRIPLE")
 	}
+	if got := h.call("kg/add", `{"predicate":7}`).details(); got != `"subject: missing; predicate: not a text; object: missing"` {
+		t.Errorf("details: %s", got)
+	}
 	h.call("kg/add", triple("a", "b", strings.Repeat("x", 4097))).fails(1005, "common/E_INPUT_TOO_LARGE")
 	h.call("kg/query", `{"cursor":"!"}`).fails(1000, "common/E_INVALID_PARAMS")
 	h.call("kg/query", `{"subject":7}`).fails(1000, "common/E_INVALID_PARAMS")

@@ -106,16 +106,7 @@ func (p *proxy) failure(hostport string) error {
 }
 
 // overspent reports whether a transfer was stopped because of the traffic limit.
-func (p *proxy) overspent() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	select {
-	case <-p.spent:
-		return true
-	default:
-		return false
-	}
-}
+func (p *proxy) overspent() bool { return p.traffic.Load() < 0 }
 
 // spend marks the traffic as used up.
 func (p *proxy) spend() {

@@ -222,14 +222,24 @@ func (t *tab) onEvent(m *cdproto.Message, secret string) {
 		on(m, page.FrameRequestedNavigation, t.onRequestedNavigation)
 	case page.FrameStoppedLoading.Method:
 		on(m, page.FrameStoppedLoading, func(e page.EventFrameStoppedLoading) { t.onLoading(e.FrameID, false) })
-	case network.RequestWillBeSent.Method, network.ResponseReceived.Method, network.LoadingFailed.Method:
-		t.onNetwork(m)
+	case network.RequestWillBeSent.Method:
+		on(m, network.RequestWillBeSent, t.onRequest)
+	case network.ResponseReceived.Method:
+		on(m, network.ResponseReceived, t.onResponse)
+	case network.LoadingFailed.Method:
+		on(m, network.LoadingFailed, t.onLoadingFailed)
 	case page.JavascriptDialogOpening.Method:
 		on(m, page.JavascriptDialogOpening, func(e page.EventJavascriptDialogOpening) { t.answerDialog(e.Type) })
 	case inspector.TargetCrashed.Method:
 		t.update(func(s *tabState) { s.crashed = true })
-	case fetch.RequestPaused.Method, fetch.AuthRequired.Method:
-		t.onSignIn(m, secret)
+	case fetch.RequestPaused.Method:
+		on(m, fetch.RequestPaused, func(e fetch.EventRequestPaused) {
+			soon(func(ctx context.Context) error {
+				return run(ctx, t.endpoint, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
+			})
+		})
+	case fetch.AuthRequired.Method:
+		on(m, fetch.AuthRequired, func(e fetch.EventAuthRequired) { t.onSignIn(e, secret) })
 	}
 }
 
@@ -325,58 +335,47 @@ func (t *tab) onLoading(frame cdp.FrameID, loading bool) {
 	}
 }
 
-func (t *tab) onNetwork(m *cdproto.Message) {
-	switch string(m.Method) {
-	case network.RequestWillBeSent.Method:
-		on(m, network.RequestWillBeSent, func(e network.EventRequestWillBeSent) {
-			if e.Type == network.ResourceTypeDocument && e.FrameID == t.frame() && e.Request != nil {
-				t.update(func(s *tabState) { s.request, s.requested, s.failed = e.RequestID, e.Request.URL, "" })
-			}
-		})
-	case network.ResponseReceived.Method:
-		on(m, network.ResponseReceived, func(e network.EventResponseReceived) {
-			if e.Type == network.ResourceTypeDocument && e.FrameID == t.frame() && e.Response != nil {
-				t.update(func(s *tabState) {
-					if s.answered, s.answer = e.LoaderID, e.Response.Status; s.loader == e.LoaderID {
-						s.status = s.answer
-					}
-				})
-			}
-		})
-	case network.LoadingFailed.Method:
-		on(m, network.LoadingFailed, func(e network.EventLoadingFailed) {
-			if e.Type == network.ResourceTypeDocument {
-				t.update(func(s *tabState) {
-					if s.request == e.RequestID { // not a request of a frame
-						s.failed = e.ErrorText
-					}
-					if s.loader == cdp.LoaderID(e.RequestID) {
-						s.reason = e.ErrorText
-					}
-				})
-			}
-		})
+func (t *tab) onRequest(e network.EventRequestWillBeSent) {
+	if e.Type == network.ResourceTypeDocument && e.FrameID == t.frame() && e.Request != nil {
+		t.update(func(s *tabState) { s.request, s.requested, s.failed = e.RequestID, e.Request.URL, "" })
 	}
 }
 
+func (t *tab) onResponse(e network.EventResponseReceived) {
+	if e.Type != network.ResourceTypeDocument || e.FrameID != t.frame() || e.Response == nil {
+		return
+	}
+	t.update(func(s *tabState) {
+		if s.answered, s.answer = e.LoaderID, e.Response.Status; s.loader == e.LoaderID {
+			s.status = s.answer
+		}
+	})
+}
+
+func (t *tab) onLoadingFailed(e network.EventLoadingFailed) {
+	if e.Type != network.ResourceTypeDocument {
+		return
+	}
+	t.update(func(s *tabState) {
+		if s.request == e.RequestID { // not a request of a frame
+			s.failed = e.ErrorText
+		}
+		if s.loader == cdp.LoaderID(e.RequestID) {
+			s.reason = e.ErrorText
+		}
+	})
+}
+
 // onSignIn answers the proxy's request for a password. Only requests to the proxy itself are paused for it.
-func (t *tab) onSignIn(m *cdproto.Message, secret string) {
-	on(m, fetch.AuthRequired, func(e fetch.EventAuthRequired) {
-		if string(m.Method) != fetch.AuthRequired.Method {
-			soon(func(ctx context.Context) error {
-				return run(ctx, t.endpoint, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
-			})
-			return
+func (t *tab) onSignIn(e fetch.EventAuthRequired, secret string) {
+	answer := &fetch.AuthChallengeResponse{Response: fetch.AuthChallengeResponseResponseCancelAuth}
+	if e.AuthChallenge != nil && e.AuthChallenge.Source == fetch.AuthChallengeSourceProxy {
+		answer = &fetch.AuthChallengeResponse{
+			Response: fetch.AuthChallengeResponseResponseProvideCredentials, Username: proxyUser, Password: secret,
 		}
-		answer := &fetch.AuthChallengeResponse{Response: fetch.AuthChallengeResponseResponseCancelAuth}
-		if e.AuthChallenge != nil && e.AuthChallenge.Source == fetch.AuthChallengeSourceProxy {
-			answer = &fetch.AuthChallengeResponse{
-				Response: fetch.AuthChallengeResponseResponseProvideCredentials, Username: proxyUser, Password: secret,
-			}
-		}
-		soon(func(ctx context.Context) error {
-			return run(ctx, t.endpoint, fetch.ContinueWithAuth, fetch.ContinueWithAuthParams{RequestID: e.RequestID, AuthChallengeResponse: answer})
-		})
+	}
+	soon(func(ctx context.Context) error {
+		return run(ctx, t.endpoint, fetch.ContinueWithAuth, fetch.ContinueWithAuthParams{RequestID: e.RequestID, AuthChallengeResponse: answer})
 	})
 }
 

@@ -1,10 +1,10 @@
 package domain
 
 import (
-	"bytes"
 	"encoding/json"
-	"math"
 	"strconv"
+
+	"github.com/candor-mcp/candor/cmd/internal/jsonvalue"
 )
 
 // decode decodes parameters into a struct. JSON has several spellings of a whole number, such as 100, 1e2 and 100.0,
@@ -21,7 +21,7 @@ func decode(params []byte, into any) error {
 	}
 	changed := false
 	for name, value := range members {
-		if n, ok := wholeNumber(value); ok {
+		if n, ok := jsonvalue.Int(json.Number(value)); ok {
 			members[name], changed = strconv.AppendInt(nil, n, 10), true
 		}
 	}
@@ -33,20 +33,4 @@ func decode(params []byte, into any) error {
 		return err
 	}
 	return nil
-}
-
-// maxExact is the largest integer up to which float64 represents every integer.
-const maxExact = 1 << 53
-
-// wholeNumber returns the value of an integer that is written with a fraction or an exponent.
-func wholeNumber(value []byte) (int64, bool) {
-	value = bytes.TrimSpace(value)
-	if len(value) == 0 || value[0] != '-' && (value[0] < '0' || value[0] > '9') || !bytes.ContainsAny(value, ".eE") {
-		return 0, false
-	}
-	f, err := strconv.ParseFloat(string(value), 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > maxExact {
-		return 0, false
-	}
-	return int64(f), true
 }

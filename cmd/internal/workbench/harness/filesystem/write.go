@@ -1,6 +1,7 @@
 package filesystem
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -39,7 +40,7 @@ func (f *files) target(p string) (target, error) {
 	}
 	denied := f.mayWrite(name)
 	if err != nil {
-		return target{}, firstError(denied, explain(err))
+		return target{}, cmp.Or(denied, explain(err))
 	}
 	t := target{dir: dir, base: base, path: name}
 	if err := root.CheckLink(dir, base, name); err != nil {
@@ -47,20 +48,13 @@ func (f *files) target(p string) (target, error) {
 		if errors.Is(err, folder.ErrEscape) {
 			denied = nil
 		}
-		return target{}, firstError(denied, explain(err))
+		return target{}, cmp.Or(denied, explain(err))
 	}
 	if denied != nil {
 		t.close()
 		return target{}, denied
 	}
 	return t, nil
-}
-
-func firstError(first, second error) error {
-	if first != nil {
-		return first
-	}
-	return second
 }
 
 func (t target) close() { _ = t.dir.Close() } // only a handle

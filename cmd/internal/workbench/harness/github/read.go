@@ -30,7 +30,7 @@ type repoAnswer struct {
 	Archived      bool     `json:"archived"`
 	Private       bool     `json:"private"`
 	PushedAt      string   `json:"pushed_at"`
-	License       *struct {
+	License       struct {
 		SPDX string `json:"spdx_id"`
 	} `json:"license"`
 }
@@ -52,14 +52,11 @@ type repoResult struct {
 }
 
 func (a *repoAnswer) result() repoResult {
-	r := repoResult{
+	return repoResult{
 		Name: a.FullName, Description: a.Description, URL: a.HTMLURL, DefaultBranch: a.DefaultBranch, Language: a.Language, Topics: a.Topics,
 		Stars: a.Stars, Forks: a.Forks, OpenIssues: a.OpenIssues, Archived: a.Archived, Private: a.Private, PushedAt: a.PushedAt,
+		License: a.License.SPDX,
 	}
-	if a.License != nil {
-		r.License = a.License.SPDX
-	}
-	return r
 }
 
 func (g *github) repo(ctx context.Context, in repository) (any, error) {
@@ -84,7 +81,7 @@ type issueAnswer struct {
 	State  string `json:"state"`
 	URL    string `json:"html_url"`
 	Body   string `json:"body"`
-	User   *struct {
+	User   struct {
 		Login string `json:"login"`
 	} `json:"user"`
 	Labels []struct {
@@ -113,10 +110,7 @@ type issueResult struct {
 func (a *issueAnswer) result(body bool) issueResult {
 	r := issueResult{
 		Number: a.Number, Title: a.Title, State: a.State, URL: a.URL, Comments: a.Comments, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,
-		PullRequest: len(a.PullRequest) > 0 && string(a.PullRequest) != "null",
-	}
-	if a.User != nil {
-		r.Author = a.User.Login
+		Author: a.User.Login, PullRequest: len(a.PullRequest) > 0 && string(a.PullRequest) != "null",
 	}
 	for _, l := range a.Labels {
 		r.Labels = append(r.Labels, l.Name)

@@ -7,6 +7,9 @@ import (
 	"net/http"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/candor-mcp/candor/internal/wireflaw"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // decode decodes the JSON of an answer.
@@ -17,10 +20,11 @@ func decode(body []byte, header http.Header, result any) error {
 	if !utf8.Valid(body) {
 		return &Error{Kind: Malformed, Reason: "the answer is not UTF-8"}
 	}
-	if deeper(body, maxDepth) {
+	_, err := wire.ParseValue(body, wire.Limits{MaxBytes: len(body) + 1, MaxDepth: maxDepth})
+	if bad, ok := errors.AsType[wire.Malformation](err); ok && bad.Flaw == wireflaw.TooDeep {
 		return &Error{Kind: Malformed, Reason: "the answer is nested too deeply"}
 	}
-	err := json.Unmarshal(body, result)
+	err = json.Unmarshal(body, result)
 	var wrongType *json.UnmarshalTypeError
 	switch {
 	case err == nil:
@@ -30,26 +34,4 @@ func decode(body []byte, header http.Header, result any) error {
 	default:
 		return &Error{Kind: Malformed, Reason: "the answer is not JSON", Err: err}
 	}
-}
-
-// deeper reports whether arrays and objects are nested deeper than most. The result is unspecified for text that is not
-// JSON.
-func deeper(body []byte, most int) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(body); i++ {
-		switch b := body[i]; {
-		case quoted && b == '\\':
-			i++
-		case b == '"':
-			quoted = !quoted
-		case quoted:
-		case b == '[' || b == '{':
-			if depth++; depth > most {
-				return true
-			}
-		case b == ']' || b == '}':
-			depth--
-		}
-	}
-	return false
 }

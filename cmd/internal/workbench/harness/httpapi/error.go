@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/netpolicy"
+	"github.com/candor-mcp/candor/internal/truncate"
 )
 
 // Kind classifies a failed request.
@@ -120,9 +121,6 @@ func aboutRate(said string) bool {
 
 // message finds the text of an error in the formats of the services.
 func message(body []byte) (said, code string) {
-	if deeper(body, maxDepth) {
-		return "", ""
-	}
 	var form struct {
 		Message string          `json:"message"` // Notion, GitHub
 		Code    json.RawMessage `json:"code"`    // Notion
@@ -176,14 +174,9 @@ func (c *Client) delay(header http.Header) time.Duration {
 	return 0
 }
 
-const maxSaid = 300
+const maxSaid = 300 // bytes
 
-// shorten returns a text of the service as one short line of printable characters.
+// shorten returns a text of the service as one short line.
 func shorten(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\ufffd")), " ")
-	runes := []rune(text)
-	if len(runes) > maxSaid {
-		return string(runes[:maxSaid-1]) + "…"
-	}
-	return text
+	return truncate.Text(strings.Join(strings.Fields(strings.ToValidUTF8(text, "\ufffd")), " "), maxSaid)
 }

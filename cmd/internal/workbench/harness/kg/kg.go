@@ -165,30 +165,21 @@ func (g *graph) health(context.Context) domain.Health {
 	return domain.Health{OK: true}
 }
 
-// explain converts an error of the database to one with a code. An error without one is sent to the client as
+// explain is for deferring. It converts an error of the database to one with a code. An error without one is sent to the client as
 // INTERNAL_ERROR.
-func (g *graph) explain(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
+func (g *graph) explain(ctx context.Context, err *error) {
+	switch kind := sqlitedb.KindAt(*err, g.file); {
+	case *err == nil:
+	case ctx.Err() != nil:
+		*err = ctx.Err()
+	case kind == sqlitedb.Busy:
+		*err = domain.Fail(common.Timeout, "the database is in use by another process; nothing was changed", *err)
+	case kind == sqlitedb.Full:
+		*err = domain.Fail(candor.CodeDiskFull, "nothing was changed", *err)
+	case kind == sqlitedb.Corrupt:
+		*err = domain.Fail(candor.CodeDataCorrupt, "the file of the knowledge graph is damaged or not a database; nothing was changed", *err)
+	case kind == sqlitedb.CantOpen, kind == sqlitedb.ReadOnly, errors.As(*err, new(*fs.PathError)):
+		*err = domain.Fail(candor.CodeUnavailable, "the file of the knowledge graph cannot be opened or written; nothing was changed", *err,
+			candor.WithRetry(candor.NoRetry()))
 	}
-	switch sqlitedb.KindAt(err, g.file) { //nolint:exhaustive // the rest is internal
-	case sqlitedb.Busy:
-		return domain.Fail(common.Timeout, "the database is in use by another process; nothing was changed", err)
-	case sqlitedb.Full:
-		return domain.Fail(candor.CodeDiskFull, "nothing was changed", err)
-	case sqlitedb.Corrupt:
-		return domain.Fail(candor.CodeDataCorrupt, "the file of the knowledge graph is damaged or not a database; nothing was changed", err)
-	case sqlitedb.CantOpen, sqlitedb.ReadOnly:
-		return unavailable(err)
-	}
-	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return unavailable(err)
-	}
-	return err
-}
-
-// unavailable returns the error for a database that cannot be opened or written because of its file.
-func unavailable(cause error) error {
-	return domain.Fail(candor.CodeUnavailable, "the file of the knowledge graph cannot be opened or written; nothing was changed", cause,
-		candor.WithRetry(candor.NoRetry()))
 }

@@ -1,6 +1,7 @@
 package kg
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -28,41 +29,44 @@ type rawTriple struct {
 	Object    json.RawMessage `json:"object"`
 }
 
+// triple returns the triple, or an error that names every invalid part.
 func (r rawTriple) triple() (t Triple, err error) {
+	var invalid, long []string
 	for _, part := range []struct {
 		name string
 		raw  json.RawMessage
 		to   *string
 	}{{"subject", r.Subject, &t.Subject}, {"predicate", r.Predicate, &t.Predicate}, {"object", r.Object, &t.Object}} {
-		if *part.to, err = readPart(part.name, part.raw); err != nil {
-			return Triple{}, err
+		if problem := readPart(part.raw, part.to); problem != "" {
+			invalid = append(invalid, part.name+": "+problem)
+		} else if len(*part.to) > maxPart {
+			long = append(long, fmt.Sprintf("%s: longer than %d bytes", part.name, maxPart))
 		}
+	}
+	switch {
+	case len(invalid) > 0:
+		return Triple{}, domain.Fail(kgcode.InvalidTriple, strings.Join(invalid, "; "), nil)
+	case len(long) > 0:
+		return Triple{}, domain.Fail(common.InputTooLarge, strings.Join(long, "; "), nil)
 	}
 	return t, nil
 }
 
-func readPart(name string, raw json.RawMessage) (string, error) {
-	invalid := func(why string) (string, error) {
-		return "", domain.Fail(kgcode.InvalidTriple, name+": "+why, nil)
-	}
-	if raw == nil {
-		return invalid("missing")
-	}
-	var text string
-	if err := json.Unmarshal(raw, &text); err != nil || string(raw) == "null" {
-		return invalid("not a text")
-	}
+// readPart reads a part of a triple and returns what is wrong with it, "" for a valid part.
+func readPart(raw json.RawMessage, to *string) (problem string) {
 	switch {
-	case strings.TrimSpace(text) == "":
-		return invalid("empty")
-	case strings.ContainsRune(text, 0):
-		return invalid("holds a NUL character")
-	case len(text) > maxPart:
-		return "", domain.Fail(common.InputTooLarge, fmt.Sprintf("%s: longer than %d bytes", name, maxPart), nil)
-	case strings.ContainsRune(text, utf8.RuneError):
-		return invalid("holds a character that is not valid Unicode")
+	case raw == nil:
+		return "missing"
+	case json.Unmarshal(raw, to) != nil || string(raw) == "null":
+		return "not a text"
+	case strings.TrimSpace(*to) == "":
+		return "empty"
+	case strings.ContainsRune(*to, 0):
+		return "holds a NUL character"
+	case strings.ContainsRune(*to, utf8.RuneError):
+		return "holds a character that is not valid Unicode"
 	}
-	return text, nil
+	return ""
 }
 
 type addOut struct {
@@ -123,23 +127,21 @@ func counted(ctx context.Context, tx *sql.Tx, result sql.Result) (changed bool, 
 }
 
 // change runs a function in a transaction. The changes are durable when change returns nil; otherwise there are none.
-func (g *graph) change(ctx context.Context, run func(*sql.Tx) error) error {
+func (g *graph) change(ctx context.Context, run func(*sql.Tx) error) (err error) {
+	defer g.explain(ctx, &err)
 	db, err := g.open(ctx)
 	if err != nil {
-		return g.explain(ctx, err)
+		return err
 	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return g.explain(ctx, err)
+		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit it does nothing
 	if err := run(tx); err != nil {
-		return g.explain(ctx, err)
+		return err
 	}
-	if err := tx.Commit(); err != nil {
-		return g.explain(ctx, err)
-	}
-	return nil
+	return tx.Commit()
 }
 
 type queryIn struct {
@@ -156,33 +158,25 @@ type queryOut struct {
 	NextCursor string   `json:"nextCursor,omitempty"`
 }
 
-func (g *graph) query(ctx context.Context, in queryIn) (queryOut, error) {
-	limit := in.Limit
-	if limit <= 0 {
-		limit = defaultResults
-	}
-	after := int64(0)
+func (g *graph) query(ctx context.Context, in queryIn) (out queryOut, err error) {
+	limit, after := cmp.Or(in.Limit, defaultResults), int64(0)
 	if in.Cursor != "" {
-		var err error
 		if after, err = strconv.ParseInt(in.Cursor, 36, 64); err != nil || after < 0 {
 			return queryOut{}, domain.Fail(common.InvalidParams, "cursor: not one that this method has returned", err)
 		}
 	}
+	defer g.explain(ctx, &err)
 	db, err := g.open(ctx)
 	if err != nil {
-		return queryOut{}, g.explain(ctx, err)
+		return queryOut{}, err
 	}
 	text, args := in.statement(after, limit)
 	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
-		return queryOut{}, g.explain(ctx, err)
+		return queryOut{}, err
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err is checked
-	out, err := collect(rows, limit)
-	if err != nil {
-		return queryOut{}, g.explain(ctx, err)
-	}
-	return out, nil
+	return collect(rows, limit)
 }
 
 // statement returns the query for one more triple than the limit.
@@ -225,16 +219,14 @@ type statsOut struct {
 	Objects    int `json:"objects"`
 }
 
-func (g *graph) stats(ctx context.Context, _ struct{}) (statsOut, error) {
+func (g *graph) stats(ctx context.Context, _ struct{}) (out statsOut, err error) {
+	defer g.explain(ctx, &err)
 	db, err := g.open(ctx)
 	if err != nil {
-		return statsOut{}, g.explain(ctx, err)
+		return statsOut{}, err
 	}
-	out := statsOut{Limit: g.limit}
+	out = statsOut{Limit: g.limit}
 	err = db.QueryRowContext(ctx, `SELECT triples, (SELECT count(DISTINCT subject) FROM triple), (SELECT count(DISTINCT predicate) FROM triple),
 		(SELECT count(DISTINCT object) FROM triple) FROM total`).Scan(&out.Triples, &out.Subjects, &out.Predicates, &out.Objects)
-	if err != nil {
-		return statsOut{}, g.explain(ctx, err)
-	}
-	return out, nil
+	return out, err
 }

@@ -3,6 +3,7 @@ package memorybank
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -144,7 +145,7 @@ func (w *walk) entries(name string) ([]fs.DirEntry, error) {
 		entries = entries[:w.left]
 	}
 	w.left -= len(entries)
-	if len(entries) == 0 && err != nil && !isEOF(err) {
+	if len(entries) == 0 && err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	return entries, nil

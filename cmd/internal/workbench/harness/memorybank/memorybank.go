@@ -7,7 +7,6 @@ package memorybank
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -29,7 +28,7 @@ const (
 	maxFiles    = 20_000   // entries that one call examines
 	maxSearched = 64 << 20 // bytes that one call searches
 	maxDepth    = 32
-	maxText     = 300 // characters of a line in a search result
+	maxText     = 300 // bytes of a line in a search result
 )
 
 // bank is a memory bank.
@@ -95,10 +94,4 @@ func (b *bank) open() (*folder.Folder, error) {
 		return nil, domain.Fail(memorybankcode.Read, "the folder of the memory bank cannot be opened", err)
 	}
 	return f, nil
-}
-
-var errBadCursor = errors.New("the cursor is not one of this method")
-
-func badCursor() error {
-	return domain.Fail(common.InvalidParams, "cursor: not one that this method has returned", errBadCursor)
 }

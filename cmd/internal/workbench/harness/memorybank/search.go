@@ -2,9 +2,7 @@ package memorybank
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -12,6 +10,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/folder"
 	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/internal/truncate"
 )
 
 type searchIn struct {
@@ -33,8 +32,6 @@ type match struct {
 	Line int    `json:"line"`
 	Text string `json:"text"`
 }
-
-func isEOF(err error) bool { return errors.Is(err, io.EOF) }
 
 func (b *bank) search(ctx context.Context, in searchIn) (searchOut, error) {
 	if utf8.RuneCountInString(in.Q) > maxQuery {
@@ -83,7 +80,7 @@ func parsePosition(cursor string) (position, error) {
 	number, file, ok := strings.Cut(cursor, ":")
 	line, err := strconv.Atoi(number)
 	if !ok || err != nil || line < 0 || file == "" {
-		return position{}, badCursor()
+		return position{}, domain.Fail(common.InvalidParams, "cursor: not one that this method has returned", err)
 	}
 	return position{file, line}, nil
 }
@@ -125,7 +122,7 @@ func (s *searching) search(e entry) bool {
 			last := s.out.Matches[s.limit-1]
 			return s.stop(position{last.File, last.Line})
 		}
-		s.out.Matches = append(s.out.Matches, match{File: e.File, Line: number, Text: shorten(strings.TrimRight(line, "\r\n"))})
+		s.out.Matches = append(s.out.Matches, match{File: e.File, Line: number, Text: truncate.Text(strings.TrimRight(line, "\r\n"), maxText)})
 	}
 	return true
 }
@@ -134,11 +131,4 @@ func (s *searching) search(e entry) bool {
 func (s *searching) stop(p position) bool {
 	s.out.Truncated, s.out.NextCursor = true, p.String()
 	return false
-}
-
-func shorten(line string) string {
-	if utf8.RuneCountInString(line) <= maxText {
-		return line
-	}
-	return string([]rune(line)[:maxText-1]) + "…"
 }

@@ -164,9 +164,9 @@ func (n *notion) entries(l list, properties bool) ([]entry, error) {
 		if err := json.Unmarshal(raw, &o); err != nil || o.ID == "" {
 			return nil, n.Malformed("readable entries")
 		}
-		e := entry{Type: o.Object, ID: o.ID, Title: o.name(), URL: o.URL, LastEdited: o.LastEdited}
-		if properties {
-			e.Properties = o.Properties
+		e := entry{o.Object, o.ID, o.name(), o.URL, o.LastEdited, o.Properties}
+		if !properties {
+			e.Properties = nil
 		}
 		found = append(found, e)
 	}
