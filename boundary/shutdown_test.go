@@ -3,6 +3,7 @@ package boundary
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -26,8 +27,8 @@ func TestShutdownAnswersStuckCall(t *testing.T) {
 			s.stop()
 			got := s.next()
 			m := wire.Parse([]byte(got), wire.Limits{})
-			told, _ := envelope(t, &m)
-			checkStuck(t, e.name, told)
+			failure, _ := envelope(t, &m)
+			checkStuck(t, e.name, failure)
 			if !strings.Contains(got, `"isError":true`) || string(m.ID()) != "7" {
 				t.Errorf("%s: %s", e.name, got)
 			}
@@ -55,37 +56,45 @@ func checkStuck(t *testing.T, where string, e *candor.Error) {
 func TestShutdownAnswersStuckCallOverHTTP(t *testing.T) {
 	t.Parallel()
 	for _, newEra := range []bool{false, true} {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		server, begun, open := gateServer()
-		ctx, stop := context.WithCancel(t.Context())
-		defer stop()
-		r := &rig{tally: new(tally), newEra: newEra}
-		r.Server = &httptest.Server{URL: "http://" + listener.Addr().String()}
-		ended := make(chan error, 1)
-		go func() {
-			ended <- ServeListener(ctx, listener, server, Options{Ledger: r.tally, Meter: r.tally, Logger: quiet})
-		}()
-		if !newEra {
-			r.initialize(t)
-		}
-		go func() {
-			<-begun
-			stop()
-		}()
-		res := r.call(t, "7", "tools/call", `{"name":"gate","arguments":{}}`)
-		if res.status != http.StatusOK || res.id() != "7" {
-			t.Errorf("new era %v: status %d, %s", newEra, res.status, res.body)
-		}
-		checkStuck(t, "HTTP", res.failure(t))
-		if err := <-ended; !errors.Is(err, errLeftBehind) {
-			t.Errorf("new era %v: ended with %v", newEra, err)
-		}
-		if entries, counts, _ := r.totals(); entries != counts || entries != 1 {
-			t.Errorf("new era %v: %d entries, counted %d", newEra, entries, counts)
-		}
-		close(open)
+		t.Run(fmt.Sprintf("new era %v", newEra), func(t *testing.T) {
+			t.Parallel() // it mostly waits
+			checkStuckOverHTTP(t, newEra)
+		})
 	}
+}
+
+func checkStuckOverHTTP(t *testing.T, newEra bool) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, begun, open := gateServer()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	r := &rig{tally: new(tally), newEra: newEra}
+	r.Server = &httptest.Server{URL: "http://" + listener.Addr().String()}
+	ended := make(chan error, 1)
+	go func() {
+		ended <- ServeListener(ctx, listener, server, Options{Ledger: r.tally, Meter: r.tally, Logger: quiet})
+	}()
+	if !newEra {
+		r.initialize(t)
+	}
+	go func() {
+		<-begun
+		stop()
+	}()
+	res := r.call(t, "7", "tools/call", `{"name":"gate","arguments":{}}`)
+	if res.status != http.StatusOK || res.id() != "7" {
+		t.Errorf("status %d, %s", res.status, res.body)
+	}
+	checkStuck(t, "HTTP", res.failure(t))
+	if err := <-ended; !errors.Is(err, errLeftBehind) {
+		t.Errorf("ended with %v", err)
+	}
+	if entries, counts, _ := r.totals(); entries != counts || entries != 1 {
+		t.Errorf("%d entries, counted %d", entries, counts)
+	}
+	close(open)
 }

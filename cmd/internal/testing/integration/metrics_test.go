@@ -1,12 +1,11 @@
 package integration_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
+	"log/slog"
+	"math/rand/v2"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -20,44 +19,24 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/boundary"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/testing/planted"
 	"github.com/candor-mcp/candor/meter"
 	meterotel "github.com/candor-mcp/candor/meter/otel"
 	"github.com/candor-mcp/candor/meter/prom"
 )
 
-// lineClient sends JSON-RPC requests as lines.
-type lineClient struct {
-	t     *testing.T
-	to    io.Writer
-	lines *bufio.Reader
-	id    int
-}
-
-// connect serves a server through a boundary over pipes and initializes the session.
-func connect(t *testing.T, server *mcp.Server, o boundary.Options) *lineClient {
+// connect returns a client of a server with a boundary.
+func connect(t *testing.T, server *mcp.Server, o boundary.Options) *mcp.ClientSession {
 	t.Helper()
-	b := boundary.Install(server, o)
-	fromClient, toServer := io.Pipe()
-	fromServer, toClient := io.Pipe()
-	go func() { _ = server.Run(context.WithoutCancel(t.Context()), b.Transport(fromClient, toClient)) }()
-	t.Cleanup(func() { _ = toServer.Close() })
-	c := &lineClient{t: t, to: toServer, lines: bufio.NewReaderSize(fromServer, 1<<20)}
-	c.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)
-	return c
-}
-
-// ask sends a request and returns its response.
-func (c *lineClient) ask(method, params string) json.RawMessage {
-	c.t.Helper()
-	c.id++
-	if _, err := fmt.Fprintf(c.to, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", c.id, method, params); err != nil {
-		c.t.Fatal(err)
-	}
-	line, err := c.lines.ReadBytes('\n')
+	boundary.Install(server, o)
+	toServer, toClient := mcp.NewInMemoryTransports()
+	go func() { _ = server.Run(t.Context(), toServer) }()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, nil).Connect(t.Context(), toClient, nil)
 	if err != nil {
-		c.t.Fatal(err)
+		t.Fatal(err)
 	}
-	return line
+	t.Cleanup(func() { _ = session.Close() })
+	return session
 }
 
 func newMeter(t *testing.T) *meter.Meter {
@@ -86,16 +65,12 @@ func TestH13PrometheusTextIsValidAndWhatHTTPServes(t *testing.T) {
 	server.AddTool(&mcp.Tool{Name: "quo.te", InputSchema: json.RawMessage(`{"type":"object"}`)},
 		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, errors.New("no") })
 	c := connect(t, server, boundary.Options{Meter: m})
-	c.ask("tools/call", `{"name":"quo.te","arguments":{}}`)
-	c.ask("tools/call", `{"name":"a\"b\\c\nd"}`)
-	const secret = "sk-ant-api03-Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4"
-	c.ask("tools/call", `{"name":"`+secret+`"}`)
+	for _, tool := range []string{"quo.te", "a\"b\\c\nd", "no_such_tool"} {
+		_, _ = c.CallTool(t.Context(), &mcp.CallToolParams{Name: tool}) // it fails
+	}
 	text, err := prom.Text(m)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if strings.Contains(text, secret) {
-		t.Errorf("the metrics have the secret in the name of a tool:\n%s", text)
 	}
 	answer := httptest.NewRecorder()
 	prom.Handler(m).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
@@ -112,21 +87,61 @@ func TestH13PrometheusTextIsValidAndWhatHTTPServes(t *testing.T) {
 	}
 }
 
+// TestR12MetricsHaveNoPlantedSecret plants every kind of secret in the names that a client sends and in the errors and names of tools.
+func TestR12MetricsHaveNoPlantedSecret(t *testing.T) {
+	m := newMeter(t)
+	server := mcp.NewServer(&mcp.Implementation{Name: "leaky", Version: "1"}, nil)
+	server.AddPrompt(&mcp.Prompt{Name: "greet"}, nil)
+	server.AddTool(&mcp.Tool{Name: "leak", InputSchema: json.RawMessage(`{"type":"object"}`)},
+		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			var in struct{ Text, How string }
+			if err := json.Unmarshal(r.Params.Arguments, &in); err != nil {
+				return nil, err
+			}
+			switch in.How {
+			case "panic":
+				panic(in.Text)
+			case "code":
+				return nil, candor.New(candor.CodeUnavailable, in.Text, candor.WithDetails(map[string]any{"said": in.Text}),
+					candor.WithCallInfo(candor.CallInfo{Tool: in.Text, SessionID: in.Text}))
+			}
+			return nil, errors.New(in.Text)
+		})
+	c := connect(t, server, boundary.Options{Meter: m, Logger: slog.New(slog.DiscardHandler)})
+	all, r := planted.NewSweep(), rand.New(rand.NewPCG(17, 18))
+	for i, maker := range planted.Makers {
+		secret := maker.Make(r)
+		all.Add(planted.Secret{Way: "a call", Kind: maker.Kind, Text: secret})
+		for _, how := range []string{"error", "panic", "code"} {
+			text := planted.Templates[i%len(planted.Templates)].Text(secret)
+			_, _ = c.CallTool(t.Context(), &mcp.CallToolParams{Name: "leak", Arguments: map[string]any{"text": text, "how": how}}) // it fails
+		}
+		_, _ = c.CallTool(t.Context(), &mcp.CallToolParams{Name: secret}) // it fails, and so does the prompt
+		_, _ = c.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: secret})
+	}
+	if got, want := m.Stats().Total, uint64(5*len(planted.Makers)); got != want {
+		t.Errorf("%d failures counted, want %d", got, want)
+	}
+	text, err := prom.Text(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, leak := range all.Over("the Prometheus text", text) {
+		t.Error(leak)
+	}
+}
+
 // TestSpansContinueTheTraceOfTheCaller reads what a collector gets of a failing call.
 func TestSpansContinueTheTraceOfTheCaller(t *testing.T) {
 	spans := tracetest.NewInMemoryExporter()
 	provider := trace.NewTracerProvider(trace.WithSyncer(spans))
 	c := connect(t, failingServer(), boundary.Options{Tracer: meterotel.NewTracer(provider)})
 	const traceID = "0af7651916cd43dd8448eb211c80319c"
-	line := c.ask("tools/call", `{"name":"act","arguments":{"how":"coded"},"_meta":{"traceparent":"00-`+traceID+`-b7ad6b7169203331-01"}}`)
-	var answer struct {
-		Result struct {
-			Meta map[string]struct{ Ref string } `json:"_meta"`
-		}
-	}
-	if err := json.Unmarshal(line, &answer); err != nil {
+	answer, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "act", Meta: mcp.Meta{"traceparent": "00-" + traceID + "-b7ad6b7169203331-01"}})
+	if err != nil {
 		t.Fatal(err)
 	}
+	envelope, _ := answer.Meta[dialect.MetaKey].(map[string]any)
 	for _, span := range spans.GetSpans() {
 		if span.Name != "tools/call act" {
 			continue
@@ -136,8 +151,8 @@ func TestSpansContinueTheTraceOfTheCaller(t *testing.T) {
 			got[string(a.Key)] = a.Value.String()
 		}
 		if span.SpanContext.TraceID().String() != traceID || got["error.type"] != "RATE_LIMITED" || got["gen_ai.tool.name"] != "act" ||
-			got["mcp.method.name"] != "tools/call" || got["candor.ref"] != answer.Result.Meta[dialect.MetaKey].Ref {
-			t.Errorf("trace %s, attributes %v, answer %s", span.SpanContext.TraceID(), got, line)
+			got["mcp.method.name"] != "tools/call" || got["candor.ref"] != envelope["ref"] {
+			t.Errorf("trace %s, attributes %v, envelope %v", span.SpanContext.TraceID(), got, envelope)
 		}
 		return
 	}
