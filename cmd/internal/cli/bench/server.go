@@ -133,7 +133,7 @@ func (c *Server) Meter(cmd *cobra.Command, trail string, state *workbench.State)
 		}
 		return value
 	}
-	counts, err := plug.Meter(term.Context(cmd.Context()), trail, getenv, c.Logs.Logger(c.Env.Err))
+	counts, err := plug.Meter(cmd.Context(), trail, getenv, c.Logs.Logger(c.Env.Err))
 	if err != nil {
 		return nil, term.BadInput("see docs/meter.md", "%s", err)
 	}

@@ -90,7 +90,7 @@ func (c *dualCommand) run(cmd *cobra.Command) (err error) {
 		if upstreams, o.Upstreams, err = c.openUpstreams(cmd, state); err != nil {
 			return nil, err
 		}
-		s, err := dual.New(term.Context(cmd.Context()), o)
+		s, err := dual.New(cmd.Context(), o)
 		if err != nil {
 			return nil, startError(err)
 		}

@@ -106,7 +106,7 @@ func (c *gatewayCheck) run(cmd *cobra.Command) error {
 	}
 	missing := false
 	if c.connect {
-		missing = u.connect(term.Context(cmd.Context()), file)
+		missing = u.connect(cmd.Context(), file)
 	}
 	if err := c.write(u, format); err != nil {
 		return err

@@ -58,7 +58,7 @@ func NewGateway(env *term.Env) *cobra.Command {
 output, which it starts with the command in the file, one process per session unless they are shared. Each server
 has the URL http://127.0.0.1:8765/NAME/; a single one is also at /mcp. Headers, session ids, event ids, status
 codes and streaming are not changed, and clean messages pass byte for byte. A failure is recorded in the ledger
-and totals, and gets an envelope that says what it is and whether to retry.
+and counted, and gets an envelope that says what it is and whether to retry.
 
 By default it listens only on this machine. An address that other machines can reach needs a token from the
 environment, or --no-token, and the host names that clients use.

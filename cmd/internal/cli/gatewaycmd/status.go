@@ -105,7 +105,7 @@ func (c *gatewayStatusCommand) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	status, err := askStatus(term.Context(cmd.Context()), address)
+	status, err := askStatus(cmd.Context(), address)
 	if err != nil {
 		return &term.Error{Code: term.ExitFound, Text: fmt.Sprintf("no response from http://%s/status: %s", address, term.Printable(err.Error()))}
 	}

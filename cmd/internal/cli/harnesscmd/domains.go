@@ -59,7 +59,7 @@ func (c *harnessDomains) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer state.Close() //nolint:errcheck // nothing is written
-	list := harness.Inspect(term.Context(cmd.Context()), settings,
+	list := harness.Inspect(cmd.Context(), settings,
 		domain.Environment{Getenv: c.env.Getenv, State: state.Dir(), Guard: term.GuardCommand(), Logger: (&service.Flags{Quiet: true}).Logger(c.env.Err)})
 	if format == "json" {
 		err = json.NewEncoder(c.env.Out).Encode(map[string]any{"domains": list})

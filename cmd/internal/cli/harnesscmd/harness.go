@@ -221,7 +221,7 @@ func (c *harnessCommand) listenHealth(cmd *cobra.Command) (net.Listener, error) 
 	if c.settings.HealthPort < 0 {
 		return nil, nil //nolint:nilnil // the endpoint is optional
 	}
-	listener, err := new(net.ListenConfig).Listen(term.Context(cmd.Context()), "tcp", fmt.Sprintf("127.0.0.1:%d", c.settings.HealthPort))
+	listener, err := new(net.ListenConfig).Listen(cmd.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", c.settings.HealthPort))
 	if err != nil {
 		return nil, term.BadInput("choose another port, or 0 for any free one", "%s: %s", harness.EnvHealthPort, err)
 	}

@@ -29,7 +29,7 @@ entry, otlp-json OpenTelemetry logs, cef the Common Event Format.`,
   candor ledger export --format otlp-json --since 24h
   candor ledger export | jq .code`,
 		Args: term.MaxArgs(1, "candor ledger export DIR"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(term.Context(cmd.Context()), cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), cmd, args) },
 	}
 	c.register(cmd)
 	cmd.Flags().StringVar(&c.format, "format", string(ledgerexport.FormatJSONL), "output format: "+term.JoinWords(formatNames()))

@@ -104,7 +104,7 @@ func (c *forgetCommand) missing(dir string) (*forgetReport, error) {
 		defer os.Remove(empty) //nolint:errcheck // an empty folder for temporary files
 		dir = empty
 	}
-	verified, err := ledgerverify.Dir(term.Context(c.cmd.Context()), dir, options)
+	verified, err := ledgerverify.Dir(c.cmd.Context(), dir, options)
 	if err != nil {
 		return nil, cannotRead(err)
 	}

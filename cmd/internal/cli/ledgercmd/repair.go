@@ -63,7 +63,7 @@ func (c *repairCommand) run(args []string) error {
 	if err != nil {
 		return err
 	}
-	before, err := ledgerverify.Dir(term.Context(c.cmd.Context()), dir, c.verifyOptions(dir))
+	before, err := ledgerverify.Dir(c.cmd.Context(), dir, c.verifyOptions(dir))
 	if err != nil {
 		return cannotRead(err)
 	}
@@ -117,7 +117,7 @@ func (c *repairCommand) finish(dir string, r *repairReport) error {
 	if err != nil {
 		return term.BadInput("check that the folder can be written", "recovering: %s", term.Cause(err))
 	}
-	after, err := ledgerverify.Dir(term.Context(c.cmd.Context()), dir, c.verifyOptions(dir))
+	after, err := ledgerverify.Dir(c.cmd.Context(), dir, c.verifyOptions(dir))
 	if err != nil {
 		return cannotRead(err)
 	}

@@ -30,7 +30,7 @@ is enough if there is only one chain.`,
   candor ledger show candor-20261115T040506789Z-0a1b2c3d/17
   candor ledger show 17 --json`,
 		Args: term.OneArg("ref, call or number", "candor ledger show REF"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(term.Context(cmd.Context()), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
 	}
 	cmd.Flags().BoolVar(&c.json, "json", false, "print the lines of the ledger unchanged")
 	return cmd

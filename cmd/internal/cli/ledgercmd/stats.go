@@ -33,7 +33,7 @@ Only entries of kind failure are counted.`,
   candor ledger stats --by tool --since 24h
   candor ledger stats --by hour --code TIMEOUT --json`,
 		Args: term.MaxArgs(1, "candor ledger stats DIR"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(term.Context(cmd.Context()), cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), cmd, args) },
 	}
 	c.register(cmd)
 	cmd.Flags().StringVar(&c.by, "by", "code", "count by "+term.JoinWords(dimensionNames()))

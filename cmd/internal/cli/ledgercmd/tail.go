@@ -100,7 +100,7 @@ func (c *tailCommand) run(ctx context.Context, args []string) error {
 	defer r.Close() //nolint:errcheck // it was only read
 	skipped := 0
 	options := ledger.ReadOptions{Last: c.last, Follow: c.follow, Keep: c.keep(), Skipped: func(string, int64) { skipped++ }}
-	for line, err := range r.Entries(term.Context(ctx), options) {
+	for line, err := range r.Entries(ctx, options) {
 		if err != nil {
 			return cannotRead(err)
 		}

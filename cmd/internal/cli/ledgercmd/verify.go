@@ -66,7 +66,7 @@ func (c *verifyCommand) run(args []string) error {
 	if c.env.Terminal && !c.json {
 		options.Progress = c.progress
 	}
-	report, err := ledgerverify.Dir(term.Context(c.cmd.Context()), dir, options)
+	report, err := ledgerverify.Dir(c.cmd.Context(), dir, options)
 	c.clear(options.Progress != nil)
 	if err != nil {
 		return term.BadInput("check the folder and the files of --checkpoints and --key", "%s", err)

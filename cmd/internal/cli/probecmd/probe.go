@@ -69,7 +69,7 @@ the failing field is named, whether a failure looks like a success, what leaks, 
 literal evidence and a fix. Each tool and the server get a grade, with the changes that would raise it.
 
 The server is a command after --, started in a temporary folder with a temporary HOME and almost no environment, or a URL given with
---url (streamable HTTP of both eras, or legacy SSE). Arguments that are paths of existing files are made absolute.
+--url (streamable HTTP with or without sessions, or legacy SSE). Arguments that are paths of existing files are made absolute.
 
 It is safe by default. A tool that does not declare readOnlyHint, or whose name contradicts it, is called only without its required
 arguments or with arguments that are not an object, and no longer after the first sign that it ran. Tools that look as if they execute
@@ -107,7 +107,7 @@ func (c *probeCommand) register(cmd *cobra.Command) {
 	flags.BoolVar(&c.fake, "fake-upstream", false, "run the server in a network in which every service fails")
 	flags.StringVar(&c.rules, "rules", judge.SetAgent, "rule set: "+term.JoinWords(judge.Sets()))
 	c.output.Register(cmd, report.Formats()...)
-	flags.StringVar(&c.out, "out", "", "file for the report; default standard output, as is -")
+	flags.StringVar(&c.out, "out", "", "file for the report, or - for standard output, the default")
 	flags.StringVar(&c.failOn, "fail-on", string(probe.SeverityMajor), "lowest severity for exit code 1: "+term.JoinWords(failLevels))
 	flags.StringVar(&c.baseline, "baseline", "", "earlier report as JSON; exit with code 1 only for regressions")
 	flags.StringVar(&c.profile, "profile-out", "", "file for a profile with rules for candor wrap --profile")

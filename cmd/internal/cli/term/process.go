@@ -24,7 +24,7 @@ func StopContext(cmd *cobra.Command, also ...os.Signal) (ctx context.Context, st
 	if len(wanted) == 0 {
 		wanted = []os.Signal{syscall.SIGTERM} // an empty list would mean every signal
 	}
-	ctx, cancel := signal.NotifyContext(Context(cmd.Context()), wanted...)
+	ctx, cancel := signal.NotifyContext(cmd.Context(), wanted...)
 	pipes := make(chan os.Signal, 1)
 	signal.Notify(pipes, syscall.SIGPIPE)
 	return ctx, func() { cancel(); signal.Stop(pipes) }
@@ -51,14 +51,6 @@ func SelfCommand(word string) []string {
 		return nil
 	}
 	return []string{self, word}
-}
-
-// Context returns ctx, or the background context if it is nil.
-func Context(ctx context.Context) context.Context {
-	if ctx == nil {
-		return context.Background()
-	}
-	return ctx
 }
 
 // AbsolutePath makes a path absolute. Without a working directory it returns the path unchanged.

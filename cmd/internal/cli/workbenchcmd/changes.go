@@ -51,7 +51,7 @@ func (c *changesCommand) run() (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closing()) }()
-	page, err := r.Changes(term.Context(c.Cmd.Context()), c.before, c.limit)
+	page, err := r.Changes(c.Cmd.Context(), c.before, c.limit)
 	if err != nil {
 		return changeError(err)
 	}

@@ -228,7 +228,7 @@ func (c *reviewCommand) approve(name string) (err error) {
 		return err
 	}
 	done := c.waiting()
-	stored, err := r.Approve(term.Context(c.Cmd.Context()), shown.Hash, c.Person(), c.note, plan.Limits{For: c.lifetime, Uses: c.uses})
+	stored, err := r.Approve(c.Cmd.Context(), shown.Hash, c.Person(), c.note, plan.Limits{For: c.lifetime, Uses: c.uses})
 	done()
 	if err != nil {
 		return planError(err)
@@ -254,7 +254,7 @@ func (c *reviewCommand) show(r *kaiza.Review, shown plan.Stored) error {
 	if err != nil {
 		return planError(err)
 	}
-	files, more, err := r.Files(term.Context(c.Cmd.Context()))
+	files, more, err := r.Files(c.Cmd.Context())
 	if err != nil {
 		return planError(err)
 	}
@@ -281,7 +281,7 @@ func (c *reviewCommand) revoke(name string) (err error) {
 		return err
 	}
 	done := c.waiting()
-	stored, err := r.Revoke(term.Context(c.Cmd.Context()), hash, c.Person())
+	stored, err := r.Revoke(c.Cmd.Context(), hash, c.Person())
 	done()
 	if err != nil {
 		return planError(err)

@@ -76,7 +76,7 @@ func (c *undoCommand) run(id string) (err error) {
 		return err
 	}
 	defer func() { err = c.finish(r, err, closing()) }()
-	ctx := term.Context(c.Cmd.Context())
+	ctx := c.Cmd.Context()
 	if done, err := c.recoverFirst(ctx, r, id); done || err != nil {
 		return err
 	}

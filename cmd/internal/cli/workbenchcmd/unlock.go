@@ -130,7 +130,7 @@ func (c *unlockCommand) unlock(r *kaiza.Review, locked, chosen []kaiza.LockedSes
 	report := newUnlockReport(locked)
 	for _, l := range chosen {
 		c.warn(r) // warnings about the previous session
-		if err := r.Unlock(term.Context(c.Cmd.Context()), l, c.Person(), c.reason); err != nil {
+		if err := r.Unlock(c.Cmd.Context(), l, c.Person(), c.reason); err != nil {
 			return c.refuse(report, err)
 		}
 		report.Unlocked = append(report.Unlocked, l)

@@ -120,7 +120,7 @@ func (c *adminCommand) completeSessions(_ *cobra.Command, _ []string, typed stri
 			if len(typed) > len(id) || id[:len(typed)] != typed || len(found) == 100 {
 				continue
 			}
-			info, err := a.Session(term.Context(c.Cmd.Context()), id)
+			info, err := a.Session(c.Cmd.Context(), id)
 			if err != nil {
 				return err
 			}

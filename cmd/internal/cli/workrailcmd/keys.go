@@ -100,7 +100,7 @@ func (c *keysCommand) recorded(action string, change func() error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, log.close()) }()
-	return log.record(term.Context(c.Cmd.Context()), "", map[string]any{"action": action}, change)
+	return log.record(c.Cmd.Context(), "", map[string]any{"action": action}, change)
 }
 
 func keysError(err error) error {

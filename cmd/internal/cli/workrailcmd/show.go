@@ -50,7 +50,7 @@ func (c *adminCommand) show(a *workrail.Admin, typed string) error {
 	if err != nil {
 		return err
 	}
-	h, err := a.History(term.Context(c.Cmd.Context()), id)
+	h, err := a.History(c.Cmd.Context(), id)
 	if err != nil {
 		return stateError(err)
 	}
@@ -179,7 +179,7 @@ func (c *adminCommand) export(a *workrail.Admin, typed, out string) error {
 	if err != nil {
 		return err
 	}
-	e, err := a.Export(term.Context(c.Cmd.Context()), id)
+	e, err := a.Export(c.Cmd.Context(), id)
 	if err != nil {
 		return stateError(err)
 	}

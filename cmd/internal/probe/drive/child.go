@@ -159,6 +159,7 @@ func (c *child) close(patient bool) {
 	_ = os.RemoveAll(c.scratch)
 }
 
+// within waits until done is closed, and reports whether that was within d.
 func within(done <-chan struct{}, d time.Duration) bool {
 	clock := time.NewTimer(d)
 	defer clock.Stop()

@@ -52,7 +52,7 @@ func (d *driver) reconnect(ctx context.Context) error {
 	var err error
 	for try := range maxTries {
 		if try > 0 {
-			pause(ctx, triesApart)
+			within(ctx.Done(), triesApart)
 		}
 		if _, err = d.connect(ctx); err == nil {
 			return nil

@@ -143,7 +143,7 @@ func (d *driver) sendAll(ctx context.Context, number int, t *turn) <-chan error 
 	go func() {
 		for i, m := range t.messages {
 			if i > 0 && t.apart > 0 {
-				pause(ctx, t.apart)
+				within(ctx.Done(), t.apart)
 			}
 			if link.exchanges() {
 				go func() { each <- link.send(ctx, number, m) }()
@@ -160,15 +160,6 @@ func (d *driver) sendAll(ctx context.Context, number int, t *turn) <-chan error 
 		done <- first
 	}()
 	return done
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	clock := time.NewTimer(d)
-	defer clock.Stop()
-	select {
-	case <-clock.C:
-	case <-ctx.Done():
-	}
 }
 
 // take handles an arrival and reports whether it answers the turn.

@@ -53,11 +53,7 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	now := s.now()
 	s.report(sawRequest)
 	_, _ = io.CopyN(io.Discard, r.Body, maxBody) // a client that disconnects does not read the answer
-	switch now.fault {
-	case Reset:
-		reset(r.Context())
-		return
-	case Slow:
+	if now.fault == Slow {
 		select {
 		case <-now.over: // the connection is closed by now
 		case <-r.Context().Done():

@@ -7,13 +7,12 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/base64"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"math/big"
 	"net"
-	"strings"
 	"sync"
 	"time"
 )
@@ -111,21 +110,17 @@ func (a *authority) line() string {
 	if err != nil {
 		return sayAuthority // cannot happen with our keys; the other half refuses it
 	}
-	return sayAuthority + " " + base64.StdEncoding.EncodeToString(a.cert.Raw) + " " + base64.StdEncoding.EncodeToString(key)
+	text, _ := json.Marshal([][]byte{a.cert.Raw, key}) // bytes can be encoded
+	return sayAuthority + " " + string(text)
 }
 
 // readAuthority parses the arguments of a line written by [authority.line].
 func readAuthority(rest string) (*authority, error) {
-	first, second, _ := strings.Cut(rest, " ")
-	der, err := base64.StdEncoding.DecodeString(first)
-	if err != nil {
+	var parts [2][]byte
+	if err := json.Unmarshal([]byte(rest), &parts); err != nil {
 		return nil, fmt.Errorf("reading the certificate authority: %w", err)
 	}
-	secret, err := base64.StdEncoding.DecodeString(second)
-	if err != nil {
-		return nil, fmt.Errorf("reading the key of the certificate authority: %w", err)
-	}
-	parsed, err := x509.ParsePKCS8PrivateKey(secret)
+	parsed, err := x509.ParsePKCS8PrivateKey(parts[1])
 	if err != nil {
 		return nil, fmt.Errorf("reading the key of the certificate authority: %w", err)
 	}
@@ -133,5 +128,5 @@ func readAuthority(rest string) (*authority, error) {
 	if !ok {
 		return nil, errors.New("the key of the certificate authority: unexpected type")
 	}
-	return authorityOf(der, key)
+	return authorityOf(parts[0], key)
 }

@@ -22,7 +22,6 @@ const (
 	LoginPage    = "200html"
 	Garbage      = "garbage" // declared as JSON, but not JSON
 	Slow         = "slow"    // no answer before End
-	Reset        = "reset"   // resets the connection after the request; not in [Faults], because no case uses it
 )
 
 // The delays of [RateLimited] and [Unavailable] in seconds, chosen to be easy to find in an answer.

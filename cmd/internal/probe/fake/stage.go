@@ -122,8 +122,7 @@ func (s *stage) open(ctx context.Context, port Port) (*http.Server, error) {
 	}
 	srv := &http.Server{
 		Handler: s, ReadHeaderTimeout: 30 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
-		ConnContext: func(ctx context.Context, conn net.Conn) context.Context { return context.WithValue(ctx, whose{}, conn) },
-		ErrorLog:    log.New(&tlsErrorLog{s}, "", 0),
+		ErrorLog: log.New(&tlsErrorLog{s}, "", 0),
 	}
 	if port.TLS {
 		srv.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: s.authority.certificate}
@@ -138,21 +137,6 @@ func (s *stage) open(ctx context.Context, port Port) (*http.Server, error) {
 func (s *stage) served(err error) {
 	if !errors.Is(err, http.ErrServerClosed) {
 		_ = s.link.Close()
-	}
-}
-
-// whose is the context key of the connection of a request.
-type whose struct{}
-
-// reset resets the connection of a request, as if the peer had crashed.
-func reset(ctx context.Context) {
-	conn, _ := ctx.Value(whose{}).(net.Conn)
-	if secure, ok := conn.(*tls.Conn); ok {
-		conn = secure.NetConn()
-	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // Close then sends a reset
-		_ = tcp.Close()
 	}
 }
 

@@ -111,8 +111,10 @@ func (f *facts) take(s foreign.Said, kind string) {
 		for _, symbol := range s.Symbols {
 			f.codes = append(f.codes, code{kind, symbol, kind == kindSymbol || s.Prefixed})
 		}
-		if s.Status != 0 {
-			f.codes = append(f.codes, statusCode(kind, s.Status))
+		if s.Status != 0 && kind == kindSymbol {
+			f.codes = append(f.codes, code{kindHTTP, strconv.Itoa(s.Status), true})
+		} else if s.Status != 0 {
+			f.codes = append(f.codes, code{kindText, strconv.Itoa(s.Status), false})
 		}
 		if s.Numbered && kind == kindSymbol {
 			f.codes = append(f.codes, code{kindNumber, strconv.FormatInt(s.Number, 10), true})
@@ -125,13 +127,6 @@ func (f *facts) take(s foreign.Said, kind string) {
 	f.ref = f.ref || s.RequestID != ""
 	f.stack = f.stack || s.Stack != ""
 	f.hidden = f.hidden || s.Masked
-}
-
-func statusCode(kind string, status int) code {
-	if kind == kindSymbol {
-		return code{kindHTTP, strconv.Itoa(status), true}
-	}
-	return code{kindText, strconv.Itoa(status), false}
 }
 
 // takeMembers adds retry advice that is in a separate member, as dialects write it.

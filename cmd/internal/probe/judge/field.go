@@ -182,12 +182,7 @@ func (s *caseResult) namesOther(words string) bool {
 }
 
 func (s *caseResult) hasIssue(field string) bool {
-	for _, issue := range s.facts().issues {
-		if lastStep(issue.Path) == field {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.facts().issues, func(i candor.Issue) bool { return lastStep(i.Path) == field })
 }
 
 // words returns the answer without the quoted name of the tool.

@@ -23,11 +23,14 @@ func (d *assessment) row() probe.ToolReport {
 			continue
 		}
 		r.Dialects = appendNew(r.Dialects, s.facts().dialect)
-		r.Kinds = appendNew(r.Kinds, s.kinds()...)
 		for _, c := range s.facts().codes {
+			r.Kinds = appendNew(r.Kinds, c.kind)
 			if len(r.Codes) < shownCodes {
 				r.Codes = appendNew(r.Codes, contract.Bound(c.value, shownName))
 			}
+		}
+		if len(s.facts().codes) == 0 {
+			r.Kinds = appendNew(r.Kinds, kindNone)
 		}
 		if s.leaksSecret() || s.leaksPath() {
 			r.Leaks++
@@ -47,36 +50,16 @@ func (d *assessment) row() probe.ToolReport {
 	return r
 }
 
-// kinds returns the kinds of the failure's codes.
-func (s *caseResult) kinds() []string {
-	var out []string
-	for _, c := range s.facts().codes {
-		out = appendNew(out, c.kind)
-	}
-	if len(out) == 0 {
-		return []string{kindNone}
-	}
-	return out
-}
-
 // retry reports whether the temporary failures have retry advice: yes, no, or n/a.
 func (p *subject) retry() string {
-	asked, given := 0, 0
-	for _, s := range p.results {
-		if s.isTemporary() {
-			asked++
-			if s.facts().retry {
-				given++
-			}
-		}
-	}
+	temporary := slices.DeleteFunc(slices.Clone(p.results), func(s *caseResult) bool { return !s.isTemporary() })
 	switch {
-	case asked == 0:
+	case len(temporary) == 0:
 		return "n/a"
-	case asked == given:
-		return "yes"
-	default:
+	case slices.ContainsFunc(temporary, func(s *caseResult) bool { return !s.facts().retry }):
 		return "no"
+	default:
+		return "yes"
 	}
 }
 
@@ -103,14 +86,12 @@ func (p *subject) field() string {
 	}
 }
 
-// appendNew appends the texts that are not empty and not yet in the list.
-func appendNew(list []string, more ...string) []string {
-	for _, m := range more {
-		if strings.TrimSpace(m) != "" && !slices.Contains(list, m) {
-			list = append(list, m)
-		}
+// appendNew appends a text, unless it is blank or in the list.
+func appendNew(list []string, text string) []string {
+	if strings.TrimSpace(text) == "" || slices.Contains(list, text) {
+		return list
 	}
-	return list
+	return append(list, text)
 }
 
 // coverage counts how the tools were called.

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/candor-mcp/candor/cmd/internal/probe"
@@ -201,19 +202,11 @@ func (s *caseResult) isReport() bool {
 
 // says reports whether a text has one of the phrases, with spaces, hyphens, dots or underscores between the words.
 func says(text string, phrases ...string) bool {
-	words := strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r == '.' {
-			return ' '
-		}
-		return r
-	}, strings.ToLower(text))
-	for _, p := range phrases {
-		if strings.Contains(words, p) {
-			return true
-		}
-	}
-	return false
+	words := separators.Replace(strings.ToLower(text))
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(words, p) })
 }
+
+var separators = strings.NewReplacer("_", " ", "-", " ", ".", " ")
 
 // carriesEnvelope reports a result with Candor's own envelope in _meta.
 func (s *caseResult) carriesEnvelope() bool {

@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"strings"
+
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
@@ -70,11 +72,12 @@ var address = lazyregexp.New(`"https?:`)
 
 // mixesFormats finds tools with several error formats. JSON-RPC errors do not count, because the protocol requires them for malformed calls.
 func mixesFormats(p *subject) []hit {
-	first := map[probe.Pattern]*caseResult{}
-	var formats []probe.Pattern
+	first := map[string]*caseResult{}
+	var formats []string
 	for _, s := range p.results {
-		way, _ := s.pattern()
-		if !s.reported() || way == probe.PatternRPC || first[way] != nil || s.facts().own != nil {
+		pattern, _ := s.pattern()
+		way := string(pattern)
+		if !s.reported() || pattern == probe.PatternRPC || first[way] != nil || s.facts().own != nil {
 			continue
 		}
 		first[way] = s
@@ -83,16 +86,10 @@ func mixesFormats(p *subject) []hit {
 	if len(formats) < 2 {
 		return nil
 	}
-	out := make([]hit, len(formats))
-	what := "reports its failures in several formats:"
-	for i, way := range formats {
-		if i > 0 {
-			what += ","
-		}
-		what += " " + string(way)
-	}
-	for i, way := range formats {
-		out[i] = hit{s: first[way], what: what}
+	what := "reports its failures in several formats: " + strings.Join(formats, ", ")
+	var out []hit
+	for _, way := range formats {
+		out = append(out, hit{s: first[way], what: what})
 	}
 	return out
 }

@@ -150,7 +150,11 @@ func (s *shared) finding() probe.Finding {
 		if slices.ContainsFunc(s.hits, func(h hit) bool { return h.s.Case.Field != f.Field }) {
 			f.Field = "" // several arguments
 		}
-		f.Message = sentence(contract.Bound(s.assessments[0].subject.sentenceStart(), shownName), s.hits)
+		start := "The server"
+		if f.Tool != "" {
+			start = contract.Bound("Tool "+f.Tool, shownName)
+		}
+		f.Message = sentence(start, s.hits)
 		return f
 	}
 	named := make([]string, 0, namedTools)

@@ -21,7 +21,8 @@ func names(text, field string) bool {
 	}
 	said := nameWords(escapes.Replace(text))
 	for i := range said {
-		if slices.Contains(parts, said[i]) && allWithin(said[i:min(len(said), i+len(parts)+wordsBetween)], parts) {
+		near := said[i:min(len(said), i+len(parts)+wordsBetween)]
+		if slices.Contains(parts, said[i]) && !slices.ContainsFunc(parts, func(part string) bool { return !slices.Contains(near, part) }) {
 			return true
 		}
 	}
@@ -35,15 +36,6 @@ const (
 
 // escapes replaces JSON escapes, whose letters would join the next word.
 var escapes = strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, " ", `\"`, " ")
-
-func allWithin(said, parts []string) bool {
-	for _, part := range parts {
-		if !slices.Contains(said, part) {
-			return false
-		}
-	}
-	return true
-}
 
 var (
 	acronymEnd = lazyregexp.New(`([A-Z])([A-Z][a-z])`)

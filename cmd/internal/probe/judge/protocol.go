@@ -2,6 +2,7 @@ package judge
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -93,15 +94,8 @@ func wrongChannel(p *subject) []hit {
 
 // fixable reports whether the case has to be refused by the tool, because its arguments are an object.
 func (s *caseResult) fixable() bool {
-	if s.Case.Group != probe.GroupValidation || s.Case.Expect != probe.ExpectRefusal {
-		return false
-	}
-	switch s.Case.Name {
-	case probe.CaseArgsArray, probe.CaseArgsString, probe.CaseArgsNull, probe.CaseArgsAbsent:
-		return false
-	default:
-		return true
-	}
+	return s.Case.Group == probe.GroupValidation && s.Case.Expect == probe.ExpectRefusal &&
+		!slices.Contains([]string{probe.CaseArgsArray, probe.CaseArgsString, probe.CaseArgsNull, probe.CaseArgsAbsent}, s.Case.Name)
 }
 
 func unknownTool(s *caseResult) (string, bool) {
@@ -162,14 +156,7 @@ func (s *caseResult) strayID() bool {
 
 // violates reports whether the answer breaks one of the named rules of package contract.
 func (s *caseResult) violates(names ...string) bool {
-	for _, v := range s.reading.Violations {
-		for _, name := range names {
-			if v.Rule == name {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.reading.Violations, func(v contract.Violation) bool { return slices.Contains(names, v.Rule) })
 }
 
 // since reports whether the protocol version of the session is at least version.

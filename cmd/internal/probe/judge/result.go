@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/candor-mcp/candor/cmd/internal/probe"
@@ -60,10 +61,7 @@ func (s *caseResult) payload() wire.Value {
 	if !ok || text == "" || text[0] != '{' && text[0] != '[' {
 		return wire.Value{}
 	}
-	v, err := wire.ParseValue([]byte(text), wire.Limits{AllowLoneSurrogates: true})
-	if err != nil {
-		return wire.Value{}
-	}
+	v, _ := wire.ParseValue([]byte(text), wire.Limits{AllowLoneSurrogates: true}) // absent if it is not JSON
 	return v
 }
 
@@ -74,12 +72,10 @@ func (s *caseResult) firstText() (string, bool) {
 
 // hasErrorMember reports whether an object has a member that holds an error.
 func hasErrorMember(v wire.Value) bool {
-	for _, name := range []string{"error", "code", "errors", "errorCode", "error_code"} {
-		if m, ok := v.Get(name); ok && !m.IsNull() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"error", "code", "errors", "errorCode", "error_code"}, func(name string) bool {
+		m, ok := v.Get(name)
+		return ok && !m.IsNull()
+	})
 }
 
 // failureWords matches words of failure. They prove nothing by themselves: a success may mention errors.
@@ -98,10 +94,7 @@ func (s *caseResult) due() bool {
 
 // schemaOf returns the tool's input schema, absent if it cannot be read.
 func schemaOf(t *probe.Tool) wire.Value {
-	v, err := wire.ParseValue(t.InputSchema, wire.Limits{AllowLoneSurrogates: true})
-	if err != nil {
-		return wire.Value{}
-	}
+	v, _ := wire.ParseValue(t.InputSchema, wire.Limits{AllowLoneSurrogates: true})
 	return v
 }
 

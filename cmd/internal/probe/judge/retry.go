@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/candor-mcp/candor/cmd/internal/probe"
@@ -38,12 +39,7 @@ var adviceOnRetry = lazyregexp.New(`(?i)\b((re)?try(ing)?|wait)\b[^.\n]{0,40}\b(
 
 // isTemporary reports whether the case is a reported failure that is temporary.
 func (s *caseResult) isTemporary() bool {
-	switch s.Case.Name {
-	case probe.CaseUpstream429, probe.CaseUpstream503, probe.CaseUpstreamSlow:
-		return s.reported()
-	default:
-		return false
-	}
+	return s.isRetriable() && s.Case.Name != probe.CaseUpstream500 && s.reported()
 }
 
 // mayHaveRun reports whether the call may have taken effect before it failed: the tool is neither read-only nor idempotent.
@@ -68,8 +64,7 @@ var upstreamRules = []rule{
 func retriesUnseen(p *subject) []hit {
 	needed := 0
 	for _, s := range p.results {
-		switch s.Case.Name {
-		case probe.CaseUpstream401, probe.CaseUpstream403, probe.CaseUpstream404:
+		if slices.Contains([]string{probe.CaseUpstream401, probe.CaseUpstream403, probe.CaseUpstream404}, s.Case.Name) {
 			needed = max(needed, s.Hits)
 		}
 	}
@@ -84,10 +79,5 @@ func retriesUnseen(p *subject) []hit {
 
 // isRetriable reports whether the fault is temporary, so that a server may retry.
 func (s *caseResult) isRetriable() bool {
-	switch s.Case.Name {
-	case probe.CaseUpstream429, probe.CaseUpstream500, probe.CaseUpstream503, probe.CaseUpstreamSlow:
-		return true
-	default:
-		return false
-	}
+	return slices.Contains([]string{probe.CaseUpstream429, probe.CaseUpstream500, probe.CaseUpstream503, probe.CaseUpstreamSlow}, s.Case.Name)
 }

@@ -73,20 +73,6 @@ func (p *subject) compare() {
 	}
 }
 
-// sentenceStart returns the beginning of a sentence about p.
-func (p *subject) sentenceStart() string {
-	if p.name == "" {
-		return "The server"
-	}
-	return "Tool " + p.name
-}
-
 func (p *subject) failures() int {
-	n := 0
-	for _, s := range p.results {
-		if s.failed() {
-			n++
-		}
-	}
-	return n
+	return len(slices.DeleteFunc(slices.Clone(p.results), func(s *caseResult) bool { return !s.failed() }))
 }

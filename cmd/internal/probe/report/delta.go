@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -215,14 +216,14 @@ func (d *Delta) compareTools(before, after *probe.Report) {
 	d.step("", before.Grade, after.Grade)
 	was := gradesByTool(before)
 	is := gradesByTool(after)
-	for _, name := range sortedNames(after) {
+	for _, name := range slices.Sorted(maps.Keys(is)) {
 		if old, found := was[name]; found {
 			d.step(name, old, is[name])
 		} else {
 			d.Added = append(d.Added, name)
 		}
 	}
-	for _, name := range sortedNames(before) {
+	for _, name := range slices.Sorted(maps.Keys(was)) {
 		if _, found := is[name]; !found {
 			d.Lost = append(d.Lost, name)
 		}
@@ -250,13 +251,4 @@ func gradesByTool(r *probe.Report) map[string]probe.Grade {
 		out[t.Tool] = t.Grade
 	}
 	return out
-}
-
-func sortedNames(r *probe.Report) []string {
-	var out []string
-	for _, t := range r.Tools {
-		out = append(out, t.Tool)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }

@@ -26,17 +26,11 @@ const echoSchema = `{"type":"object","properties":{` +
 
 // contents are failures with wrong content in the result.
 func contents() []implementation {
-	defect := func(id, title, about, rule string) Defect {
-		return Defect{ID: id, Tool: id, Title: title, About: about, Rule: rule, Cases: missingCases}
-	}
 	leaks := func(more string) func(*call) answer {
 		return func(c *call) answer {
 			return one(withText(c.candorFailure(c.err), func(text string) string { return text + more }))
 		}
 	}
-	conflict := defect("output-conflict", "an error that violates the outputSchema",
-		"A failure has structuredContent that does not conform to the outputSchema of the tool.", "EC018")
-	conflict.Cases = failingCases
 	return []implementation{
 		{Defect: defect("leak-stack", "a stack trace", "A missing record is reported with a stack trace of JavaScript.", "EC031"), on: whenMissing, show: leaks(leakStack)},
 		{Defect: defect("leak-panic", "a panic", "A missing record is reported with the text of a Go panic.", "EC031"), on: whenMissing, show: leaks(leakPanic)},
@@ -52,17 +46,17 @@ func contents() []implementation {
 				}
 				return one(out)
 			}},
-		{Defect: conflict, on: whenFailing, output: outputSchema, show: func(c *call) answer {
-			return one(edited(c.candorFailure(c.err), `{"code":`+quote(c.err.Code().String())+`,"message":`+quote(c.err.Message())+`}`, "result", "structuredContent"))
-		}},
+		{Defect: defect("output-conflict", "an error that violates the outputSchema", "A failure has structuredContent that does not conform to the outputSchema of the tool.", "EC018"),
+			on: whenFailing, output: outputSchema, show: func(c *call) answer {
+				return one(edited(c.candorFailure(c.err), `{"code":`+quote(c.err.Code().String())+`,"message":`+quote(c.err.Message())+`}`, "result", "structuredContent"))
+			}},
 		{Defect: defect("error-block", "a block of the type error", "A missing record is reported in a content block of the type error, which does not exist.", "EC019"),
 			on: whenMissing, show: func(c *call) answer {
 				return one(edited(c.candorFailure(c.err), `"error"`, "result", "content", "0", "type"))
 			}},
 		{Defect: defect("huge-error", "an error of 200 KiB", "A missing record is reported in a text of more than 200 KiB.", "EC020"),
 			on: whenMissing, show: leaks("\n" + strings.Repeat("the record was not found; ", hugeError/26+1))},
-		{Defect: Defect{ID: "input-echo", Tool: "input-echo", Title: "the arguments come back in the error",
-			About: "Wrong arguments are repeated in the error, however long they are.", Rule: "EC024", Cases: []string{probe.CaseTooLong}},
+		{Defect: defect("input-echo", "the arguments come back in the error", "Wrong arguments are repeated in the error, however long they are.", "EC024", probe.CaseTooLong),
 			on: whenInput, input: echoSchema, show: func(c *call) answer { return leaks("\nReceived: " + string(c.arguments.Raw()))(c) }},
 		{Defect: defect("null-result", "a result that is null", "A missing record is answered with a result that is null.", "EC039"),
 			on: whenMissing, show: func(c *call) answer {

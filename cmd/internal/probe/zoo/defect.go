@@ -74,7 +74,21 @@ func (c implementation) tool() *tool {
 	return t
 }
 
+// defect returns the defect of a tool with the same name. Without cases it has those of [implementation.on].
+func defect(id, title, about, rule string, cases ...string) Defect {
+	return Defect{ID: id, Tool: id, Title: title, About: about, Rule: rule, Cases: cases}
+}
+
+// casesOf are the cases that show a defect, by the calls that show it.
+var casesOf = map[when][]string{whenMissing: missingCases, whenInput: inputCases, whenFailing: failingCases}
+
 // implementations returns all defects with their implementations.
 func implementations() []implementation {
-	return slices.Concat(masked(), numbers(), facts(), foreign(), contents(), liveness(), wide(), upstreams())
+	all := slices.Concat(masked(), numbers(), facts(), foreign(), contents(), liveness(), wide(), upstreams())
+	for i := range all {
+		if all[i].Cases == nil {
+			all[i].Cases = casesOf[all[i].on]
+		}
+	}
+	return all
 }

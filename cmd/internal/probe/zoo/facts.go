@@ -20,37 +20,34 @@ const wrongArguments = `"code":"INVALID_ARGUMENTS","message":"The arguments do n
 
 // facts are reported failures without something that an agent needs.
 func facts() []implementation {
-	defect := func(id, title, about, rule string, cases []string) Defect {
-		return Defect{ID: id, Tool: id, Title: title, About: about, Rule: rule, Cases: cases}
-	}
 	return []implementation{
-		{Defect: defect("codeless", "no code", "A failure is only prose, without a code.", "EC010", failingCases),
+		{Defect: defect("codeless", "no code", "A failure is only prose, without a code.", "EC010"),
 			on: whenFailing, show: (*call).prose},
-		{Defect: defect("shifting-codes", "a code that changes", "The same call fails with one code first and with another the next time.", "EC011", []string{probe.CaseMissingRequired}),
+		{Defect: defect("shifting-codes", "a code that changes", "The same call fails with one code first and with another the next time.", "EC011", probe.CaseMissingRequired),
 			on: whenFailing, show: (*call).shifting},
-		{Defect: defect("retry-header", "a rate limit with the delay in a header", "A call is refused because of a rate limit; the delay is in the header Retry-After, which no model sees.", "EC013", missingCases),
+		{Defect: defect("retry-header", "a rate limit with the delay in a header", "A call is refused because of a rate limit; the delay is in the header Retry-After, which no model sees.", "EC013", missingCases...),
 			on: whenAsked, show: func(c *call) answer {
 				a := c.plain(`"code":"RATE_LIMITED","message":"The record was read too often in this minute.","retryable":true`)
 				a.retryAfter = "30"
 				return a
 			}},
-		{Defect: defect("generic", "an uninformative message", "A missing record is reported as: Something went wrong.", "EC014", missingCases),
+		{Defect: defect("generic", "an uninformative message", "A missing record is reported as: Something went wrong.", "EC014"),
 			on: whenMissing, show: worded(block("Something went wrong"))},
-		{Defect: defect("wordless", "an empty message", "A missing record is reported with a code and an empty message.", "EC014", missingCases),
+		{Defect: defect("wordless", "an empty message", "A missing record is reported with a code and an empty message.", "EC014"),
 			on: whenMissing, show: worded(block(""))},
-		{Defect: defect("empty-error", "an error without content", "A missing record is a result that says isError and has no content.", "EC014", missingCases),
+		{Defect: defect("empty-error", "an error without content", "A missing record is a result that says isError and has no content.", "EC014"),
 			on: whenMissing, show: worded("")},
-		{Defect: defect("field-unnamed", "the wrong argument is not named", "Wrong arguments are refused without naming them.", "EC015", inputCases),
+		{Defect: defect("field-unnamed", "the wrong argument is not named", "Wrong arguments are refused without naming them.", "EC015"),
 			on: whenInput, show: failsWith(wrongArguments)},
-		{Defect: defect("first-issue", "only the first wrong argument is named", "Of two missing arguments only the first is named.", "EC033", []string{probe.CaseMissingRequired}),
+		{Defect: defect("first-issue", "only the first wrong argument is named", "Of two missing arguments only the first is named.", "EC033", probe.CaseMissingRequired),
 			on: whenInput, show: (*call).firstIssue},
-		{Defect: defect("unrequired", "an argument that the schema does not require", "The schema requires nothing, but a call without a name is refused.", "EC052", []string{probe.CaseNoArgsValid, probe.CaseArgsAbsent}),
+		{Defect: defect("unrequired", "an argument that the schema does not require", "The schema requires nothing, but a call without a name is refused.", "EC052", probe.CaseNoArgsValid, probe.CaseArgsAbsent),
 			input: optionalSchema, on: whenMissing, show: failsWith(`"code":"INVALID_ARGUMENTS","message":"The argument name is required.","retryable":false`)},
-		{Defect: defect("broken-envelope", "an invalid canonical error", "A missing record is reported correctly, but the canonical error in _meta has invalid retry advice.", "EC044", missingCases),
+		{Defect: defect("broken-envelope", "an invalid canonical error", "A missing record is reported correctly, but the canonical error in _meta has invalid retry advice.", "EC044"),
 			on: whenMissing, show: func(c *call) answer {
 				return one(edited(c.candorFailure(c.err), `{"kind":"maybe"}`, "result", "_meta", dialect.MetaKey, "retry"))
 			}},
-		{Defect: defect("undeclared", "a code that was not declared", "The tool declares one code and fails with another.", "EC038", missingCases),
+		{Defect: defect("undeclared", "a code that was not declared", "The tool declares one code and fails with another.", "EC038", missingCases...),
 			on: 0, codes: []string{"INVALID_ARGUMENTS"}},
 	}
 }

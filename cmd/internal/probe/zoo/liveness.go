@@ -14,9 +14,6 @@ const floodSize = 200
 
 // liveness are answers that are late, duplicated, misaddressed or missing.
 func liveness() []implementation {
-	defect := func(id, title, about, rule string) Defect {
-		return Defect{ID: id, Tool: id, Title: title, About: about, Rule: rule, Cases: missingCases}
-	}
 	held := func(hold func(context.Context, *call) bool) func(*call) answer {
 		return func(c *call) answer {
 			a := c.honest()
@@ -24,25 +21,22 @@ func liveness() []implementation {
 			return a
 		}
 	}
-	crash := defect("crash", "wrong arguments end the server", "A name that is not a text ends the server without an answer.", "EC021")
-	crash.Cases = []string{probe.CaseWrongType}
-	sound := defect("sound-dies", "a valid call ends the server", "A call for a record that exists ends the server without an answer.", "EC021")
-	sound.Cases = []string{probe.CaseValid}
-	keeps := defect("keeps-on", "cancellation is ignored", "A cancelled call continues and is answered.", "EC050")
-	keeps.Cases = []string{probe.CaseCancel}
 	return []implementation{
-		{Defect: crash, on: whenInput, show: func(c *call) answer {
-			if name, ok := c.arguments.Get("name"); !ok || name.Type() == wire.TypeString {
-				return c.honest()
-			}
-			return answer{dies: true}
-		}},
-		{Defect: sound, on: whenSound, show: func(*call) answer { return answer{dies: true} }},
+		{Defect: defect("crash", "wrong arguments end the server", "A name that is not a text ends the server without an answer.", "EC021", probe.CaseWrongType),
+			on: whenInput, show: func(c *call) answer {
+				if name, ok := c.arguments.Get("name"); !ok || name.Type() == wire.TypeString {
+					return c.honest()
+				}
+				return answer{dies: true}
+			}},
+		{Defect: defect("sound-dies", "a valid call ends the server", "A call for a record that exists ends the server without an answer.", "EC021", probe.CaseValid),
+			on: whenSound, show: func(*call) answer { return answer{dies: true} }},
 		{Defect: defect("hang", "no answer ever", "A call for a missing record is never answered; the server continues.", "EC022"),
 			on: whenMissing, show: held(func(ctx context.Context, _ *call) bool { <-ctx.Done(); return false })},
 		{Defect: defect("late", "an answer after the deadline", "A call for a missing record is answered after the deadline.", "EC022"),
 			on: whenMissing, show: held(func(ctx context.Context, c *call) bool { return passes(ctx, c.zoo.deadline+c.zoo.deadline/4) })},
-		{Defect: keeps, on: whenAsked, lasts: true, show: held(func(ctx context.Context, c *call) bool { return passes(ctx, c.zoo.deadline/2) })},
+		{Defect: defect("keeps-on", "cancellation is ignored", "A cancelled call continues and is answered.", "EC050", probe.CaseCancel),
+			on: whenAsked, lasts: true, show: held(func(ctx context.Context, c *call) bool { return passes(ctx, c.zoo.deadline/2) })},
 		{Defect: defect("wrong-id", "an answer with another id", "A call for a missing record is answered with an id that was not sent.", "EC028"),
 			on: whenMissing, show: func(c *call) answer { return one(edited(c.candorFailure(c.err), `"zoo-nobody"`, "id")) }},
 		{Defect: defect("answered-twice", "two answers to one call", "A call for a missing record is answered twice.", "EC045"),

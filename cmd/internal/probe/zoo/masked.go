@@ -17,32 +17,23 @@ func says(text string) func(*call) answer {
 
 // masked are failures that look like successes.
 func masked() []implementation {
-	defect := func(id, title, about, rule string) Defect {
-		return Defect{ID: id, Tool: id, Title: title, About: about, Rule: rule, Cases: missingCases}
-	}
-	input := defect("masked-input", "wrong arguments reported in a success", "Wrong arguments are answered with a success whose text begins with Error.", "EC001")
-	input.Cases = inputCases
-	silent := defect("silent-success", "the tool ignores wrong arguments", "Wrong arguments are accepted, and a record is returned.", "EC023")
-	silent.Cases = inputCases
-	swallowed := defect("swallowed", "an empty success", "Wrong arguments are answered with a success without any content.", "EC023")
-	swallowed.Cases = inputCases
 	page := defect("html-page", "an error page as a result", "A missing record is a success whose text is the HTML page of a proxy.", "EC001")
 	page.Also = []string{"EC010"}
 	old := defect("legacy-result", "a failure where no client looks", "A missing record is a result with toolResult.isError, which was a draft.", "EC002")
 	old.Also = []string{"EC010", "EC039"}
-	flag := defect("flag-as-text", "isError that is not a boolean", `A missing record is reported correctly, except that isError is the text "true".`, "EC039")
 	both := defect("two-patterns", "two error formats in one tool",
 		"Wrong arguments are reported with isError, missing records with ok:false inside a success.", "EC003")
-	both.Cases, both.Also = failingCases, []string{"EC002"}
+	both.Also = []string{"EC002"}
 
 	return []implementation{
 		{Defect: defect("masked-text", "a failure as the text of a success", "A missing record is a success whose text begins with Error.", "EC001"),
 			on: whenMissing, show: says("Error: NOT_FOUND: there is no record with this name")},
 		{Defect: defect("masked-sentence", "a failure as a sentence in a success", "A missing record is a success whose text says that it failed.", "EC001"),
 			on: whenMissing, show: says("NOT_FOUND: failed to read the record")},
-		{Defect: input, on: whenInput, show: func(c *call) answer {
-			return one(c.success("Error: INVALID_ARGUMENTS: the arguments do not fit: " + c.wrongNames()))
-		}},
+		{Defect: defect("masked-input", "wrong arguments reported in a success", "Wrong arguments are answered with a success whose text begins with Error.", "EC001"),
+			on: whenInput, show: func(c *call) answer {
+				return one(c.success("Error: INVALID_ARGUMENTS: the arguments do not fit: " + c.wrongNames()))
+			}},
 		{Defect: defect("masked-flag", "ok:false in a success", "A missing record is a success whose JSON says ok:false.", "EC002"),
 			on: whenMissing, show: says(`{"ok":false,"error":{"code":"NOT_FOUND","message":"there is no record with this name"}}`)},
 		{Defect: defect("masked-nested", "ok:false inside ok:true", "A missing record is a success that says ok:true, with ok:false in its data.", "EC002"),
@@ -63,15 +54,17 @@ func masked() []implementation {
 			}
 			return one(c.success(dualError("ERR_NOT_FOUND", "there is no record with this name", "")))
 		}},
-		{Defect: silent, on: whenInput, show: says(`{"name":"alpha","lines":3}`)},
-		{Defect: swallowed, on: whenInput, show: func(c *call) answer { return one(c.result(`{"content":[]}`)) }},
+		{Defect: defect("silent-success", "the tool ignores wrong arguments", "Wrong arguments are accepted, and a record is returned.", "EC023"),
+			on: whenInput, show: says(`{"name":"alpha","lines":3}`)},
+		{Defect: defect("swallowed", "an empty success", "Wrong arguments are answered with a success without any content.", "EC023"),
+			on: whenInput, show: func(c *call) answer { return one(c.result(`{"content":[]}`)) }},
 		{Defect: page,
 			on: whenMissing, show: says("<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1><hr>nginx</body></html>")},
 		{Defect: old,
 			on: whenMissing, show: func(c *call) answer {
 				return one(c.result(`{"toolResult":{"content":[` + block("NOT_FOUND: there is no record with this name") + `],"isError":true},"content":[]}`))
 			}},
-		{Defect: flag,
+		{Defect: defect("flag-as-text", "isError that is not a boolean", `A missing record is reported correctly, except that isError is the text "true".`, "EC039"),
 			on: whenMissing, show: func(c *call) answer { return one(edited(c.candorFailure(c.err), `"true"`, "result", "isError")) }},
 	}
 }

@@ -11,26 +11,25 @@ func numbered(number string) func(*call) answer {
 
 // numbers are failures in the wrong channel, or with a wrong number.
 func numbers() []implementation {
-	defect := func(id, title, about, rule string) Defect {
-		// A tool failure as a JSON-RPC error is a finding for any number.
-		return Defect{ID: id, Tool: id, Title: title, About: about, Rule: rule, Also: []string{"EC004"}, Cases: missingCases}
+	number := func(id, title, about, rule string) Defect {
+		d := defect(id, title, about, rule)
+		d.Also = []string{"EC004"} // a tool failure as a JSON-RPC error is a finding for any number
+		return d
 	}
-	input := defect("rpc-input", "a JSON-RPC error for wrong arguments", "Wrong arguments are answered with a JSON-RPC error, which many clients do not show to the model.", "EC004")
-	input.Cases, input.Also = inputCases, nil
 	return []implementation{
-		{Defect: input, on: whenInput, show: numbered("-32602")},
-		{Defect: defect("number-zero", "the number 0", "A missing record is a JSON-RPC error of the number 0.", "EC006"),
+		{Defect: defect("rpc-input", "a JSON-RPC error for wrong arguments", "Wrong arguments are answered with a JSON-RPC error, which many clients do not show to the model.", "EC004"),
+			on: whenInput, show: numbered("-32602")},
+		{Defect: number("number-zero", "the number 0", "A missing record is a JSON-RPC error of the number 0.", "EC006"),
 			on: whenMissing, show: numbered("0")},
-		{Defect: defect("number-text", "a text for a number", "A missing record is a JSON-RPC error whose code is a text.", "EC006"),
+		{Defect: number("number-text", "a text for a number", "A missing record is a JSON-RPC error whose code is a text.", "EC006"),
 			on: whenMissing, show: numbered(`"NOT_FOUND"`)},
-		{Defect: defect("reserved-number", "a reserved number", "A missing record is a JSON-RPC error of the number -32050, which belongs to the specification.", "EC007"),
+		{Defect: number("reserved-number", "a reserved number", "A missing record is a JSON-RPC error of the number -32050, which belongs to the specification.", "EC007"),
 			on: whenMissing, show: numbered("-32050")},
-		{Defect: defect("legacy-number", "a number of the legacy range", "A missing record is a JSON-RPC error of the number -32000.", "EC008"),
+		{Defect: number("legacy-number", "a number of the legacy range", "A missing record is a JSON-RPC error of the number -32000.", "EC008"),
 			on: whenMissing, show: numbered("-32000")},
-		{Defect: defect("local-number", "a number of SDKs for local errors", "A missing record is a JSON-RPC error of the number -32001, which clients take for their own time-out.", "EC008"),
+		{Defect: number("local-number", "a number of SDKs for local errors", "A missing record is a JSON-RPC error of the number -32001, which clients take for their own time-out.", "EC008"),
 			on: whenMissing, show: numbered("-32001")},
-		{Defect: Defect{ID: "rpc-throughout", Tool: "rpc-throughout", Title: "a JSON-RPC error for everything",
-			About: "Every failure is a JSON-RPC error with its code in data.", Rule: "EC004", Cases: failingCases},
+		{Defect: defect("rpc-throughout", "a JSON-RPC error for everything", "Every failure is a JSON-RPC error with its code in data.", "EC004"),
 			on: whenFailing, show: func(c *call) answer {
 				return one(c.rpcError(c.err.Message(), `"code":-32602,"data":`+string(dialect.AppendData(nil, c.err, dialect.Options{}))))
 			}},
@@ -39,9 +38,6 @@ func numbers() []implementation {
 
 // foreign are failures as other libraries write them.
 func foreign() []implementation {
-	defect := func(id, title, about, rule string) Defect {
-		return Defect{ID: id, Tool: id, Title: title, About: about, Rule: rule, Cases: failingCases}
-	}
 	prefixed := func(prefix string) func(*call) answer {
 		return func(c *call) answer {
 			return one(withText(c.prose().frames[0], func(text string) string { return prefix + text }))
@@ -57,8 +53,7 @@ func foreign() []implementation {
 		{Defect: Defect{ID: "masked-generic", Tool: "masked-generic", Title: "a failure without its reason",
 			About: "A missing record is isError with nothing but: Error executing tool masked-generic.", Rule: "EC010", Also: []string{"EC014"}, Cases: missingCases},
 			on: whenMissing, show: func(c *call) answer { return one(c.failure("Error executing tool masked-generic")) }},
-		{Defect: Defect{ID: "vendor-recovery", Tool: "vendor-recovery", Title: "the code where no client looks",
-			About: "A missing record is isError with prose; its code is in a top-level member recovery that no specification knows.", Rule: "EC010", Cases: missingCases},
+		{Defect: defect("vendor-recovery", "the code where no client looks", "A missing record is isError with prose; its code is in a top-level member recovery that no specification knows.", "EC010"),
 			on: whenMissing, show: func(c *call) answer {
 				return one(edited(c.prose().frames[0], `{"error_code":"NOT_FOUND","message":"there is no record with this name","suggest":"records","retry":false}`, "result", "recovery"))
 			}},

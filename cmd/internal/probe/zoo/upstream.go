@@ -32,9 +32,6 @@ var upstreamCases = []string{probe.CaseUpstreamDown, probe.CaseUpstream401, prob
 
 // upstreams are the defects of tools with a service behind them.
 func upstreams() []implementation {
-	defect := func(id, title, about, rule string, cases ...string) Defect {
-		return Defect{ID: id, Tool: id, Title: title, About: about, Rule: rule, Cases: cases}
-	}
 	ask := func(c *call) { c.ask(1) }
 	return []implementation{
 		{Defect: defect("up-masked", "a failing service looks like a success", "For any failure of the service, the tool returns a success whose text begins with Error.", "EC001", upstreamCases...),
