@@ -91,7 +91,7 @@ func TestUntouchedLedgerVerifiesByHand(t *testing.T) {
 	}
 }
 
-func TestMembersStandInTheOrderOfTheFormat(t *testing.T) {
+func TestMemberOrder(t *testing.T) {
 	e := fullEntry()
 	e.Role, e.WorkspaceRoot, e.PlanHash, e.PhaseID, e.InvariantID = "r", "/srv/app", "p", "f", "i"
 	e.Cause, e.Attempt, e.Data = "boom", 2, candor.DetailsOf(map[string]int{"n": 1})
@@ -126,7 +126,7 @@ func TestMembersStandInTheOrderOfTheFormat(t *testing.T) {
 	}
 }
 
-func TestManyCallersShareASync(t *testing.T) {
+func TestConcurrentAppendsShareSync(t *testing.T) {
 	dir := t.TempDir()
 	s := newFaulty(t, dir)
 	l := openTest(t, "", Options{storage: s})
@@ -173,7 +173,7 @@ func TestManyCallersShareASync(t *testing.T) {
 	}
 }
 
-func TestCancelledBeforeItIsWrittenIsNotRecorded(t *testing.T) {
+func TestAppendCancelledBeforeWrite(t *testing.T) {
 	dir := t.TempDir()
 	s := newFaulty(t, dir)
 	l := openTest(t, "", Options{storage: s})
@@ -273,7 +273,7 @@ func TestK21SecretsNeverReachTheDisk(t *testing.T) {
 	}
 }
 
-func TestLongTextIsCutOnARuneBorderAndItsDigestFits(t *testing.T) {
+func TestLongTextIsCutBetweenRunes(t *testing.T) {
 	for _, text := range []string{strings.Repeat("é", maxText), strings.Repeat("x", 10*maxText), strings.Repeat("a\xff", maxText)} {
 		body, err := newEncoder(make([]byte, format.DigestSize)).appendBody(nil, &Entry{Kind: KindFailure, Upstream: []byte(text)})
 		if err != nil {
@@ -293,7 +293,7 @@ func TestLongTextIsCutOnARuneBorderAndItsDigestFits(t *testing.T) {
 	}
 }
 
-func TestFilesAreForTheirOwnerOnly(t *testing.T) {
+func TestFileModes(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "ledger")
 	l := openTest(t, dir, Options{WitnessCopy: filepath.Join(t.TempDir(), "second")})
 	appendN(t, l, 3)
@@ -322,7 +322,7 @@ func TestFilesAreForTheirOwnerOnly(t *testing.T) {
 	}
 }
 
-func TestAFolderThatOthersCanReadIsWarnedOf(t *testing.T) {
+func TestOpenWarnsOfReadableFolder(t *testing.T) {
 	for mode, want := range map[os.FileMode]int{0o755: 1, 0o700: 0} {
 		dir, warned := t.TempDir(), 0
 		if err := os.Chmod(dir, mode); err != nil {
@@ -339,7 +339,7 @@ func TestAFolderThatOthersCanReadIsWarnedOf(t *testing.T) {
 	}
 }
 
-func TestCloseIsFinalAndMayBeRepeated(t *testing.T) {
+func TestCloseTwice(t *testing.T) {
 	l := openTest(t, t.TempDir(), Options{})
 	appendN(t, l, 1)
 	closeTest(t, l)
@@ -351,7 +351,7 @@ func TestCloseIsFinalAndMayBeRepeated(t *testing.T) {
 	}
 }
 
-func TestOptionsThatCannotBeMeantAreRefused(t *testing.T) {
+func TestInvalidOptions(t *testing.T) {
 	for _, o := range []Options{{Instance: "a/b"}, {Instance: strings.Repeat("a", 65)}} {
 		_, err := Open(t.TempDir(), o)
 		wantFault(t, err, candor.CodeLedgerFailed)
@@ -362,7 +362,7 @@ func TestOptionsThatCannotBeMeantAreRefused(t *testing.T) {
 	}
 }
 
-func TestRecordTextKeepsWhatOlderEntriesSay(t *testing.T) {
+func TestRecordTextReadsOlderEntries(t *testing.T) {
 	var old, short RecordText
 	err := errors.Join(json.Unmarshal([]byte(`{"text":"x","bytes":9,"cut":true,"digest":"sha256:00"}`), &old), json.Unmarshal([]byte(`{"text":"abc"}`), &short))
 	if err != nil || old.Bytes != 9 || old.Digest != "sha256:00" || short.Bytes != 3 || short.Digest != "sha256:"+sumOf([]byte("abc")) {

@@ -20,7 +20,7 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/tree"
 )
 
-func TestTreeIsThatOfRFC6962(t *testing.T) {
+func TestTreeMatchesTlog(t *testing.T) {
 	var all tree.Tree
 	var hashes []tlog.Hash
 	reader := tlog.HashReaderFunc(func(at []int64) ([]tlog.Hash, error) {
@@ -52,9 +52,9 @@ func TestTreeIsThatOfRFC6962(t *testing.T) {
 	}
 }
 
-// TestCheckpointsComeWithinASecondAndToBothPlaces uses the fake clock of synctest, so that a busy machine makes no
+// TestCheckpointWithinOneSecondInBothFiles uses the fake clock of synctest, so that a busy machine makes no
 // difference.
-func TestCheckpointsComeWithinASecondAndToBothPlaces(t *testing.T) {
+func TestCheckpointWithinOneSecondInBothFiles(t *testing.T) {
 	t.Parallel()
 	dir, second := t.TempDir(), filepath.Join(t.TempDir(), "second", "checkpoints")
 	synctest.Test(t, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestCheckpointsComeWithinASecondAndToBothPlaces(t *testing.T) {
 	})
 }
 
-func TestACheckpointNeverRunsAheadOfTheDisk(t *testing.T) {
+func TestCheckpointCoversOnlySyncedEntries(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := newFaulty(t, dir)
@@ -102,7 +102,7 @@ func TestACheckpointNeverRunsAheadOfTheDisk(t *testing.T) {
 	closeTest(t, l)
 }
 
-func TestAFailingSecondPlaceIsReportedAndDoesNotStopTheLedger(t *testing.T) {
+func TestFailingWitnessCopyOnlyWarns(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "ledger")
 	second := newFaulty(t, t.TempDir())
@@ -125,7 +125,7 @@ func TestAFailingSecondPlaceIsReportedAndDoesNotStopTheLedger(t *testing.T) {
 	}
 }
 
-func TestKeysAreKeptAndRotated(t *testing.T) {
+func TestRotateKey(t *testing.T) {
 	dir := t.TempDir()
 	l := openTest(t, dir, Options{})
 	first := l.PublicKey()
@@ -151,7 +151,7 @@ func TestKeysAreKeptAndRotated(t *testing.T) {
 	}
 }
 
-func TestAPublicKeyFollowsFromItsSecret(t *testing.T) {
+func TestVerifierOfSigner(t *testing.T) {
 	secret, public, err := note.GenerateKey(rand.Reader, format.NoteKeyName)
 	if err != nil {
 		t.Fatal(err)
@@ -166,7 +166,7 @@ func TestAPublicKeyFollowsFromItsSecret(t *testing.T) {
 	}
 }
 
-func TestEqualArgumentsHaveEqualDigestsOnlyUnderOneKey(t *testing.T) {
+func TestArgumentDigestDependsOnKey(t *testing.T) {
 	digests := map[string]bool{}
 	for range 2 {
 		dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-var kills = flag.Int("kills", 40, "how many writers TestR1SigkillLosesNothing kills")
+var kills = flag.Int("kills", 12, "how many writers TestR1SigkillLosesNothing kills")
 
 // TestR1SigkillLosesNothing kills writers with 16 callers at random moments, and compares the receipts they printed
 // with the entries on the disk.

@@ -28,7 +28,7 @@ func fillSegments(t *testing.T, l *Ledger, n uint64) string {
 	return *l.writing.Load()
 }
 
-func TestSegmentsRotateUnderACheckpointOfTheirEnd(t *testing.T) {
+func TestRotationSignsCheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes})
 	chain := fillSegments(t, l, 4)
@@ -75,7 +75,7 @@ func TestSegmentsRotateByAge(t *testing.T) {
 	byHand(t, last.Chain, fileOf(t, dir, last.Chain, format.ClosedSegment(1)), fileOf(t, dir, last.Chain, format.ActiveSegment))
 }
 
-func TestClosedSegmentsAreCompressed(t *testing.T) {
+func TestCompressClosedSegments(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes, Compress: true})
@@ -92,7 +92,7 @@ func TestClosedSegmentsAreCompressed(t *testing.T) {
 	byHand(t, chain, append(all, fileOf(t, dir, chain, format.ActiveSegment)...))
 }
 
-func TestACrashWhileCompressingLosesNothing(t *testing.T) {
+func TestCrashDuringCompressionKeepsSegment(t *testing.T) {
 	dir := t.TempDir()
 	l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes})
 	chain := fillSegments(t, l, 1)
@@ -122,7 +122,7 @@ func TestACrashWhileCompressingLosesNothing(t *testing.T) {
 	}
 }
 
-func TestRetentionKeepsCheckpointsAndSaysWhatWent(t *testing.T) {
+func TestRetentionKeepsCheckpointsAndRecordsRemoval(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	old := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes})
@@ -171,7 +171,7 @@ func TestRetentionKeepsCheckpointsAndSaysWhatWent(t *testing.T) {
 	}
 }
 
-func TestRetentionByAgeNeverTakesTheSegmentBeingWritten(t *testing.T) {
+func TestRetentionByAgeKeepsActiveSegment(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes, RetainAge: time.Nanosecond})
@@ -188,7 +188,7 @@ func TestRetentionByAgeNeverTakesTheSegmentBeingWritten(t *testing.T) {
 	}
 }
 
-func TestLowSpaceIsWarnedOfOnce(t *testing.T) {
+func TestLowSpaceWarnsOnce(t *testing.T) {
 	warned := make(chan Warning, 8)
 	l := openTest(t, t.TempDir(), Options{LowSpaceBytes: 1 << 62, OnWarning: func(w Warning) { warned <- w }})
 	appendN(t, l, 50)

@@ -59,8 +59,8 @@ func withoutCheckpoints(t *testing.T, dir string, drop int64) {
 	}
 }
 
-// TestVerifyMissesACheckpointByTime removes an entry and all checkpoints, and hashes the other entries again.
-func TestVerifyMissesACheckpointByTime(t *testing.T) {
+// TestVerifyFindsMissingCheckpointByTime removes an entry and all checkpoints, and hashes the other entries again.
+func TestVerifyFindsMissingCheckpointByTime(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		step time.Duration
@@ -87,9 +87,9 @@ func TestVerifyMissesACheckpointByTime(t *testing.T) {
 	}
 }
 
-// TestCheckpointTimesCauseNoFalseAlarm writes ledgers with clocks that move in various ways, and verifies them after
+// TestVerifyAcceptsAllCheckpointTimes writes ledgers with clocks that move in various ways, and verifies them after
 // each step as a killed writer would leave them.
-func TestCheckpointTimesCauseNoFalseAlarm(t *testing.T) {
+func TestVerifyAcceptsAllCheckpointTimes(t *testing.T) {
 	t.Parallel()
 	for name, steps := range map[string][]time.Duration{
 		"suspended":     {0, 8 * time.Hour, time.Millisecond, 8 * time.Hour},
@@ -112,9 +112,9 @@ func TestCheckpointTimesCauseNoFalseAlarm(t *testing.T) {
 	}
 }
 
-// TestSlowDiskCausesNoFalseAlarm advances the clock by half a minute with each sync, and with each write of a
+// TestVerifyAcceptsSlowDisk advances the clock by half a minute with each sync, and with each write of a
 // checkpoint.
-func TestSlowDiskCausesNoFalseAlarm(t *testing.T) {
+func TestVerifyAcceptsSlowDisk(t *testing.T) {
 	t.Parallel()
 	dir, clock := t.TempDir(), newTestClock()
 	s := ledger.NewFaulty(t, dir)
@@ -130,9 +130,9 @@ func TestSlowDiskCausesNoFalseAlarm(t *testing.T) {
 	reportOK(t, verifyDir(t, dir))
 }
 
-// TestSuspensionInsideABatchCausesNoFalseAlarm suspends the machine for five seconds at every second reading of the
+// TestVerifyAcceptsSuspensionDuringBatch suspends the machine for five seconds at every second reading of the
 // clock.
-func TestSuspensionInsideABatchCausesNoFalseAlarm(t *testing.T) {
+func TestVerifyAcceptsSuspensionDuringBatch(t *testing.T) {
 	t.Parallel()
 	for phase := range int64(2) {
 		dir, clock, looks := t.TempDir(), newTestClock(), atomic.Int64{}
@@ -152,9 +152,9 @@ func TestSuspensionInsideABatchCausesNoFalseAlarm(t *testing.T) {
 	}
 }
 
-// TestNoEntryWithoutTheCheckpointThatIsDue checks that while the checkpoint cannot be written, no entry is written
+// TestAppendFailsIfDueCheckpointFails checks that while the checkpoint cannot be written, no entry is written
 // more than a second later.
-func TestNoEntryWithoutTheCheckpointThatIsDue(t *testing.T) {
+func TestAppendFailsIfDueCheckpointFails(t *testing.T) {
 	t.Parallel()
 	dir, clock := t.TempDir(), newTestClock()
 	s := ledger.NewFaulty(t, dir)

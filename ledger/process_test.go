@@ -140,7 +140,7 @@ func TestK19KillLosesNoAcknowledgedEntry(t *testing.T) {
 	}
 }
 
-func TestAChainHasOneOpener(t *testing.T) {
+func TestChainLockExcludesSecondWriter(t *testing.T) {
 	dir := t.TempDir()
 	l := openTest(t, dir, Options{})
 	appendN(t, l, 3)

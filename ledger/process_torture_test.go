@@ -32,8 +32,8 @@ var roles = map[string]func(t *testing.T, dir string){
 	"full":   fullRole,
 }
 
-// TestAnotherProcess is not a test. It is the entry point of the processes that other tests start.
-func TestAnotherProcess(t *testing.T) {
+// TestChildProcess is not a test. It is the entry point of the processes that other tests start.
+func TestChildProcess(t *testing.T) {
 	if role := roles[os.Getenv(roleVariable)]; role != nil {
 		role(t, os.Getenv(dirVariable))
 	}
@@ -46,7 +46,7 @@ func process(t *testing.T, role, dir string, environment ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestAnotherProcess$", "-test.count=1")
+	cmd := exec.CommandContext(t.Context(), self, "-test.run=^TestChildProcess$", "-test.count=1")
 	cmd.Env = append(os.Environ(), append(environment, roleVariable+"="+role, dirVariable+"="+dir)...)
 	return cmd
 }

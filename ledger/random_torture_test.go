@@ -11,7 +11,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-var randomLives = flag.Int("lives", 300, "how many random lives TestUntouchedLedgersAlwaysVerify lives")
+var randomLives = flag.Int("lives", 100, "how many random lives TestUntouchedLedgersAlwaysVerify lives")
 
 // life is a random workload, determined by its seed.
 type life uint64

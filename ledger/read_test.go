@@ -13,8 +13,8 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// TestTailFollowsRotationAndNewChains follows the entries while chains are rotated, closed and begun.
-func TestTailFollowsRotationAndNewChains(t *testing.T) {
+// TestFollowRotationAndNewChains follows the entries while chains are rotated, closed and begun.
+func TestFollowRotationAndNewChains(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	l := mustOpen(t, dir, ledger.Options{MaxSegmentBytes: 4 << 10, Compress: true})
@@ -61,7 +61,7 @@ func TestTailFollowsRotationAndNewChains(t *testing.T) {
 	}
 }
 
-func TestLastEntriesComeFromTheEnd(t *testing.T) {
+func TestReadLastEntries(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	l := mustOpen(t, dir, ledger.Options{MaxSegmentBytes: 4 << 10})
@@ -90,7 +90,7 @@ func TestLastEntriesComeFromTheEnd(t *testing.T) {
 	}
 }
 
-func TestASegmentThatIsNoFileDoesNotHangAReader(t *testing.T) {
+func TestReaderSkipsSegmentThatIsNotAFile(t *testing.T) {
 	dir := t.TempDir()
 	l := mustOpen(t, dir, ledger.Options{})
 	last := appendSome(t, l, 0, 1)

@@ -60,7 +60,7 @@ func TestK17TornTailIsCutKeptAndRecorded(t *testing.T) {
 	whole := fileOf(t, path)
 	lines := bytes.SplitAfter(whole, []byte("\n"))
 	kept := len(whole) - len(lines[len(lines)-2])
-	step := sweep.Step(3, 37)
+	step := sweep.Step(11, 37)
 	for cut := len(whole) - 1; cut > kept; cut -= step {
 		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
 			t.Fatal(err)
@@ -94,7 +94,7 @@ func TestK17TornTailIsCutKeptAndRecorded(t *testing.T) {
 	}
 }
 
-func TestABatchWithAHoleIsATornTail(t *testing.T) {
+func TestVerifyAcceptsZeroedSectorsInLastBatch(t *testing.T) {
 	dir := t.TempDir()
 	chain := crash(t, dir, Options{}, func(l *Ledger) { appendN(t, l, 20) })
 	path := filepath.Join(dir, chain, format.ActiveSegment)
@@ -140,7 +140,7 @@ func TestR7DamageUnderACheckpointIsNotCut(t *testing.T) {
 	}
 }
 
-func TestAnUnfinishedEffectIsVisibleAfterACrash(t *testing.T) {
+func TestUnfinishedEffectIsRecordedAfterCrash(t *testing.T) {
 	dir := t.TempDir()
 	chain := crash(t, dir, Options{MaxSegmentBytes: minSegmentBytes}, func(l *Ledger) {
 		for _, tool := range []string{"finished", "unfinished"} {
@@ -166,7 +166,7 @@ func TestAnUnfinishedEffectIsVisibleAfterACrash(t *testing.T) {
 	}
 }
 
-func TestACompletionSurvivesACancelledCaller(t *testing.T) {
+func TestCompleteIgnoresCancelledContext(t *testing.T) {
 	l := openTest(t, t.TempDir(), Options{})
 	ctx, cancel := context.WithCancel(context.Background())
 	f, err := l.Reserve(ctx, Entry{Tool: "t"})
@@ -179,7 +179,7 @@ func TestACompletionSurvivesACancelledCaller(t *testing.T) {
 	}
 }
 
-func TestW18ACrashWhileASegmentBeginsIsRecovered(t *testing.T) {
+func TestW18CrashAtSegmentStartIsRecovered(t *testing.T) {
 	for name, leave := range map[string]func(path string) error{
 		"before it was made":           os.Remove,
 		"before its first line":        func(path string) error { return os.Truncate(path, 0) },
@@ -206,7 +206,7 @@ func TestW18ACrashWhileASegmentBeginsIsRecovered(t *testing.T) {
 	}
 }
 
-func TestEveryChainIsNamedByALaterOne(t *testing.T) {
+func TestLaterChainNamesEveryChain(t *testing.T) {
 	dir := t.TempDir()
 	for range 4 {
 		l := openTest(t, dir, Options{})
@@ -226,7 +226,7 @@ func TestEveryChainIsNamedByALaterOne(t *testing.T) {
 	}
 }
 
-func TestAStartDoesNotReadWhatIsKnown(t *testing.T) {
+func TestOpenDoesNotReadClosedChains(t *testing.T) {
 	dir := t.TempDir()
 	for range 3 {
 		l := openTest(t, dir, Options{})

@@ -21,7 +21,7 @@ func closedLedger(t *testing.T) (dir, second, chain string) {
 	return dir, second, ledger.ChainsOf(t, dir)[0]
 }
 
-func TestAFileOrLinkInPlaceOfAChain(t *testing.T) {
+func TestVerifyReportsFileOrLinkNamedLikeChain(t *testing.T) {
 	for name, put := range map[string]func(path string) error{
 		"file": func(path string) error { return os.WriteFile(path, nil, 0o600) },
 		"link": func(path string) error { return os.Symlink(".", path) },
@@ -43,7 +43,7 @@ func TestAFileOrLinkInPlaceOfAChain(t *testing.T) {
 	}
 }
 
-func TestVerifyWithoutALedger(t *testing.T) {
+func TestVerifyWithoutLedger(t *testing.T) {
 	if r, err := verify.Dir(context.Background(), t.TempDir(), verify.Options{}); err == nil {
 		t.Errorf("an empty folder: %+v", r)
 	}
@@ -67,7 +67,7 @@ func TestVerifyWithoutALedger(t *testing.T) {
 	}
 }
 
-func TestASpoiledSecondPlace(t *testing.T) {
+func TestVerifyReportsSpoiledWitnessCopy(t *testing.T) {
 	for name, data := range map[string]string{"emptied": "", "garbage": "garbage\n"} {
 		dir, second, _ := closedLedger(t)
 		r, err := verify.Dir(context.Background(), dir, verify.Options{})

@@ -38,7 +38,7 @@ func sessionEntry(id string, i int) ledger.Entry {
 	return e
 }
 
-func TestD11RootTellsUnknownFromNotFinalised(t *testing.T) {
+func TestD11RootOfUnknownAndOpenSession(t *testing.T) {
 	dir, ctx := t.TempDir(), context.Background()
 	l := mustOpen(t, dir, ledger.Options{})
 	defer mustClose(t, l)
@@ -134,9 +134,9 @@ func (d dying) Append(ctx context.Context, e ledger.Entry) (ledger.Receipt, erro
 	return ledger.Receipt{}, errors.New("killed")
 }
 
-// TestD16ARestartInTheMiddleOfFinaliseLeavesNoHalfState checks that a session is either open or finalised after a
+// TestD16RestartDuringFinalise checks that a session is either open or finalised after a
 // kill before or after the entry.
-func TestD16ARestartInTheMiddleOfFinaliseLeavesNoHalfState(t *testing.T) {
+func TestD16RestartDuringFinalise(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	for _, after := range []bool{false, true} {

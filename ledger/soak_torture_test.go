@@ -10,7 +10,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-var soak = flag.Int("soak", 20_000, "how many entries TestSoakLeaksNothing appends")
+var soak = flag.Int("soak", 6_000, "how many entries TestSoakLeaksNothing appends")
 
 // footprint is the resource use of the process.
 type footprint struct {

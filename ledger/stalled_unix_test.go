@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// TestASecondPlaceThatBlocks checks that a pipe that is never read, and a file whose writes never return, block
+// TestBlockingWitnessCopyDoesNotDelay checks that a pipe that is never read, and a file whose writes never return, block
 // neither Append nor Close.
-func TestASecondPlaceThatBlocks(t *testing.T) {
+func TestBlockingWitnessCopyDoesNotDelay(t *testing.T) {
 	t.Run("pipe", func(t *testing.T) {
 		base := t.TempDir()
 		second := filepath.Join(base, "second")

@@ -87,8 +87,8 @@ func verifyDir(t testing.TB, dir string, second ...string) verify.Report {
 	return r
 }
 
-// TestK16WhatTheWriterWritesVerifies verifies a ledger after rotation, compression, kills, recovery and retention.
-func TestK16WhatTheWriterWritesVerifies(t *testing.T) {
+// TestK16WrittenLedgerVerifies verifies a ledger after rotation, compression, kills, recovery and retention.
+func TestK16WrittenLedgerVerifies(t *testing.T) {
 	dir, second := t.TempDir(), filepath.Join(t.TempDir(), "second")
 	o := ledger.Options{Instance: "real", WitnessCopy: second, MaxSegmentBytes: 8 << 10}
 	l := mustOpen(t, dir, o)
@@ -141,17 +141,13 @@ func tear(t testing.TB, dir string) {
 	}
 }
 
-func TestWhatRetentionLeavesVerifies(t *testing.T) {
+func TestVerifyAfterRetention(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	o := ledger.Options{MaxSegmentBytes: 4 << 10, RetainBytes: 16 << 10, Compress: true}
-	rounds := 40
-	if testing.Short() {
-		rounds = 15
-	}
 	for range 3 {
 		l := mustOpen(t, dir, o)
-		for i := range rounds {
+		for i := range 15 {
 			appendSome(t, l, i, 10)
 			l.RunUpkeep()
 			if i%10 == 0 {
@@ -189,8 +185,8 @@ func TestWhatRetentionLeavesVerifies(t *testing.T) {
 	}
 }
 
-// TestAWriterAtWorkCausesNoFalseAlarm verifies a ledger repeatedly while two writers with four callers each append to it.
-func TestAWriterAtWorkCausesNoFalseAlarm(t *testing.T) {
+// TestVerifyDuringWrites verifies a ledger repeatedly while two writers with four callers each append to it.
+func TestVerifyDuringWrites(t *testing.T) {
 	t.Parallel()
 	dir, second := t.TempDir(), filepath.Join(t.TempDir(), "second")
 	ctx, cancel := context.WithCancel(context.Background())
@@ -227,7 +223,7 @@ func TestAWriterAtWorkCausesNoFalseAlarm(t *testing.T) {
 	}
 	<-started
 	<-started
-	rounds := 40
+	rounds := 12
 	if testing.Short() {
 		rounds = 5
 	}

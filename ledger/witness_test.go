@@ -22,9 +22,9 @@ func openSmall(t *testing.T, dir, place string, clock *testClock) *ledger.Ledger
 	return l
 }
 
-// TestOwnSecondPlaceStaysSmall writes many checkpoints while another writer and a verifier run. The file holds the
+// TestOwnWitnessCopyStaysSmall writes many checkpoints while another writer and a verifier run. The file holds the
 // newest checkpoint of each chain, and still shows truncation.
-func TestOwnSecondPlaceStaysSmall(t *testing.T) {
+func TestOwnWitnessCopyStaysSmall(t *testing.T) {
 	t.Parallel()
 	dir, place, clock := t.TempDir(), filepath.Join(t.TempDir(), "checkpoints"), newTestClock()
 	const each = 60
@@ -69,9 +69,9 @@ func TestOwnSecondPlaceStaysSmall(t *testing.T) {
 	reportDamage(t, verifyDir(t, dir, place), verify.KindTruncated, chain, each+1)
 }
 
-// TestSharedSecondPlaceIsOnlyAppendedTo checks that a shared file is never rewritten: other ledgers may write to it,
+// TestSharedWitnessCopyIsOnlyAppendedTo checks that a shared file is never rewritten: other ledgers may write to it,
 // or the operator may have made it append-only.
-func TestSharedSecondPlaceIsOnlyAppendedTo(t *testing.T) {
+func TestSharedWitnessCopyIsOnlyAppendedTo(t *testing.T) {
 	t.Parallel()
 	dir, place, clock := t.TempDir(), filepath.Join(t.TempDir(), "checkpoints"), newTestClock()
 	l := mustOpen(t, dir, ledger.Options{Clock: clock.now, WitnessCopy: place})

@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-func TestTheSwitchTakesItsDocumentedValuesOnly(t *testing.T) {
+func TestFromEnvSwitchValues(t *testing.T) {
 	for value, want := range map[string]bool{
 		"1": true, "true": true, "TRUE": true, "Yes": true, "on": true, " 1 ": true,
 		"": false, "0": false, "false": false, "No": false, "OFF": false,
@@ -29,7 +29,7 @@ func TestTheSwitchTakesItsDocumentedValuesOnly(t *testing.T) {
 	}
 }
 
-func TestABadSampleFailsAtStartAndNamesTheForms(t *testing.T) {
+func TestParseSampleErrorListsForms(t *testing.T) {
 	for _, value := range []string{
 		"0", "-1", "abc", "1.5", "99999999999999999999", "1000000001", "bucket", "bucket:", "bucket:/", "bucket:5", "bucket:0/5",
 		"bucket:5/0", "bucket:-1/5", "bucket:5/-1", "bucket:NaN/5", "bucket:Inf/5", "bucket:1e300/5", "bucket:1/9999999999",
@@ -48,7 +48,7 @@ func TestABadSampleFailsAtStartAndNamesTheForms(t *testing.T) {
 	}
 }
 
-func TestSettingsReachTheOptions(t *testing.T) {
+func TestFromEnv(t *testing.T) {
 	set := env{meter.EnvMetrics: "on", meter.EnvSample: " bucket:0.5/3 ", meter.EnvFile: "last.json"}
 	got, on, err := meter.FromEnv(set.get)
 	want := meter.Options{Sample: meter.Sample{Rate: 0.5, Burst: 3}, File: "last.json"}
@@ -61,7 +61,7 @@ func TestSettingsReachTheOptions(t *testing.T) {
 	}
 }
 
-func TestOptionsThatCannotBeMeantAreRefused(t *testing.T) {
+func TestInvalidOptions(t *testing.T) {
 	for _, bad := range []meter.Options{
 		{MaxTools: -1}, {MaxTools: 1 << 30}, {Sample: meter.Sample{Every: -1}}, {Sample: meter.Sample{Every: 2, Rate: 1, Burst: 1}},
 		{Sample: meter.Sample{Rate: 1}}, {File: "no such folder/last.json"},

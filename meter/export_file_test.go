@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/meter"
 )
 
-func TestCloseLeavesTheLastCountersInTheFile(t *testing.T) {
+func TestCloseWritesFile(t *testing.T) {
 	folder := t.TempDir()
 	file := filepath.Join(folder, "last.json")
 	m := newMeter(t, meter.Options{File: file})
@@ -38,7 +38,7 @@ func TestCloseLeavesTheLastCountersInTheFile(t *testing.T) {
 	}
 }
 
-func TestAFileThatCannotBeWrittenIsAnErrorAndLeavesNothing(t *testing.T) {
+func TestWriteFileErrorLeavesNoFile(t *testing.T) {
 	folder := t.TempDir()
 	m := newMeter(t, meter.Options{File: filepath.Join(folder, "taken")})
 	if err := os.MkdirAll(filepath.Join(folder, "taken", "full"), 0o700); err != nil {
@@ -63,7 +63,7 @@ func TestAFileThatCannotBeWrittenIsAnErrorAndLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestLifetimeIsWhatWasRecordedAndWhatCameSince(t *testing.T) {
+func TestRestoreLifetime(t *testing.T) {
 	m := newMeter(t, meter.Options{})
 	if m.Stats().Lifetime != nil {
 		t.Error("there is a lifetime without a Restore")
@@ -97,7 +97,7 @@ func TestLifetimeIsWhatWasRecordedAndWhatCameSince(t *testing.T) {
 	}
 }
 
-func TestANilMeterCountsNothing(t *testing.T) {
+func TestNilMeterCountsNothing(t *testing.T) {
 	var m *meter.Meter
 	m.Count(nil, "tool")
 	m.CountSuppressed()

@@ -16,7 +16,7 @@ import (
 
 const manyNames = 100_000
 
-func TestToolsThatAreOnlySeenGetABoundedNumberOfLabels(t *testing.T) {
+func TestSeenToolsLimitLabels(t *testing.T) {
 	m := newMeter(t, meter.Options{})
 	for i := range manyNames {
 		m.Count(failure(candor.CodeToolNotFound, "made-up-"+strconv.Itoa(i)), "protocol")
@@ -33,7 +33,7 @@ func TestToolsThatAreOnlySeenGetABoundedNumberOfLabels(t *testing.T) {
 	}
 }
 
-func TestAnnouncedToolsGetABoundedNumberOfLabels(t *testing.T) {
+func TestSetToolsLimitsLabels(t *testing.T) {
 	m := newMeter(t, meter.Options{MaxTools: 50})
 	names := make([]string, manyNames)
 	for i := range names {
@@ -51,7 +51,7 @@ func TestAnnouncedToolsGetABoundedNumberOfLabels(t *testing.T) {
 }
 
 // A peer that calls tools that do not exist must not use up the labels of real tools, whether it does so before or after they are listed.
-func TestMadeUpNamesDoNotTakeTheLabelsOfRealTools(t *testing.T) {
+func TestInventedNamesDoNotUseUpLabels(t *testing.T) {
 	m := newMeter(t, meter.Options{MaxTools: 3})
 	for i := range 10 {
 		m.Count(failure(candor.CodeToolNotFound, "early-"+strconv.Itoa(i)), "protocol")
@@ -72,7 +72,7 @@ func TestMadeUpNamesDoNotTakeTheLabelsOfRealTools(t *testing.T) {
 	}
 }
 
-func TestHostileToolNamesAreCleanedAndBounded(t *testing.T) {
+func TestHostileToolNames(t *testing.T) {
 	m := newMeter(t, meter.Options{})
 	hostile := []string{
 		strings.Repeat("x", 1<<20), "line\nbreak\r\x00\x1b[31m", "bad \xff utf-8", "\u202eright to left", `quote " and \ slash`,
@@ -92,7 +92,7 @@ func TestHostileToolNamesAreCleanedAndBounded(t *testing.T) {
 	}
 }
 
-func TestToolsWithTheNamesOfSpareLabelsShareThem(t *testing.T) {
+func TestToolsNamedOtherAndNone(t *testing.T) {
 	m := newMeter(t, meter.Options{})
 	m.SetTools(meter.Other, meter.None, "")
 	for _, name := range []string{meter.Other, meter.None, ""} {
@@ -105,7 +105,7 @@ func TestToolsWithTheNamesOfSpareLabelsShareThem(t *testing.T) {
 	}
 }
 
-func TestEveryCodeIsCountedAsItself(t *testing.T) {
+func TestCountEveryCode(t *testing.T) {
 	m := newMeter(t, meter.Options{})
 	var all []candor.Code
 	for c := range candor.Codes() {
@@ -124,7 +124,7 @@ func TestEveryCodeIsCountedAsItself(t *testing.T) {
 	}
 }
 
-func TestTheVerdictsAreThoseOfTheContract(t *testing.T) {
+func TestVerdictNames(t *testing.T) {
 	m := newMeter(t, meter.Options{})
 	for _, v := range contract.Verdicts() {
 		m.Count(failure(candor.CodeInternalError, "t"), string(v))
@@ -140,7 +140,7 @@ func TestTheVerdictsAreThoseOfTheContract(t *testing.T) {
 	}
 }
 
-func TestCountingAllocatesNothing(t *testing.T) {
+func TestCountDoesNotAllocate(t *testing.T) {
 	known, unknown := failure(kg.Full, "kg/add"), failure(candor.CodeToolNotFound, "made-up")
 	for _, sample := range []meter.Sample{{}, {Every: 7}, {Rate: 1000, Burst: 10}} {
 		m := newMeter(t, meter.Options{Sample: sample})

@@ -25,7 +25,7 @@ func failure(code candor.Code, tool string) *candor.Error {
 	return candor.New(code, "", candor.WithTool(tool))
 }
 
-func TestStatsHaveTheShapeOfTheSeed(t *testing.T) {
+func TestStatsJSON(t *testing.T) {
 	m := newMeter(t, meter.Options{})
 	m.Count(failure(common.InvalidParams, "mb/read"), "protocol")
 	m.Count(failure(memorybank.FileNotFound, "mb/read"), "protocol")
@@ -46,7 +46,7 @@ func TestStatsHaveTheShapeOfTheSeed(t *testing.T) {
 	}
 }
 
-func TestEveryFailureIsCountedOnceUnder64Goroutines(t *testing.T) {
+func TestCountConcurrently(t *testing.T) {
 	const goroutines, rounds = 64, 2000
 	m := newMeter(t, meter.Options{MaxTools: 5})
 	tools := []string{"", "a", "b", "c", "d", "e", "f", "g"}
@@ -99,7 +99,7 @@ func TestEveryFailureIsCountedOnceUnder64Goroutines(t *testing.T) {
 	}
 }
 
-func TestStatsReadBackAsThemselves(t *testing.T) {
+func TestStatsRoundTrip(t *testing.T) {
 	m := newMeter(t, meter.Options{})
 	m.Count(failure(kg.Full, "kg/add"), "tool")
 	var back meter.Stats

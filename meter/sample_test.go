@@ -27,7 +27,7 @@ func orders() map[string][]string {
 	return out
 }
 
-func TestOneOfEveryNEstimatesWithinItsStatedError(t *testing.T) {
+func TestStrideErrorBound(t *testing.T) {
 	const seeds = 150
 	for order, tools := range orders() {
 		truth := map[string]float64{}
@@ -63,7 +63,7 @@ func TestOneOfEveryNEstimatesWithinItsStatedError(t *testing.T) {
 	}
 }
 
-func TestAKeyThatIsMissingWasBelowThreeN(t *testing.T) {
+func TestStrideMissesOnlyRareTools(t *testing.T) {
 	const n, seeds = 20, 2000
 	tools := make([]string, 3*n*n) // "rare" once per run, the case in which it is missed most often
 	for i := range tools {
@@ -108,7 +108,7 @@ func init() {
 	}
 }
 
-func TestABucketKeepsItsBurstAndThenItsRate(t *testing.T) {
+func TestBucketSampleLimits(t *testing.T) {
 	m := newMeter(t, meter.Options{Sample: meter.Sample{Rate: 10, Burst: 5}})
 	now := int64(0)
 	m.SetClock(func() int64 { return now })
@@ -142,7 +142,7 @@ func TestABucketKeepsItsBurstAndThenItsRate(t *testing.T) {
 	}
 }
 
-func TestBucketsKeepCodesExactAndToolsWithinTheStatedBound(t *testing.T) {
+func TestBucketSampleErrorBound(t *testing.T) {
 	const goroutines, rounds = 64, 500
 	m := newMeter(t, meter.Options{Sample: meter.Sample{Rate: 1000, Burst: 20}})
 	truth := map[string]uint64{}
@@ -182,7 +182,7 @@ func TestBucketsKeepCodesExactAndToolsWithinTheStatedBound(t *testing.T) {
 	}
 }
 
-func TestSampledStatsSayWhatIsEstimated(t *testing.T) {
+func TestSampledStatsNameEstimates(t *testing.T) {
 	for spelling, want := range map[string]string{
 		"100":          `"sample":{"method":"every","every":100,"estimated":["byTool"],"error":"the standard error`,
 		"bucket:10/50": `"sample":{"method":"bucket","rate":10,"burst":50,"estimated":["byTool"],"error":"a count is off by`,

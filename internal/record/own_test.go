@@ -11,9 +11,9 @@ import (
 	"github.com/candor-mcp/candor/internal/record"
 )
 
-// TestWhatTheServerKnowsBetterIsSent records an error in which the server itself reports that it could not record, and whether the
+// TestKnownEffectIsSent records an error in which the server itself reports that it could not record, and whether the
 // call took effect.
-func TestWhatTheServerKnowsBetterIsSent(t *testing.T) {
+func TestKnownEffectIsSent(t *testing.T) {
 	t.Parallel()
 	edge := record.Recorder{By: candor.PartyServer, Logger: slog.New(slog.DiscardHandler), Now: time.Now, Ref: func() string { return "r" }}
 	own := candor.New(candor.CodeLedgerFailed, "The action was done.", candor.WithOrigin(candor.PartyServer, false), candor.WithRef("r-1"))

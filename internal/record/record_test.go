@@ -49,7 +49,7 @@ func (s *story) failure(silent bool) record.Failure {
 	}
 }
 
-func TestAFailureIsRecordedBeforeItIsCounted(t *testing.T) {
+func TestRecordBeforeCount(t *testing.T) {
 	attempt := new(story).failure(false)
 	attempt.Attempt = true
 	for name, row := range map[string]struct {
@@ -70,7 +70,7 @@ func TestAFailureIsRecordedBeforeItIsCounted(t *testing.T) {
 	}
 }
 
-func TestAClientThatLeavesDuringTheRecordIsNotTold(t *testing.T) {
+func TestRecordCountsSuppressedIfClientLeaves(t *testing.T) {
 	s := &story{}
 	f := s.failure(false)
 	f.ClientGone = new(atomic.Bool)
@@ -82,7 +82,7 @@ func TestAClientThatLeavesDuringTheRecordIsNotTold(t *testing.T) {
 	}
 }
 
-func TestAFailureOfACallerWhoIsGoneIsRecorded(t *testing.T) {
+func TestRecordIgnoresCancelledContext(t *testing.T) {
 	s := &story{}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -91,7 +91,7 @@ func TestAFailureOfACallerWhoIsGoneIsRecorded(t *testing.T) {
 	}
 }
 
-func TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone(t *testing.T) {
+func TestUnrecordedFailureClaimsNoEffect(t *testing.T) {
 	for name, row := range map[string]struct {
 		refuse error
 		code   candor.Code
@@ -122,7 +122,7 @@ func TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone(t *testing.T
 	}
 }
 
-func TestAStampKeepsWhatTheAuthorSaidUnlessTheEdgeIsSure(t *testing.T) {
+func TestStampOverwritesOnlyForTrustedSite(t *testing.T) {
 	edge := new(story).edge()
 	bare := candor.New(candor.CodeNotFound, "")
 	said := bare.With(candor.WithRef("theirs"), candor.WithTime(noon.Add(-time.Hour)), candor.WithTool("write"), candor.WithSession("s9", "admin", "/w"))

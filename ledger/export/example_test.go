@@ -6,13 +6,13 @@ import (
 	"os"
 	"strings"
 
-	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/testing/sampleledger"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/ledger/export"
 )
 
 func ExampleWrite() {
-	dir, _, _ := sample()
+	dir, _, _ := sampleledger.New()
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
 	r, err := ledger.OpenReader(dir)
 	if err != nil {
@@ -30,7 +30,7 @@ func ExampleWrite() {
 }
 
 func ExampleCount() {
-	dir, _, _ := sample()
+	dir, _, _ := sampleledger.New()
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
 	r, err := ledger.OpenReader(dir)
 	if err != nil {
@@ -50,26 +50,4 @@ func ExampleCount() {
 	// Output:
 	// TIMEOUT 2
 	// NOT_FOUND 1
-}
-
-// sample returns the folder of a closed ledger with three failures, the receipt of the last one, and the public key.
-func sample() (dir string, last ledger.Receipt, key string) {
-	dir, err := os.MkdirTemp("", "ledger")
-	if err != nil {
-		panic(err)
-	}
-	l, err := ledger.Open(dir, ledger.Options{})
-	if err != nil {
-		panic(err)
-	}
-	for _, code := range []candor.Code{candor.CodeTimeout, candor.CodeNotFound, candor.CodeTimeout} {
-		if last, err = l.Append(context.Background(), ledger.EntryOf(candor.ToolFailure(code, "fetch", ""))); err != nil {
-			panic(err)
-		}
-	}
-	key = l.PublicKey()
-	if err := l.Close(); err != nil {
-		panic(err)
-	}
-	return dir, last, key
 }

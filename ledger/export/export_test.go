@@ -12,8 +12,8 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// TestExportsHoldEveryEntry exports each format from a folder that is also damaged.
-func TestExportsHoldEveryEntry(t *testing.T) {
+// TestWriteExportsEveryEntry exports each format from a folder that is also damaged.
+func TestWriteExportsEveryEntry(t *testing.T) {
 	forged := forge.Sample(t)
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, forged.FS()); err != nil {

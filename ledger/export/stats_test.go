@@ -7,9 +7,9 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// TestCountTellsSuspectedFailuresApart checks that a failure that was passed on as a success is also counted as
+// TestCountSuspected checks that a failure that was passed on as a success is also counted as
 // suspected.
-func TestCountTellsSuspectedFailuresApart(t *testing.T) {
+func TestCountSuspected(t *testing.T) {
 	dir := t.TempDir()
 	l, err := ledger.Open(dir, ledger.Options{})
 	if err != nil {

@@ -7,13 +7,12 @@ import (
 	"os"
 	"strings"
 
-	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/internal/testing/sampleledger"
 	"github.com/candor-mcp/candor/ledger/proof"
 )
 
 func Example() {
-	dir, last, key := sample()
+	dir, last, key := sampleledger.New()
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
 
 	// The owner of the ledger makes the proof and sends it as JSON.
@@ -41,7 +40,7 @@ func Example() {
 
 // The entry of a proof is changed. Check returns an error.
 func ExampleCheck() {
-	dir, last, key := sample()
+	dir, last, key := sampleledger.New()
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
 	p, err := proof.Make(context.Background(), dir, last, proof.Options{})
 	if err != nil {
@@ -52,26 +51,4 @@ func ExampleCheck() {
 	_, err = proof.Check(p, key)
 	fmt.Println(err)
 	// Output: the entry has a hash that does not match its bytes
-}
-
-// sample returns the folder of a closed ledger with three failures, the receipt of the last one, and the public key.
-func sample() (dir string, last ledger.Receipt, key string) {
-	dir, err := os.MkdirTemp("", "ledger")
-	if err != nil {
-		panic(err)
-	}
-	l, err := ledger.Open(dir, ledger.Options{})
-	if err != nil {
-		panic(err)
-	}
-	for _, code := range []candor.Code{candor.CodeTimeout, candor.CodeNotFound, candor.CodeTimeout} {
-		if last, err = l.Append(context.Background(), ledger.EntryOf(candor.ToolFailure(code, "fetch", ""))); err != nil {
-			panic(err)
-		}
-	}
-	key = l.PublicKey()
-	if err := l.Close(); err != nil {
-		panic(err)
-	}
-	return dir, last, key
 }

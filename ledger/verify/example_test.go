@@ -7,13 +7,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/internal/testing/sampleledger"
 	"github.com/candor-mcp/candor/ledger/verify"
 )
 
 func ExampleDir() {
-	dir, _, _ := sample()
+	dir, _, _ := sampleledger.New()
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
 
 	report, err := verify.Dir(context.Background(), dir, verify.Options{})
@@ -23,7 +22,7 @@ func ExampleDir() {
 
 // An entry is changed on the disk. The report names it.
 func ExampleDir_damage() {
-	dir, last, key := sample()
+	dir, last, key := sampleledger.New()
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
 	file := filepath.Join(dir, last.Chain, "audit-log.jsonl")
 	data, err := os.ReadFile(file)
@@ -46,26 +45,4 @@ func ExampleDir_damage() {
 		fmt.Println(report.OK, d.Kind, d.Seq)
 	}
 	// Output: false bad-hash 3
-}
-
-// sample returns the folder of a closed ledger with three failures, the receipt of the last one, and the public key.
-func sample() (dir string, last ledger.Receipt, key string) {
-	dir, err := os.MkdirTemp("", "ledger")
-	if err != nil {
-		panic(err)
-	}
-	l, err := ledger.Open(dir, ledger.Options{})
-	if err != nil {
-		panic(err)
-	}
-	for _, code := range []candor.Code{candor.CodeTimeout, candor.CodeNotFound, candor.CodeTimeout} {
-		if last, err = l.Append(context.Background(), ledger.EntryOf(candor.ToolFailure(code, "fetch", ""))); err != nil {
-			panic(err)
-		}
-	}
-	key = l.PublicKey()
-	if err := l.Close(); err != nil {
-		panic(err)
-	}
-	return dir, last, key
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
-// TestUnsignedExcuses checks that entries that no checkpoint covers do not excuse damage to another chain, because
+// TestVerifyIgnoresUnsignedExcuses checks that entries that no checkpoint covers do not excuse damage to another chain, because
 // they can be written without the key.
-func TestUnsignedExcuses(t *testing.T) {
+func TestVerifyIgnoresUnsignedExcuses(t *testing.T) {
 	excuses := map[string]func(a *forge.Chain) string{
 		"poisoned at 0": func(a *forge.Chain) string {
 			return fmt.Sprintf(`,"data":{"chain":"%s","size":0,"poisoned":true}`, a.Name)

@@ -29,7 +29,7 @@ func wantDamage(t *testing.T, r Report, kind Kind, chain string, seq uint64) {
 	}
 }
 
-func TestK16AnUntouchedLedgerVerifies(t *testing.T) {
+func TestK16UntouchedLedgerVerifies(t *testing.T) {
 	f := forge.Sample(t)
 	for _, second := range []bool{false, true} {
 		r := verifyFiles(t, f.FS(), second)
@@ -107,7 +107,7 @@ func TestK16EveryKindOfEditNamesItsEntry(t *testing.T) {
 	}
 }
 
-func TestTimeThatRunsBackwardsIsFound(t *testing.T) {
+func TestVerifyReportsTimeBackwards(t *testing.T) {
 	f := forge.New(t)
 	a := f.Chain()
 	a.Fail(3)
@@ -116,7 +116,7 @@ func TestTimeThatRunsBackwardsIsFound(t *testing.T) {
 	wantDamage(t, verifyFiles(t, f.FS(), false), KindTimeBackwards, a.Name, 5)
 }
 
-func TestR6ADroppedSegmentIsFound(t *testing.T) {
+func TestR6DroppedSegmentIsFound(t *testing.T) {
 	f := forge.Sample(t)
 	a := f.Chains[0]
 	counts := []uint64{1}
@@ -133,7 +133,7 @@ func TestR6ADroppedSegmentIsFound(t *testing.T) {
 	wantDamage(t, verifyFiles(t, files, false), KindTruncated, a.Name, counts[2])
 }
 
-func TestR6RollbackIsFoundAgainstTheSecondPlace(t *testing.T) {
+func TestR6RollbackIsFoundByWitnessCopy(t *testing.T) {
 	f := forge.Sample(t)
 	old := f.FS()
 	b := f.Chains[1]
@@ -154,7 +154,7 @@ func TestR6RollbackIsFoundAgainstTheSecondPlace(t *testing.T) {
 	wantOK(t, verifyFiles(t, old, false)) // without the witness copy the old state looks valid
 }
 
-func TestR6AMissingChainIsFound(t *testing.T) {
+func TestR6MissingChainIsFound(t *testing.T) {
 	f := forge.Sample(t)
 	files := f.FS()
 	for name := range files {
@@ -165,7 +165,7 @@ func TestR6AMissingChainIsFound(t *testing.T) {
 	wantDamage(t, verifyFiles(t, files, false), KindMissingChain, f.Chains[1].Name, 0)
 }
 
-func TestAnotherChainVouchesForTheTail(t *testing.T) {
+func TestTruncationFoundByOtherChain(t *testing.T) {
 	f := forge.Sample(t)
 	b := f.Chains[1] // killed with three entries after its last checkpoint, which the next chain has recorded
 	r := edit(t, f, b.Name+"/audit-log.jsonl", func(data []byte) []byte {
@@ -175,7 +175,7 @@ func TestAnotherChainVouchesForTheTail(t *testing.T) {
 	wantDamage(t, r, KindTruncated, b.Name, uint64(b.Seq))
 }
 
-func TestD10DeletingTheLastEntryIsFound(t *testing.T) {
+func TestD10DeletedLastEntryIsFound(t *testing.T) {
 	f := forge.New(t)
 	a := f.Chain()
 	a.Fail(4)
@@ -187,7 +187,7 @@ func TestD10DeletingTheLastEntryIsFound(t *testing.T) {
 	wantDamage(t, r, KindTruncated, a.Name, 5)
 }
 
-func TestKeysDecideWhatIsBelieved(t *testing.T) {
+func TestVerifyTrustsGivenKeys(t *testing.T) {
 	f, other := forge.Sample(t), forge.New(t)
 	other.Public = "candor-ledger+7d3e1f7a+AXz6cB7Ex5kx0aWHn6cG4yGkcM1f6+0XbC6xXr2L0H4S"
 	files := f.FS()

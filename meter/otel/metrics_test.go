@@ -13,7 +13,7 @@ import (
 	meterotel "github.com/candor-mcp/candor/meter/otel"
 )
 
-func TestEachCollectionReadsTheCountersOfTheMeter(t *testing.T) {
+func TestCollectReadsMeter(t *testing.T) {
 	m, err := meter.New(meter.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ func recorded() (*meterotel.Tracer, *tracetest.InMemoryExporter, trace.Tracer) {
 	return meterotel.NewTracer(provider), exporter, provider.Tracer("test")
 }
 
-func TestAFailedCallIsAServerSpanThatSaysWhatWasSent(t *testing.T) {
+func TestFailedCallSpan(t *testing.T) {
 	tracer, exporter, _ := recorded()
 	_, end := tracer.StartCall(t.Context(), "tools/call", "kg/add", nil)
 	sent := candor.New(kg.Full, "The graph is full.", candor.WithRef("r-1"))
@@ -53,7 +53,7 @@ func TestAFailedCallIsAServerSpanThatSaysWhatWasSent(t *testing.T) {
 	})
 }
 
-func TestACallThatWorkedHasNoErrorOnItsSpan(t *testing.T) {
+func TestSuccessfulCallSpanHasNoError(t *testing.T) {
 	tracer, exporter, _ := recorded()
 	_, end := tracer.StartCall(t.Context(), "tools/list", "", nil)
 	end(nil)
@@ -70,7 +70,7 @@ const (
 	traceparent = "00-" + traceID + "-" + parentID + "-01"
 )
 
-func TestASpanContinuesTheTraceOfTheRequest(t *testing.T) {
+func TestSpanContinuesTraceOfRequest(t *testing.T) {
 	tracer, exporter, _ := recorded()
 	ctx, end := tracer.StartCall(t.Context(), "tools/call", "a", map[string]any{
 		"traceparent": traceparent, "tracestate": "rojo=1", "baggage": "user=alice",
@@ -94,7 +94,7 @@ func TestASpanContinuesTheTraceOfTheRequest(t *testing.T) {
 	}
 }
 
-func TestTheSpanOfTheTransportIsLinkedOrTheParent(t *testing.T) {
+func TestTransportSpanIsLinkOrParent(t *testing.T) {
 	tracer, exporter, http := recorded()
 	ctx, transport := http.Start(t.Context(), "POST /mcp")
 	_, end := tracer.StartCall(ctx, "ping", "", map[string]any{"traceparent": traceparent})
@@ -113,7 +113,7 @@ func TestTheSpanOfTheTransportIsLinkedOrTheParent(t *testing.T) {
 	}
 }
 
-func TestHostileMetaStartsAFreshTrace(t *testing.T) {
+func TestHostileMetaStartsNewTrace(t *testing.T) {
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { t.Errorf("a peer can write to the log: %v", err) }))
 	t.Cleanup(func() { otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {})) })
 	for _, bad := range []any{
@@ -129,7 +129,7 @@ func TestHostileMetaStartsAFreshTrace(t *testing.T) {
 	}
 }
 
-func TestTraceStateBeyondTheBoundIsLeftOut(t *testing.T) {
+func TestLongTraceStateIsIgnored(t *testing.T) {
 	tracer, exporter, _ := recorded()
 	var members []string
 	for i := range 32 { // each is valid, and so is the combination
@@ -145,7 +145,7 @@ func TestTraceStateBeyondTheBoundIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestMadeUpNamesStayOutOfSpanNames(t *testing.T) {
+func TestInventedNamesAreNotSpanNames(t *testing.T) {
 	tracer, exporter, _ := recorded()
 	long := strings.Repeat("x", 1<<20)
 	_, end := tracer.StartCall(t.Context(), "tools/call", "no\nsuch"+long, nil)

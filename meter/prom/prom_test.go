@@ -40,7 +40,7 @@ func counted(t *testing.T) *meter.Meter {
 	return m
 }
 
-func TestTextIsWhatPrometheusExpects(t *testing.T) {
+func TestTextFormat(t *testing.T) {
 	got, err := prom.Text(counted(t))
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestTextIsWhatPrometheusExpects(t *testing.T) {
 	}
 }
 
-func TestHostileLabelsComeBackFromTheParser(t *testing.T) {
+func TestHostileLabelsParse(t *testing.T) {
 	text, err := prom.Text(counted(t))
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestHostileLabelsComeBackFromTheParser(t *testing.T) {
 }
 
 // The root package removes line ends from names, so they do not reach a label. This tests the escaping in case that changes.
-func TestNoToolNameBreaksTheText(t *testing.T) {
+func TestTextWithAnyToolName(t *testing.T) {
 	m := counted(t)
 	for _, name := range []string{"line\nmcp_errors_total 99\n", "\xff\xfe", "\u2028", `\`, `"`, `"} 7`, strings.Repeat("é", 4000)} {
 		m.Count(candor.New(candor.CodeInternalError, "", candor.WithTool(name)), "tool")
@@ -117,7 +117,7 @@ func TestNoToolNameBreaksTheText(t *testing.T) {
 	}
 }
 
-func TestTextAndBodyAreTheSame(t *testing.T) {
+func TestHandlerServesText(t *testing.T) {
 	m := counted(t)
 	server := httptest.NewServer(prom.Handler(m))
 	defer server.Close()
@@ -148,7 +148,7 @@ func TestTextAndBodyAreTheSame(t *testing.T) {
 	}
 }
 
-func TestScrapingTwiceCountsNothingTwice(t *testing.T) {
+func TestScrapeTwice(t *testing.T) {
 	m := counted(t)
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(prom.NewCollector(m))
@@ -168,7 +168,7 @@ func TestScrapingTwiceCountsNothingTwice(t *testing.T) {
 	}
 }
 
-func TestANilMeterIsAtZero(t *testing.T) {
+func TestNilMeterExportsZero(t *testing.T) {
 	text, err := prom.Text(nil)
 	if err != nil || !strings.Contains(text, "\nmcp_errors_total 0\n") {
 		t.Errorf("text is %q, %v", text, err)

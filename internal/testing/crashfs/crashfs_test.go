@@ -74,7 +74,7 @@ func survivors(t *testing.T, f *crashfs.FS, name string) map[string]int {
 	return seen
 }
 
-func TestSyncedBytesWithASyncedNameAlwaysSurvive(t *testing.T) {
+func TestSyncedFilesSurvive(t *testing.T) {
 	f := crashfs.New()
 	want := bytes.Repeat([]byte("a"), 3*crashfs.Sector+7)
 	put(t, f, "a", want)
@@ -83,7 +83,7 @@ func TestSyncedBytesWithASyncedNameAlwaysSurvive(t *testing.T) {
 	}
 }
 
-func TestUnsyncedNamesMaySurviveOrNot(t *testing.T) {
+func TestUnsyncedNamesMaySurvive(t *testing.T) {
 	f := crashfs.New()
 	h, err := f.Create("a", 0o600)
 	must(t, err)
@@ -96,7 +96,7 @@ func TestUnsyncedNamesMaySurviveOrNot(t *testing.T) {
 	}
 }
 
-func TestUnsyncedSectorsSurviveOneByOne(t *testing.T) {
+func TestUnsyncedSectorsSurviveSeparately(t *testing.T) {
 	f := crashfs.New()
 	h := put(t, f, "a", []byte("kept"))
 	_, err := h.Write(bytes.Repeat([]byte("n"), 3*crashfs.Sector))
@@ -121,7 +121,7 @@ func TestUnsyncedSectorsSurviveOneByOne(t *testing.T) {
 	}
 }
 
-func TestRenamesAndCreationsSurviveInAnyOrder(t *testing.T) {
+func TestRenamesSurviveInAnyOrder(t *testing.T) {
 	f := crashfs.New()
 	put(t, f, "active", []byte("old"))
 	must(t, f.Rename("active", "closed"))
@@ -146,7 +146,7 @@ func TestRenamesAndCreationsSurviveInAnyOrder(t *testing.T) {
 	}
 }
 
-func TestAFolderThatIsNotSyncedTakesItsFilesWithIt(t *testing.T) {
+func TestUnsyncedFolderLosesItsFiles(t *testing.T) {
 	f := crashfs.New()
 	must(t, f.MkdirAll("d/e", 0o700))
 	h, err := f.Create("d/e/a", 0o600)
@@ -165,7 +165,7 @@ func TestAFolderThatIsNotSyncedTakesItsFilesWithIt(t *testing.T) {
 	}
 }
 
-func TestAFailedSyncMakesTheCacheLie(t *testing.T) {
+func TestFailedSyncMayLoseData(t *testing.T) {
 	f := crashfs.New()
 	h := put(t, f, "a", nil)
 	_, err := h.Write([]byte("new"))
@@ -186,7 +186,7 @@ func TestAFailedSyncMakesTheCacheLie(t *testing.T) {
 	}
 }
 
-func TestAFailedSyncDirMakesTheCacheLie(t *testing.T) {
+func TestFailedSyncDirMayLoseNames(t *testing.T) {
 	f := crashfs.New()
 	h, err := f.Create("a", 0o600)
 	must(t, err)
@@ -205,7 +205,7 @@ func TestAFailedSyncDirMakesTheCacheLie(t *testing.T) {
 	}
 }
 
-func TestEveryFaultStrikesWhereItShould(t *testing.T) {
+func TestPlantedFaultsStrike(t *testing.T) {
 	script := func(f *crashfs.FS) (errs []error) {
 		note := func(err error) { errs = append(errs, err) }
 		note(f.MkdirAll("d", 0o700))
@@ -242,7 +242,7 @@ func TestEveryFaultStrikesWhereItShould(t *testing.T) {
 	}
 }
 
-func TestFaultsThatStay(t *testing.T) {
+func TestPermanentFaults(t *testing.T) {
 	f := crashfs.New()
 	h := put(t, f, "a", nil)
 	f.Plant(crashfs.FaultENOSPCStays, f.Ops())
@@ -258,7 +258,7 @@ func TestFaultsThatStay(t *testing.T) {
 	must(t, err)
 }
 
-func TestTheLimitHoldsAndReservedSpaceIsKept(t *testing.T) {
+func TestLimitAndReserve(t *testing.T) {
 	f := crashfs.New()
 	f.SetLimit(100)
 	a, err := f.Create("a", 0o600)
@@ -281,7 +281,7 @@ func TestTheLimitHoldsAndReservedSpaceIsKept(t *testing.T) {
 	}
 }
 
-func TestLocksBelongToTheFileAndEndWithTheProcess(t *testing.T) {
+func TestLocksBelongToFileAndProcess(t *testing.T) {
 	f := crashfs.New()
 	release, err := f.Lock("lock", []byte("me"))
 	must(t, err)
@@ -302,7 +302,7 @@ func TestLocksBelongToTheFileAndEndWithTheProcess(t *testing.T) {
 	}
 }
 
-func TestOneSeedGivesOneSurvivor(t *testing.T) {
+func TestCrashIsDeterministic(t *testing.T) {
 	f := crashfs.New()
 	for _, name := range []string{"a", "b", "c", "d"} {
 		h, err := f.Create(name, 0o600)
@@ -326,7 +326,7 @@ func TestOneSeedGivesOneSurvivor(t *testing.T) {
 	}
 }
 
-func TestTheViewIsAFileSystem(t *testing.T) {
+func TestViewIsFS(t *testing.T) {
 	f := crashfs.New()
 	must(t, f.MkdirAll("d", 0o700))
 	must(t, writeFile(f, "d/a", []byte("some text")))
@@ -334,7 +334,7 @@ func TestTheViewIsAFileSystem(t *testing.T) {
 	must(t, fstest.TestFS(f.View(), "d/a", "b"))
 }
 
-func TestAHookSeesEveryOperation(t *testing.T) {
+func TestAfterSeesEveryOperation(t *testing.T) {
 	f := crashfs.New()
 	var ops []crashfs.Op
 	f.After(func(index int, op crashfs.Op, cut func(*rand.Rand) *crashfs.FS) {

@@ -8,8 +8,8 @@ import (
 	"github.com/candor-mcp/candor/internal/testing/planted"
 )
 
-// TestASweepFindsEveryPieceThatIsLongEnough, or a secret could get out and nobody would see it.
-func TestASweepFindsEveryPieceThatIsLongEnough(t *testing.T) {
+// TestSweepFindsPieces checks that a piece of each kind of secret is found in a text.
+func TestSweepFindsPieces(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	sweep := planted.NewSweep()
 	var secrets []string

@@ -16,8 +16,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestTheChosenCallFailsAndNoOther runs a shell that creates files and makes one of the calls fail.
-func TestTheChosenCallFailsAndNoOther(t *testing.T) {
+// TestPlannedCallFails runs a shell that creates files and makes one of the calls fail.
+func TestPlannedCallFails(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
