@@ -212,16 +212,15 @@ func (c *chain) present() error {
 	if err == nil && c.segment.taken {
 		err = fmt.Errorf("%s/%s has %d bytes, want %d", c.name, format.ActiveSegment, size, c.segment.size)
 	}
+	if err == nil {
+		if size, err = c.notes.watch(); err == nil && size != c.notes.size {
+			err = fmt.Errorf("%s/%s has %d bytes, want %d", c.name, format.CheckpointsFile, size, c.notes.size)
+		}
+	}
+	if err == nil {
+		_, err = c.lock() // without the lock another writer would treat this chain as abandoned
+	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", errTaken, err)
-	}
-	if size, err = c.notes.watch(); err == nil && size != c.notes.size {
-		err = fmt.Errorf("%s/%s has %d bytes, want %d", c.name, format.CheckpointsFile, size, c.notes.size)
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", errTaken, err)
-	}
-	if _, err = c.lock(); err != nil { // without the lock another writer would treat this chain as abandoned
 		return fmt.Errorf("%w: %w", errTaken, err)
 	}
 	return nil

@@ -51,7 +51,9 @@ func recoverChain(s storage.Storage, chain string) (recoveredChain, error) {
 	}
 	covered, _ := lastCheckpoint(s, chain)
 	if bad != nil && (bad.proved || bad.seq <= covered) {
-		r.Damage = firstDamage(r.Damage, bad) // a damaged chain is not changed
+		if r.Damage == nil { // a damaged chain is not changed
+			r.Damage = &recoveredDamage{bad.seq, bad.kind}
+		}
 	} else if active {
 		if err := r.cutTail(s, bad); err != nil {
 			return recoveredChain{}, err
@@ -80,19 +82,12 @@ func (w *walk) lastSegment(s storage.Storage, r *recoveredChain, closed []segmen
 	}
 	inside, err := w.segment(s, closed[len(closed)-1].Name)
 	if inside != nil { // it was durable before it was closed, so a crash cannot have caused this
-		r.Damage = firstDamage(nil, inside)
+		r.Damage = &recoveredDamage{inside.seq, inside.kind}
 	}
 	if bad != nil {
 		bad.seq = w.at.seq() + 1
 	}
 	return bad, err
-}
-
-func firstDamage(known *recoveredDamage, bad *badLine) *recoveredDamage {
-	if known != nil {
-		return known
-	}
-	return &recoveredDamage{Seq: bad.seq, Kind: bad.kind}
 }
 
 // cutTail moves the remains of a crash after the last good line to the evidence, and makes the remaining entries durable.

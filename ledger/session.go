@@ -14,8 +14,8 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/dual"
+	"github.com/candor-mcp/candor/internal/filelock"
 	"github.com/candor-mcp/candor/ledger/internal/format"
-	"github.com/candor-mcp/candor/ledger/internal/storage"
 	"github.com/candor-mcp/candor/ledger/internal/tree"
 )
 
@@ -31,7 +31,6 @@ type Appender interface {
 // lock in the folder excludes other processes meanwhile. Sessions is safe for concurrent use.
 type Sessions struct {
 	to     Appender
-	store  *storage.Dir
 	reader *Reader
 
 	mu    sync.Mutex // guards the fields below
@@ -58,13 +57,7 @@ func OpenSessions(dir string, to Appender) (*Sessions, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := storage.Open(dir)
-	if err != nil {
-		return nil, errors.Join(err, reader.Close())
-	}
-	s := &Sessions{to: to, store: store, reader: reader, known: map[string]*session{}}
-	s.walk = newMerge(reader, ReadOptions{Follow: true})
-	return s, nil
+	return &Sessions{to: to, reader: reader, known: map[string]*session{}, walk: newMerge(reader, ReadOptions{Follow: true})}, nil
 }
 
 // Close closes the folder. It does not close the ledger.
@@ -72,7 +65,7 @@ func (s *Sessions) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.walk.close()
-	return errors.Join(s.reader.Close(), s.store.Close())
+	return s.reader.Close()
 }
 
 // Begin begins a session. It returns ERR_SESSION_EXISTS if the session already exists.
@@ -138,7 +131,10 @@ func (s *Sessions) Root(ctx context.Context, id string) (root tlog.Hash, count i
 func (s *Sessions) exclusively(ctx context.Context, act func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	release, err := s.lock(ctx)
+	lock, err := filelock.Wait(ctx, s.reader.root, sessionLock, sessionWait)
+	if errors.Is(err, filelock.ErrLocked) || err != nil && ctx.Err() != nil {
+		return candor.New(candor.CodeLedgerLocked, "Another process is beginning or finalising a session.", candor.WithCause(err))
+	}
 	if err != nil {
 		return err
 	}
@@ -146,24 +142,7 @@ func (s *Sessions) exclusively(ctx context.Context, act func() error) error {
 	if err == nil {
 		err = act()
 	}
-	return errors.Join(err, release())
-}
-
-// lock waits for the folder's session lock, for at most sessionWait.
-func (s *Sessions) lock(ctx context.Context) (release func() error, err error) {
-	ctx, cancel := context.WithTimeout(ctx, sessionWait)
-	defer cancel()
-	for {
-		release, err := s.store.Lock(sessionLock, nil)
-		if !errors.Is(err, storage.ErrLocked) {
-			return release, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, candor.New(candor.CodeLedgerLocked, "Another process is beginning or finalising a session.", candor.WithCause(ctx.Err()))
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
+	return errors.Join(err, lock.Close())
 }
 
 // refresh reads the entries that were written since the last refresh.

@@ -29,13 +29,6 @@ func (s *space) body(disk string) []byte {
 	}{disk, s.refused})
 }
 
-// reported records that the entry about available space is durable.
-func (s *space) reported() {
-	if s.back {
-		s.back, s.refused = false, 0
-	}
-}
-
 // fill counts n entries that were refused for lack of space. The first time, it records the full disk in the ledger,
 // using the reserved space.
 func (w *writer) fill(n int) {

@@ -146,8 +146,11 @@ func (w *writer) beginAfter(all []*found) error {
 	w.chain, w.pending, w.dirty, w.due = c, nil, false, false
 	w.beginning = true
 	err = w.introduce(all)
-	if err == nil && recoveredAny(all) {
-		err = w.signNow()
+	if err == nil && slices.ContainsFunc(all, func(f *found) bool { return f.recovery != nil }) {
+		// A verifier accepts only signed records about other chains, so they are signed before the end notes are written.
+		if err = w.sign(); err == nil {
+			err = w.syncNotes()
+		}
 	}
 	w.beginning = false
 	if err != nil {
@@ -167,19 +170,6 @@ func (w *writer) beginAfter(all []*found) error {
 		w.ledger.warner.warn(warningLowSpace, "no space could be kept back", err)
 	}
 	return nil
-}
-
-func recoveredAny(all []*found) bool {
-	return slices.ContainsFunc(all, func(f *found) bool { return f.recovery != nil })
-}
-
-// signNow signs the records of recovered chains before their end notes are written: a verifier accepts only signed
-// records about other chains.
-func (w *writer) signNow() error {
-	if err := w.sign(); err != nil {
-		return err
-	}
-	return w.syncNotes()
 }
 
 // erase removes a chain that could not be created completely.

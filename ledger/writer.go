@@ -62,7 +62,10 @@ type pendingNote struct {
 // handle makes a batch durable and answers its callers, or refuses it. If the batch is empty it writes only the
 // ledger's own entries.
 func (w *writer) handle(batch []*request) {
-	err := w.unreported(batch)
+	var err error
+	if len(batch) > 0 {
+		err = w.taken // a checkpoint found the change before a call did, and the next caller must receive the error
+	}
 	if err == nil {
 		err = w.prepare(len(batch))
 	}
@@ -72,15 +75,6 @@ func (w *writer) handle(batch []*request) {
 	if err != nil {
 		w.refuse(batch, err)
 	}
-}
-
-// unreported returns the error of a checkpoint that found files of the chain removed or changed, so that the next
-// caller receives it. Otherwise the error would be lost whenever a checkpoint finds the change before a call does.
-func (w *writer) unreported(batch []*request) error {
-	if len(batch) == 0 {
-		return nil
-	}
-	return w.taken
 }
 
 // prepare makes the chain ready for n more entries.
@@ -192,7 +186,9 @@ func (w *writer) recorded(own, n int) {
 		own--
 	}
 	w.lost, w.since = 0, ""
-	w.space.reported()
+	if w.space.back {
+		w.space.back, w.space.refused = false, 0
+	}
 	if own+n > 0 && !w.dirty {
 		w.dirty, w.oldest = true, w.chain.at.micros()
 		w.timer.Reset(checkpointAfter)

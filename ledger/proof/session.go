@@ -24,12 +24,6 @@ type Session struct {
 	Hashes []tlog.Hash `json:"hashes"`
 }
 
-// finalisedSession is a session's final state and the entry that records it.
-type finalisedSession struct {
-	state format.Session
-	at    ledger.Receipt
-}
-
 // proveSession proves that an entry belongs to a session that was finalised.
 func proveSession(ctx context.Context, dir, id string, at ledger.Receipt) (Proof, error) {
 	reader, err := ledger.OpenReader(dir)
@@ -37,11 +31,11 @@ func proveSession(ctx context.Context, dir, id string, at ledger.Receipt) (Proof
 		return Proof{}, err
 	}
 	defer reader.Close() //nolint:errcheck // only read
-	found, err := findSession(ctx, reader, id)
+	state, finalised, err := findSession(ctx, reader, id)
 	if err != nil {
 		return Proof{}, err
 	}
-	inner, err := proveMember(ctx, reader, &found.state, at)
+	inner, err := proveMember(ctx, reader, &state, at)
 	if err != nil {
 		return Proof{}, err
 	}
@@ -50,35 +44,35 @@ func proveSession(ctx context.Context, dir, id string, at ledger.Receipt) (Proof
 		return Proof{}, fmt.Errorf("opening the ledger: %w", err)
 	}
 	defer root.Close() //nolint:errcheck // only read
-	outer, err := prove(ctx, root.FS(), found.at)
+	outer, err := prove(ctx, root.FS(), finalised)
 	outer.Session = inner
 	return outer, err
 }
 
-// findSession returns the entry that finalised a session. If there are several, the first counts.
-func findSession(ctx context.Context, reader *ledger.Reader, id string) (found finalisedSession, err error) {
+// findSession returns the final state of a session and the entry that records it. If there are several, the first counts.
+func findSession(ctx context.Context, reader *ledger.Reader, id string) (state format.Session, at ledger.Receipt, err error) {
 	begun := false
 	isSetting := func(l *ledger.Line) bool { return l.Kind == ledger.KindSetting }
 	for l, err := range reader.Entries(ctx, ledger.ReadOptions{Session: id, Keep: isSetting}) {
 		if err != nil {
-			return found, err
+			return state, at, err
 		}
-		state, ok := format.SessionIn(l.Raw())
-		if !ok || state.ID != id {
+		found, ok := format.SessionIn(l.Raw())
+		if !ok || found.ID != id {
 			continue
 		}
-		if begun = true; state.State == format.SessionFinalised {
-			return finalisedSession{state, ledger.Receipt{Chain: l.Chain(), Seq: l.Seq}}, nil
+		if begun = true; found.State == format.SessionFinalised {
+			return found, ledger.Receipt{Chain: l.Chain(), Seq: l.Seq}, nil
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return found, err
+		return state, at, err
 	}
 	code := dual.SessionNotFound
 	if begun {
 		code = dual.NotFinalized
 	}
-	return found, candor.NotRetryable(code, "", candor.WithSession(id, "", ""))
+	return state, at, candor.NotRetryable(code, "", candor.WithSession(id, "", ""))
 }
 
 // proveMember proves an entry's position in the session's tree.

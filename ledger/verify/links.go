@@ -16,9 +16,18 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/segment"
 )
 
-// preview reads the statements of a chain's first entry about other chains. It ignores a malformed line, which the
-// scan reports.
-func (v *verification) preview(name string) error {
+// preview reads the statements of each chain's first entry about other chains.
+func (v *verification) preview() error {
+	for _, name := range v.chains {
+		if err := v.previewChain(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// previewChain ignores a malformed line, which the scan reports.
+func (v *verification) previewChain(name string) error {
 	lines := segment.NewStream(v.fsys, name)
 	defer lines.Close() //nolint:errcheck // it was only read
 	raw, err := lines.Next()
@@ -120,7 +129,7 @@ func (v *verification) claim(about string, c claim) {
 }
 
 // missing finds chains that are named elsewhere but do not exist.
-func (v *verification) missing(chains []string) {
+func (v *verification) missing() error {
 	named, file := map[string]string{}, map[string]*checkpoint.File{}
 	for about, claims := range v.claims {
 		named[about] = "chain " + claims[0].by
@@ -135,14 +144,14 @@ func (v *verification) missing(chains []string) {
 	for _, p := range v.copies {
 		foreign := Foreign{WitnessCopy: p.Name}
 		for about, at := range p.Blocks {
-			if slices.Contains(chains, about) || v.exists(about) {
+			if slices.Contains(v.chains, about) || v.exists(about) {
 				continue
 			}
 			_, flaw := checkpoint.Read(at.Newest, v.keys)
 			switch {
 			case flaw == nil:
 				named[about], file[about] = "a checkpoint in "+p.Name, p
-			case flaw.Kind == checkpoint.UnknownKey && (p.Own || len(chains) == 0 && !v.keyed):
+			case flaw.Kind == checkpoint.UnknownKey && (p.Own || len(v.chains) == 0 && !v.keyed):
 				named[about], file[about] = "a checkpoint in "+p.Name+", signed with a key that is missing too,", p
 			case flaw.Kind == checkpoint.UnknownKey: // of another ledger that uses the same witness copy, or of this one before its keys were lost
 				foreign.Chains, foreign.Last = foreign.Chains+1, max(foreign.Last, about)
@@ -156,7 +165,7 @@ func (v *verification) missing(chains []string) {
 		}
 	}
 	for _, about := range slices.Sorted(maps.Keys(named)) {
-		if slices.Contains(chains, about) {
+		if slices.Contains(v.chains, about) {
 			continue
 		}
 		h := Damage{Kind: KindMissingChain, Chain: about, Text: "the chain is missing; " + named[about] + " names it"}
@@ -165,6 +174,7 @@ func (v *verification) missing(chains []string) {
 		}
 		v.report.Damage = append(v.report.Damage, h)
 	}
+	return nil
 }
 
 // exists reports whether a chain exists that was begun after the chains were listed. A chain is a directory with an

@@ -149,6 +149,7 @@ var ErrNoLedger = errors.New("not a ledger: the folder has no chain and no key")
 type verification struct {
 	ctx         context.Context //nolint:containedctx // of one call of FS
 	fsys        fs.FS
+	chains      []string // in the folder when the verification began
 	keys        note.Verifiers
 	copies      []*checkpoint.File
 	namedCopies []string             // witness copies that chains name
@@ -173,38 +174,16 @@ func FS(ctx context.Context, fsys fs.FS, options Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
+	v.chains = chains
 	if err := v.trust(options.Keys); err != nil {
 		return Report{}, err
 	}
-	for _, name := range chains {
-		if err := v.preview(name); err != nil {
+	for _, check := range []func() error{
+		v.preview, v.openCopies, v.scanAll, v.compareEnds, v.compareLate, v.missing, v.impostors, v.compareKept,
+	} {
+		if err := check(); err != nil {
 			return Report{}, err
 		}
-	}
-	if err := v.openCopies(); err != nil {
-		return Report{}, err
-	}
-	v.at.Chains = len(chains)
-	for i, name := range chains {
-		v.at.Chain = i + 1
-		report, err := v.scan(name, 0)
-		if err != nil {
-			return Report{}, err
-		}
-		v.report.Chains = append(v.report.Chains, report)
-	}
-	if err := v.compareEnds(); err != nil {
-		return Report{}, err
-	}
-	if err := v.compareLate(); err != nil {
-		return Report{}, err
-	}
-	v.missing(chains)
-	if err := v.impostors(); err != nil {
-		return Report{}, err
-	}
-	if err := v.compareKept(); err != nil {
-		return Report{}, err
 	}
 	if len(chains) == 0 && !v.keyed && len(v.report.Damage) == 0 {
 		return Report{}, ErrNoLedger
@@ -225,6 +204,20 @@ func (v *verification) trust(lines []string) error {
 	keys, err := checkpoint.Verifiers(lines)
 	v.keys = keys
 	return err
+}
+
+// scanAll scans every chain and adds its report.
+func (v *verification) scanAll() error {
+	v.at.Chains = len(v.chains)
+	for i, name := range v.chains {
+		v.at.Chain = i + 1
+		report, err := v.scan(name, 0)
+		if err != nil {
+			return err
+		}
+		v.report.Chains = append(v.report.Chains, report)
+	}
+	return nil
 }
 
 // scan reads one chain, up to entry limit unless that is 0.

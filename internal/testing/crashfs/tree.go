@@ -39,12 +39,7 @@ func (r rename) apply(entries map[string]*node) {
 }
 
 func (c change) touches(folder *node) bool {
-	for _, r := range c.renames {
-		if r.folder == folder {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.renames, func(r rename) bool { return r.folder == folder })
 }
 
 // syncNames writes the names of a folder to the disk. Changes of a failed SyncDir are written with them only if the

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// Ledger writes ledgers by hand, from spec/ledger.md alone and with none of the writer's code: what the verifier and the writer both
-// got wrong would show here.
+// Ledger writes a ledger from spec/ledger.md alone, without the writer's code, so that a mistake that the writer and the
+// verifier share is found.
 type Ledger struct {
 	t      testing.TB
 	files  fstest.MapFS
@@ -42,13 +42,9 @@ type Chain struct {
 	covered  int64
 }
 
-type seeded struct{ r *rand.ChaCha8 }
-
-func (s seeded) Read(p []byte) (int, error) { return s.r.Read(p) }
-
 // New returns an empty ledger with a fixed key.
 func New(t testing.TB) *Ledger {
-	secret, public, err := note.GenerateKey(seeded{rand.NewChaCha8([32]byte{1})}, "candor-ledger")
+	secret, public, err := note.GenerateKey(rand.NewChaCha8([32]byte{1}), "candor-ledger")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -166,9 +166,6 @@ func (s *Dir) SyncDir(dir string) error { return durable.SyncDir(s.root(), dir) 
 // Lock locks a file until release closes it.
 func (s *Dir) Lock(name string, note []byte) (func() error, error) {
 	f, err := filelock.Open(s.root(), name)
-	if errors.Is(err, filelock.ErrLocked) {
-		return nil, ErrLocked
-	}
 	if err != nil {
 		return nil, err
 	}

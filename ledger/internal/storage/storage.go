@@ -4,6 +4,8 @@ package storage
 import (
 	"errors"
 	"io/fs"
+
+	"github.com/candor-mcp/candor/internal/filelock"
 )
 
 // Storage is the part of a file system that a ledger needs. [Dir] implements it on the operating system; tests use
@@ -59,4 +61,4 @@ var ErrReplaced = errors.New("replaced by another file")
 var ErrNotRegular = errors.New("not a regular file")
 
 // ErrLocked is returned when another process holds the lock.
-var ErrLocked = errors.New("lock held by another process")
+var ErrLocked = filelock.ErrLocked
