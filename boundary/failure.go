@@ -121,7 +121,7 @@ func (b *Boundary) refine(ctx context.Context, e *candor.Error, x *exchange) (re
 	x.refined, x.session = true, ""
 	defer func() {
 		if thrown := recover(); thrown != nil {
-			b.o.Logger.ErrorContext(ctx, "Refine panicked, and the failure leaves as it was", slog.String("code", e.Code().String()))
+			b.o.Logger.ErrorContext(ctx, "Refine panicked; the failure is sent without its changes", slog.String("code", e.Code().String()))
 			refined = e
 		}
 	}()

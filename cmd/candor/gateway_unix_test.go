@@ -177,7 +177,7 @@ func (g *gate) showsPathsAndGuards(t *testing.T) {
 		{http.MethodPost, g.address + "/mcp", "", `"text":"fine"`},
 		{http.MethodPost, g.address + "/nobody/", "", `"There is no upstream at this path."`},
 		{http.MethodPost, g.address + "/it/", "evil.example", `"HOST_REFUSED"`},
-		{http.MethodGet, g.admin + "/metrics", "evil.example", "this page is only for this machine"},
+		{http.MethodGet, g.admin + "/metrics", "evil.example", "this page is served only to this machine"},
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), ask.method, ask.url, strings.NewReader(toolCall("3", "echo")))
 		if err != nil {

@@ -32,7 +32,7 @@ func TestWrapFollowsValidateFlag(t *testing.T) {
 		}
 		_ = p.in.Close()
 		p.ends()
-		const accepts = `msg="the server accepts what its schema does not" upstream=badserver tool=echo path=/zz rule=unknown_key`
+		const accepts = `msg="the server accepts arguments that its schema does not allow" upstream=badserver tool=echo path=/zz rule=unknown_key`
 		if logged := strings.Contains(p.said.String(), accepts); logged != (c.flags == nil) {
 			t.Errorf("%q: the log says %s", c.flags, p.said)
 		}

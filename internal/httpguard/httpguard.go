@@ -82,7 +82,7 @@ func (g *Guard) RefuseBody(err error, maxBytes int) *Refusal {
 	case errors.Is(err, ErrTooLarge):
 		return g.Refuse(http.StatusRequestEntityTooLarge, candor.CodeMessageTooLarge, candor.WithDetails(map[string]any{"maxBytes": maxBytes}))
 	case errors.Is(err, ErrBudget), errors.Is(err, context.Canceled): // the client may have left while its request waited
-		return g.Refuse(http.StatusServiceUnavailable, candor.CodeUnavailable, candor.WithMessage("Too many large requests are under way."))
+		return g.Refuse(http.StatusServiceUnavailable, candor.CodeUnavailable, candor.WithMessage("Too many large requests are in progress."))
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return g.Refuse(http.StatusRequestTimeout, candor.CodeTimeout, candor.WithMessage("The request did not arrive in time."))
 	}

@@ -44,7 +44,7 @@ func (t *tolerances) note(c *Call) {
 		if _, known := t.calls[key]; !known && !t.add(key) {
 			continue
 		} else if !known {
-			c.up.Options.Logger.InfoContext(context.Background(), "the server accepts what its schema does not",
+			c.up.Options.Logger.InfoContext(context.Background(), "the server accepts arguments that its schema does not allow",
 				slog.String("tool", key.Tool), slog.String("path", key.Path), slog.String("rule", key.Rule))
 		}
 		t.calls[key]++

@@ -228,7 +228,7 @@ func (s *server) adminPages() http.Handler {
 	mux.HandleFunc("GET /status", s.statusPage)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if guard := (httpguard.Guard{}); !guard.KnowsHost(r.Host) || !guard.KnowsOrigin(r) {
-			http.Error(w, "this page is only for this machine", http.StatusForbidden)
+			http.Error(w, "this page is served only to this machine", http.StatusForbidden)
 			return
 		}
 		mux.ServeHTTP(w, r)

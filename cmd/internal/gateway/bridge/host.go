@@ -98,7 +98,7 @@ func (h *host) over() {
 		c.queue.close()
 	}
 	if missed := h.missed.Load(); missed > 0 {
-		h.b.up.Options.Logger.WarnContext(h.b.ctx, "dropped, because no client took it in time", slog.Int64("messages", missed))
+		h.b.up.Options.Logger.WarnContext(h.b.ctx, "messages dropped: no client read them in time", slog.Int64("messages", missed))
 	}
 	for s := range sessions {
 		h.b.forget(s)

@@ -362,7 +362,7 @@ func (l *serverConn) logDropped() {
 	lates, strays := l.lates, l.strays
 	l.mu.Unlock()
 	if lines := l.noise.Load(); lines+lates+strays > 0 {
-		l.up.Options.Logger.InfoContext(l.ctx, "dropped from the server", slog.Int64("noise", lines), slog.Int64("lateAnswers", lates), slog.Int64("strayAnswers", strays))
+		l.up.Options.Logger.InfoContext(l.ctx, "output of the server was dropped", slog.Int64("noise", lines), slog.Int64("lateAnswers", lates), slog.Int64("strayAnswers", strays))
 	}
 }
 

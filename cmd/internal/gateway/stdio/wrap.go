@@ -129,7 +129,7 @@ func (w *supervisor) serve(server *process, again bool) (died bool) {
 	}()
 	defer server.close()
 	if err := w.replayHandshake(l, server, silent, again); err != nil {
-		w.up.Options.Logger.ErrorContext(w.ctx, "the server cannot take over", slog.Any("error", err))
+		w.up.Options.Logger.ErrorContext(w.ctx, "the server cannot continue the session", slog.Any("error", err))
 		server.kill()
 		died = true
 	} else {
@@ -225,7 +225,7 @@ func (w *supervisor) replayHandshake(l *serverConn, server *process, silent <-ch
 	defer cancel(nil)
 	same, err := w.client.handshake.replay(ctx, l)
 	if err == nil && !same {
-		w.up.Options.Logger.WarnContext(w.ctx, "the server offers something else than before it was started again")
+		w.up.Options.Logger.WarnContext(w.ctx, "the restarted server does not offer the same as before")
 	}
 	return err
 }
@@ -409,9 +409,9 @@ func goneError(u *gateway.Upstream, server *process) *candor.Error {
 // goneBefore returns the error for calls that arrived after the end of the server. They were not forwarded and had no effect, and
 // no later call on this connection will be served.
 func goneBefore(e *candor.Error) *candor.Error {
-	return e.With(candor.WithMessage("The server had ended before the call came."),
+	return e.With(candor.WithMessage("The server had already ended when the call arrived."),
 		candor.WithDetails(e.Details().With("effect", "none")),
-		candor.WithSuggestion("The call had no effect. Have the server started again before making it anew."))
+		candor.WithSuggestion("The call had no effect. Ask the operator to restart the server, then make a new call."))
 }
 
 // Within waits for f, but no longer than d.

@@ -58,7 +58,7 @@ func findRecord(c *call) {
 	if !ok {
 		c.state = whenMissing
 		c.err = candor.New(candor.CodeNotFound, "There is no record with the name that was given.", candor.WithTool(c.tool.name),
-			candor.WithDetails(map[string]any{"path": "/name"}), candor.WithSuggestion("Call the tool records for the names that there are."))
+			candor.WithDetails(map[string]any{"path": "/name"}), candor.WithSuggestion("Call the tool records for the existing names."))
 		return
 	}
 	found, _ := json.Marshal(struct { // a text and a number can be encoded

@@ -52,7 +52,7 @@ func (h *Harness) HealthHandler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		guard := httpguard.Guard{}
 		if !guard.KnowsHost(r.Host) || !guard.KnowsOrigin(r) {
-			http.Error(w, "this endpoint answers to programs on its own machine only", http.StatusForbidden)
+			http.Error(w, "this endpoint serves only programs on the same machine", http.StatusForbidden)
 			return
 		}
 		w.Header().Set("Cache-Control", "no-store")

@@ -142,7 +142,7 @@ func (k *System) delete(ctx context.Context, c *workbench.Call, in deleteArgs) (
 		return workbench.Reply{}, err
 	}
 	if in.PreviousHash == "" {
-		return workbench.Reply{}, candor.New(kaizacode.MissingRequiredField, "previous_hash is missing: a file is deleted only by who has read it.",
+		return workbench.Reply{}, candor.New(kaizacode.MissingRequiredField, "previous_hash is missing: read a file before you delete it.",
 			candor.WithIssues(candor.Issue{Path: "/previous_hash", Rule: "required", Message: `the key "previous_hash" is missing`}),
 			candor.WithSuggestion("Read the file and give its hash as previous_hash."))
 	}
@@ -174,7 +174,7 @@ func (k *System) mkdir(ctx context.Context, c *workbench.Call, in dirArgs) (work
 	}
 	if d.folder.IsFolder(p) {
 		return workbench.Reply{}, candor.New(kaizacode.FileAlreadyExists, p.String()+" is a folder that exists already.",
-			candor.WithSuggestion("Go on: the folder is there."))
+			candor.WithSuggestion("Continue: the folder exists."))
 	}
 	ch.files = []workspace.Change{{Path: p, Folder: true, MakeDirs: true}}
 	return k.finish(ctx, c, d, ch)

@@ -147,7 +147,7 @@ func cutBytes(content []byte, in readArgs, about piece) (string, piece, error) {
 			end--
 		}
 		if !utf8.Valid(content[begin:end]) {
-			return "", about, candor.New(kaizacode.FileReadFailed, about.Path+" is not text from there on.",
+			return "", about, candor.New(kaizacode.FileReadFailed, about.Path+" is not text from this offset on.",
 				candor.WithSuggestion("Begin where a character does, at 0 or at the next_offset of an answer, or read it with encoding base64."))
 		}
 	}

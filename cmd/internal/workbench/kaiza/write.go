@@ -150,7 +150,7 @@ func current(d *openWorkspace, p workspace.Path, previous string, patching bool)
 		return nil, candor.New(kaizacode.FileAlreadyExists, p.String()+" exists already.",
 			candor.WithSuggestion("Read the file and give its hash as previous_hash to replace it, or choose another name."))
 	case previous != "" && previous != file.Hash:
-		return nil, candor.New(kaizacode.HashMismatch, p.String()+" is not as it was when its hash was taken.")
+		return nil, candor.New(kaizacode.HashMismatch, p.String()+" has changed since its hash was taken.")
 	}
 	return &file, nil
 }

@@ -110,7 +110,7 @@ func (a *Approvals) Revoke(root, plan string) (existed bool, err error) {
 		err = durable.SyncDir(a.state, recordFolder(root))
 	}
 	if err != nil {
-		return true, candor.New(kaiza.FileWriteFailed, "The approval could not be taken back.", candor.WithPlan(plan), candor.WithCause(err))
+		return true, candor.New(kaiza.FileWriteFailed, "The approval could not be revoked.", candor.WithPlan(plan), candor.WithCause(err))
 	}
 	return true, nil
 }

@@ -242,7 +242,7 @@ func (s *Staged) Journal() Journal { return s.journal }
 // After a crash during Commit, [Recover] restores either the old or the new state.
 func (s *Staged) Commit(ctx context.Context) error {
 	if s.started {
-		return candor.New(kaiza.InternalError, "A change is committed once.")
+		return candor.New(kaiza.InternalError, "The change was already committed.")
 	}
 	s.started = true
 	defer s.release()
