@@ -94,8 +94,8 @@ func (a *Admin) Tasks(ctx context.Context, status tasks.Status) (all []TaskInfo,
 // SessionInfo is an audit session, the number of records bound to it now, and the position of its root in the ledger.
 type SessionInfo struct {
 	store.Session
-	Bound  int64        `json:"bound_records"`
-	Ledger *store.Place `json:"ledger,omitempty"`
+	Bound  int64           `json:"bound_records"`
+	Ledger *store.Position `json:"ledger,omitempty"`
 }
 
 // Sessions returns all audit sessions, the newest first.
@@ -111,8 +111,8 @@ func (a *Admin) Sessions(ctx context.Context) ([]SessionInfo, error) {
 			if info.Bound, err = tx.CountBound(s.ID); err != nil {
 				return err
 			}
-			if s.Place.Chain != "" {
-				info.Ledger = &s.Place
+			if s.Position.Chain != "" {
+				info.Ledger = &s.Position
 			}
 			all = append(all, info)
 		}
@@ -178,7 +178,7 @@ func (a *Admin) FindTask(ctx context.Context, typed string) (string, error) {
 // do not verify are not exported.
 func (a *Admin) Export(ctx context.Context, task string) (*export.File, error) {
 	out := &export.File{Thoughts: &export.Thoughts{}}
-	var place store.Place
+	var place store.Position
 	err := a.store.View(ctx, func(tx *store.Tx) error {
 		t, err := tx.Task(task)
 		if err != nil {
@@ -196,7 +196,7 @@ func (a *Admin) Export(ctx context.Context, task string) (*export.File, error) {
 			return ErrNoRecords
 		}
 		attested := false
-		if place, attested, err = tx.ThoughtPlace((*records)[len(*records)-1].ID); err == nil && (!attested || a.home.ledger == "") {
+		if place, attested, err = tx.ThoughtPosition((*records)[len(*records)-1].ID); err == nil && (!attested || a.home.ledger == "") {
 			err = ErrNotAttested
 		}
 		return err

@@ -34,7 +34,7 @@ func (s *System) attestThought(ctx context.Context, b *workbench.Bench, e ledger
 }
 
 // attestRoot writes an attestation of the root of a session to the ledger and returns its position, nil if that failed.
-func (s *System) attestRoot(ctx context.Context, c *workbench.Call, session *store.Session) *store.Place {
+func (s *System) attestRoot(ctx context.Context, c *workbench.Call, session *store.Session) *store.Position {
 	place, err := s.attestSession(context.WithoutCancel(ctx), c.Bench(), c.Entry(ledger.KindSuccess), session)
 	if err != nil {
 		c.Bench().Logger().Error("the root of a session could not be attested", slog.String("session", session.ID), slog.Any("error", err))
@@ -45,7 +45,7 @@ func (s *System) attestRoot(ctx context.Context, c *workbench.Call, session *sto
 	return &place
 }
 
-func (s *System) attestSession(ctx context.Context, b *workbench.Bench, e ledger.Entry, session *store.Session) (store.Place, error) {
+func (s *System) attestSession(ctx context.Context, b *workbench.Bench, e ledger.Entry, session *store.Session) (store.Position, error) {
 	e.SessionID = session.ID
 	place, err := s.append(ctx, b, e, export.Attestation{Session: &export.SessionRoot{
 		ID: session.ID, Digest: store.Digest(session.ID), TaskID: session.TaskID, Sum: session.Sum(),
@@ -57,22 +57,22 @@ func (s *System) attestSession(ctx context.Context, b *workbench.Bench, e ledger
 }
 
 // append writes an attestation to the ledger. Without a ledger the position is empty.
-func (s *System) append(ctx context.Context, b *workbench.Bench, e ledger.Entry, a export.Attestation) (store.Place, error) {
+func (s *System) append(ctx context.Context, b *workbench.Bench, e ledger.Entry, a export.Attestation) (store.Position, error) {
 	if b.Ledger() == "" {
-		return store.Place{}, nil
+		return store.Position{}, nil
 	}
 	id, err := store.Get(ctx, s.store, (*store.Tx).ID)
 	if err == nil {
 		a.Store, err = id, s.attestOpened(ctx, b, id)
 	}
 	if err != nil {
-		return store.Place{}, err
+		return store.Position{}, err
 	}
 	receipt, err := b.Attest(ctx, attestationEntry(e, a))
 	if err != nil || receipt.Unrecorded {
-		return store.Place{}, err
+		return store.Position{}, err
 	}
-	return store.Place{Chain: receipt.Chain, Seq: receipt.Seq}, nil
+	return store.Position{Chain: receipt.Chain, Seq: receipt.Seq}, nil
 }
 
 // attestationEntry returns the entry for an attestation. The ledger redacts text that looks like a secret, so only

@@ -104,7 +104,7 @@ func (s *System) vote(ctx context.Context, _ *workbench.Call, in voteArgs) (any,
 	if err != nil {
 		return nil, err
 	}
-	return standingOf(r, nil), nil
+	return statusOf(r, nil), nil
 }
 
 // secondVote refuses a second vote. The first vote that differs is recorded and counts against the voter.
@@ -151,8 +151,8 @@ func findRound(tx *store.Tx, id string) (*consensus.Round, error) {
 	return r, err
 }
 
-// standing is the current state of a round.
-type standing struct {
+// roundStatus is the current state of a round.
+type roundStatus struct {
 	*consensus.Round
 	Final         bool                 `json:"final"`
 	Accepted      int                  `json:"accepted"`
@@ -162,8 +162,8 @@ type standing struct {
 	Equivocations []store.Equivocation `json:"equivocations,omitempty"`
 }
 
-func standingOf(r *consensus.Round, equivocations []store.Equivocation) standing {
-	s := standing{Round: r, Final: r.State != consensus.Open, Missing: []string{}, Digest: r.Digest(), Equivocations: equivocations}
+func statusOf(r *consensus.Round, equivocations []store.Equivocation) roundStatus {
+	s := roundStatus{Round: r, Final: r.State != consensus.Open, Missing: []string{}, Digest: r.Digest(), Equivocations: equivocations}
 	s.Accepted, s.Rejected = r.Count()
 	for _, voter := range r.Voters {
 		if _, voted := r.Find(voter); !voted {
@@ -179,13 +179,13 @@ func (s *System) consensusFinality() workbench.Tool {
 		Input: `{"round_id":` + roundSchema + `}`, Required: []string{"round_id"}, ReadOnly: true, Idempotent: true,
 		Codes: []candor.Code{dualcode.RoundNotFound, dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, _ *workbench.Call, in voteArgs) (any, error) {
-			return store.Get(ctx, s.store, func(tx *store.Tx) (standing, error) {
+			return store.Get(ctx, s.store, func(tx *store.Tx) (roundStatus, error) {
 				r, err := findRound(tx, in.RoundID)
 				if err != nil {
-					return standing{}, err
+					return roundStatus{}, err
 				}
 				equivocations, err := tx.Equivocations(r.ID)
-				return standingOf(r, equivocations), err
+				return statusOf(r, equivocations), err
 			})
 		}),
 	}
@@ -271,7 +271,7 @@ func (g *gossiped) add(tx *store.Tx, id store.NumberedRound, digest string) erro
 	if err != nil {
 		return err
 	}
-	raw, err := encode(standingOf(r, equivocations))
+	raw, err := encode(statusOf(r, equivocations))
 	g.Rounds = append(g.Rounds, raw)
 	g.size += len(raw)
 	return err

@@ -109,9 +109,9 @@ func TestNothingIsAppendedToADamagedChain(t *testing.T) {
 	}
 }
 
-// TestHalfACharacterIsRefused checks that an unpaired surrogate, which cannot be stored, is refused and not silently
+// TestLoneSurrogateIsRefused checks that an unpaired surrogate, which cannot be stored, is refused and not silently
 // replaced.
-func TestHalfACharacterIsRefused(t *testing.T) {
+func TestLoneSurrogateIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
 	id := s.task(nil)

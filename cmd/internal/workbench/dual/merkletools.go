@@ -65,9 +65,9 @@ type sessionArgs struct {
 // rooted is the result of merkle_finalize and merkle_root.
 type rooted struct {
 	*store.Session
-	Ledger *store.Place  `json:"ledger,omitempty"` // position of the root in the ledger
-	Record *trail.Record `json:"record,omitempty"`
-	Proof  *merkle.Proof `json:"proof,omitempty"`
+	Ledger *store.Position `json:"ledger,omitempty"` // position of the root in the ledger
+	Record *trail.Record   `json:"record,omitempty"`
+	Proof  *merkle.Proof   `json:"proof,omitempty"`
 }
 
 func (s *System) merkleFinalize() workbench.Tool {
@@ -143,8 +143,8 @@ func rootOf(tx *store.Tx, in sessionArgs) (out rooted, err error) {
 	if !out.Finalized() {
 		return out, failure(dualcode.NotFinalized, "", nil)
 	}
-	if out.Place.Chain != "" {
-		out.Ledger = &out.Place
+	if out.Position.Chain != "" {
+		out.Ledger = &out.Position
 	}
 	if in.RecordID == "" {
 		reason, err := checkRoot(tx, out.Session)

@@ -33,8 +33,8 @@ func (p *place) person(words ...string) (stdout, stderr string, code int) {
 	return runCandor(p.t, append(append([]string{"workbench", "dual"}, words...), "--state", p.state)...)
 }
 
-// TestAPersonSeesWhatTheServerHolds lists tasks, sessions and rounds while the server runs.
-func TestAPersonSeesWhatTheServerHolds(t *testing.T) {
+// TestCommandsListTheState lists tasks, sessions and rounds while the server runs.
+func TestCommandsListTheState(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	s := p.start()
@@ -92,8 +92,8 @@ func TestAPersonSeesWhatTheServerHolds(t *testing.T) {
 	}
 }
 
-// TestAPersonReadsWhileTheDatabaseIsLocked checks that the commands neither take a lock nor wait for one.
-func TestAPersonReadsWhileTheDatabaseIsLocked(t *testing.T) {
+// TestCommandsReadWhileTheDatabaseIsLocked checks that the commands neither take a lock nor wait for one.
+func TestCommandsReadWhileTheDatabaseIsLocked(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	s := p.start()
@@ -148,8 +148,8 @@ func TestAnInterruptedExportLeavesNoHalfFile(t *testing.T) {
 	s.call("server_ping", args{}).fine()
 }
 
-// TestAPersonFindsTampering checks that the exit code is 1, and that the record is named.
-func TestAPersonFindsTampering(t *testing.T) {
+// TestVerifyCommandFindsTampering checks that the exit code is 1, and that the record is named.
+func TestVerifyCommandFindsTampering(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	s := p.start()

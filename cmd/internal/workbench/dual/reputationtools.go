@@ -95,7 +95,7 @@ func (s *System) reputationCheckGates() workbench.Tool {
 			if err != nil {
 				return nil, err
 			}
-			all, passed := []reputation.GateStanding{}, 0
+			all, passed := []reputation.GateResult{}, 0
 			for _, g := range reputation.Gates() {
 				if in.Gate != "" && in.Gate != g.Name {
 					continue

@@ -196,9 +196,9 @@ func TestD4RaisedCodesAreMembers(t *testing.T) {
 	s.call("router_call", args{"tool": "x"}).isA("FALLBACK_CHAIN_EXHAUSTED")
 }
 
-// TestD5DataThatSayOkFalseAreData checks that a task whose context looks like a failure is returned unchanged, and that
+// TestD5DataWithOKFalseIsASuccess checks that a task whose context looks like a failure is returned unchanged, and that
 // no reader classifies it as a failure.
-func TestD5DataThatSayOkFalseAreData(t *testing.T) {
+func TestD5DataWithOKFalseIsASuccess(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range []string{"dual", "dual-unified"} {
 		s := newPlace(t).start("--dialect", dialect)

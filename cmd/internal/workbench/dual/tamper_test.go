@@ -282,9 +282,9 @@ func TestEveryFieldOfASessionIsAttested(t *testing.T) {
 	s.call("merkle_root", args{"session_id": "s"}).isA("HANDLER_ERROR")
 }
 
-// TestVerifyOfATaskIsAboutTheTask checks that sessions of another task do not count, and that each broken session
+// TestVerifyOneTaskIgnoresOthers checks that sessions of another task do not count, and that each broken session
 // counts once.
-func TestVerifyOfATaskIsAboutTheTask(t *testing.T) {
+func TestVerifyOneTaskIgnoresOthers(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	s := p.start()
@@ -349,9 +349,9 @@ func TestARemovedDatabaseTakesNoChange(t *testing.T) {
 	s.valid(true, args{})
 }
 
-// TestALedgerThatComesLaterAttestsAll checks that records that were made without a ledger are attested at the first
+// TestLaterLedgerAttestsEarlierRecords checks that records that were made without a ledger are attested at the first
 // start with one.
-func TestALedgerThatComesLaterAttestsAll(t *testing.T) {
+func TestLaterLedgerAttestsEarlierRecords(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	s := p.start("--ledger", "none")

@@ -205,8 +205,8 @@ func TestD10AnAlteredSessionIsFound(t *testing.T) {
 	}
 }
 
-// TestD11UnknownIsNotOpen checks that the failures of a session are distinguished.
-func TestD11UnknownIsNotOpen(t *testing.T) {
+// TestD11UnknownAndOpenSessionsDiffer checks that the failures of a session are distinguished.
+func TestD11UnknownAndOpenSessionsDiffer(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
 	s.call("merkle_root", args{"session_id": "s"}).isB("ERR_SESSION_NOT_FOUND")

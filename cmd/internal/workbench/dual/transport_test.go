@@ -42,8 +42,8 @@ func TestBothPatternsOverHTTP(t *testing.T) {
 	}
 }
 
-// TestWithoutALedgerTheRestWorks checks that sessions are finalised and chains verified without attestations.
-func TestWithoutALedgerTheRestWorks(t *testing.T) {
+// TestServerWorksWithoutLedger checks that sessions are finalised and chains verified without attestations.
+func TestServerWorksWithoutLedger(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "--ledger", "none")
 	s := p.start()

@@ -187,7 +187,7 @@ func (v *verification) root(tx *store.Tx, session *store.Session) error {
 	if !v.concerns(session.TaskID, store.Digest(session.ID)) {
 		return nil
 	}
-	if session.Place != (store.Place{}) {
+	if session.Position != (store.Position{}) {
 		v.claimedSessions.add(session.Number)
 	}
 	if !session.Finalized() {

@@ -15,7 +15,7 @@ import (
 // attested is an attestation and its position in the ledger.
 type attested struct {
 	export.Attestation
-	at store.Place
+	at store.Position
 }
 
 // ledger compares the database with the attestations of the ledger, in both directions, and returns the number of
@@ -41,7 +41,7 @@ func (v *verification) ledger(ctx context.Context) (count int, err error) {
 	}
 	err = attestations(ctx, v.home.ledger, func(a attested) error {
 		stores.add(a.Attestation)
-		if a.Store != id || !v.wants(&a.Attestation) {
+		if a.Store != id || !v.concernsAttestation(&a.Attestation) {
 			return nil
 		}
 		if a.Thought != nil {
@@ -90,8 +90,8 @@ func (v *verification) ledgerDamage(ctx context.Context) error {
 	return nil
 }
 
-// wants reports whether an attestation belongs to the verification.
-func (v *verification) wants(a *export.Attestation) bool {
+// concernsAttestation reports whether an attestation belongs to the verification.
+func (v *verification) concernsAttestation(a *export.Attestation) bool {
 	switch {
 	case a.Thought != nil:
 		return v.task == "" || a.Thought.TaskID == v.task
@@ -115,7 +115,7 @@ func (v *verification) compare(tx *store.Tx, batch []attested) error {
 			return err
 		}
 		v.chain.Attested(*a.Thought, found.Hash)
-		if found.Place == a.at && found.Number <= v.last { // a crash can cause two attestations of a record; the record has the position of one
+		if found.Position == a.at && found.Number <= v.last { // a crash can cause two attestations of a record; the record has the position of one
 			v.out.Attested++
 			v.claimed.remove(found.Number)
 		}
@@ -123,7 +123,7 @@ func (v *verification) compare(tx *store.Tx, batch []attested) error {
 	return nil
 }
 
-func (v *verification) compareRoot(tx *store.Tx, a *export.SessionRoot, at store.Place) error {
+func (v *verification) compareRoot(tx *store.Tx, a *export.SessionRoot, at store.Position) error {
 	session, err := tx.SessionByDigest(a.Digest)
 	if errors.Is(err, store.ErrNotFound) {
 		v.brokenRoot(a.ID, a.Digest, "the ledger attests its root, and it is gone")
@@ -132,7 +132,7 @@ func (v *verification) compareRoot(tx *store.Tx, a *export.SessionRoot, at store
 	if err != nil {
 		return err
 	}
-	if session.Place == at {
+	if session.Position == at {
 		v.claimedSessions.remove(session.Number)
 	}
 	switch {
@@ -150,7 +150,7 @@ func (v *verification) unproven(ctx context.Context) error {
 	for number := range v.claimed.all() {
 		err := v.db.View(ctx, func(tx *store.Tx) error {
 			found, err := tx.Numbered(number)
-			if err == nil && found.Place.Seq > v.pruned[found.Place.Chain] {
+			if err == nil && found.Position.Seq > v.pruned[found.Position.Chain] {
 				v.chain.Unproven(found.TaskID, found.Seq, found.ID)
 			}
 			return err
@@ -162,7 +162,7 @@ func (v *verification) unproven(ctx context.Context) error {
 	for number := range v.claimedSessions.all() {
 		err := v.db.View(ctx, func(tx *store.Tx) error {
 			some, _, err := tx.Sessions(number+1, 1)
-			if err == nil && len(some) == 1 && some[0].Number == number && some[0].Place.Seq > v.pruned[some[0].Place.Chain] {
+			if err == nil && len(some) == 1 && some[0].Number == number && some[0].Position.Seq > v.pruned[some[0].Position.Chain] {
 				v.brokenRoot(some[0].ID, store.Digest(some[0].ID), "the ledger does not hold the entry that attests its root")
 			}
 			return err
@@ -194,7 +194,7 @@ func attestations(ctx context.Context, dir string, with func(attested) error) er
 			continue
 		}
 		if a, ok := export.ReadAttestation(record.Data); ok {
-			if err := with(attested{a, store.Place{Chain: record.Chain, Seq: record.Seq}}); err != nil {
+			if err := with(attested{a, store.Position{Chain: record.Chain, Seq: record.Seq}}); err != nil {
 				return err
 			}
 		}

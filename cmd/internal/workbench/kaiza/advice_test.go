@@ -39,9 +39,9 @@ func TestARefusalSaysWhatToDoInstead(t *testing.T) {
 	}
 }
 
-// TestTheReviewCountsFilesHoweverDeep shows a plan for files that are deeper and more numerous than the limits of a
+// TestReviewCountsDeepFiles shows a plan for files that are deeper and more numerous than the limits of a
 // listing.
-func TestTheReviewCountsFilesHoweverDeep(t *testing.T) {
+func TestReviewCountsDeepFiles(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
 	p.write("src/main/java/com/example/deep/A.java", "class A {}\n")

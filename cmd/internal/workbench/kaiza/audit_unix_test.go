@@ -14,8 +14,8 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// TestK20WhetherTheTrailIsLockedOrBrokenIsTold makes the trail unavailable to a session in both ways, and restores it.
-func TestK20WhetherTheTrailIsLockedOrBrokenIsTold(t *testing.T) {
+// TestK20LockedAndFailedTrailHaveDifferentCodes makes the trail unavailable to a session in both ways, and restores it.
+func TestK20LockedAndFailedTrailHaveDifferentCodes(t *testing.T) {
 	for code, take := range map[string]func(p *env) (flags []string, giveBack func()){
 		"AUDIT_LOCK_FAILED": func(p *env) ([]string, func()) { return nil, holdTrail(p.t, p.ledgerDir()) },
 		"AUDIT_LOG_FAILED": func(p *env) ([]string, func()) {

@@ -72,9 +72,9 @@ func TestTheTrailCanBeReadPageByPage(t *testing.T) {
 	c.call("read_audit_log", args{"since": "2026-13-45T99:99:99Z"}).is("INVALID_INPUT_VALUE")
 }
 
-// TestNoDataMakesAnEntryOfAnotherWorkspaceOurs writes entries that name this workspace in all members except the
+// TestAuditLogIgnoresWorkspacesNamedInData writes entries that name this workspace in all members except the
 // relevant one.
-func TestNoDataMakesAnEntryOfAnotherWorkspaceOurs(t *testing.T) {
+func TestAuditLogIgnoresWorkspacesNamedInData(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
 	c := p.executor()

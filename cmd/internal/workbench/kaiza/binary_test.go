@@ -13,7 +13,7 @@ var binary string
 
 // sideBySide matches the tests with concurrent calls, for which the race detector is useful. A server that is built with
 // the detector starts slowly, so in short mode only these tests run with it.
-const sideBySide = "Story|Races|ManyClients|K10OfMany|K11ASecond|K18|ARaceFor|ManySessions|K6"
+const sideBySide = "Story|Races|ManyClients|K10OneOf|K11Second|K18|ARaceFor|ManySessions|K6"
 
 func TestMain(m *testing.M) {
 	asLauncher()

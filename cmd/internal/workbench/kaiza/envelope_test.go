@@ -97,7 +97,7 @@ func TestK1AFailureIsTheWholeEnvelope(t *testing.T) {
 	}, "--drill")
 }
 
-func TestK2AStackIsShownOnlyWhereDebugStackIsTrue(t *testing.T) {
+func TestK2StackIsShownOnlyWithDebugStack(t *testing.T) {
 	for _, environment := range []string{
 		"DEBUG_STACK=", "DEBUG_STACK=1", "DEBUG_STACK=TRUE", "DEBUG_STACK=true ", "MCP_ERRORS_VERBOSE=full", "DEBUG_STACK=true",
 	} {

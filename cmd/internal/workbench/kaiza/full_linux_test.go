@@ -66,8 +66,8 @@ func (s *small) write(name string) string {
 	return a.code()
 }
 
-// TestK20AFullDiskRefusesTheEffectUntilThereIsRoom fills the disk of the trail twice.
-func TestK20AFullDiskRefusesTheEffectUntilThereIsRoom(t *testing.T) {
+// TestK20FullDiskRefusesChangesUntilSpaceIsFreed fills the disk of the trail twice.
+func TestK20FullDiskRefusesChangesUntilSpaceIsFreed(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
 	s := onASmallDisk(p, "true")

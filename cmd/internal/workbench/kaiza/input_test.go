@@ -72,9 +72,9 @@ func (p *env) rejected(answers []answer) {
 	}
 }
 
-// TestK5NoRefusalGoesPastEnvelopeAndTrail makes every malformed call before a session begins, during it, and while it is
+// TestK5EveryRefusalHasEnvelopeAndEntry makes every malformed call before a session begins, during it, and while it is
 // locked.
-func TestK5NoRefusalGoesPastEnvelopeAndTrail(t *testing.T) {
+func TestK5EveryRefusalHasEnvelopeAndEntry(t *testing.T) {
 	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		c := dial()
 		var refused []answer
@@ -126,16 +126,16 @@ func TestK5NoRefusalGoesPastEnvelopeAndTrail(t *testing.T) {
 	}, "--drill")
 }
 
-// TestK5RequestsThatAreNoCallAreRecordedToo sends requests that do not become calls: they have one failure entry, and no
+// TestK5OtherRequestsAreRecorded sends requests that do not become calls: they have one failure entry, and no
 // enter or exit entry.
-func TestK5RequestsThatAreNoCallAreRecordedToo(t *testing.T) {
+func TestK5OtherRequestsAreRecorded(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
 	c := p.executor()
 	for n, params := range []string{`{"name":5,"arguments":{}}`, `null`, `[]`, `"read_file"`, `{"name":["read_file"]}`} {
 		a := answer{t, c.ask("tools/call", params)}
 		a.enveloped("INVALID_REQUEST_PARAMS")
-		entries := p.entries()
+		entries := slices.DeleteFunc(p.entries(), func(e ledger.Record) bool { return e.Kind == ledger.KindCheckpoint }) // signed every second
 		last := entries[len(entries)-1]
 		if last.Kind != ledger.KindFailure || last.Ref != a.ref() || p.recorded(ledger.KindFailure) != n+1 {
 			t.Errorf("%s: the trail ends with %s", params, fmt.Sprint(last.Kind, last.Code, last.Ref))

@@ -95,8 +95,8 @@ func TestK11EachOfTheFiveCodesLocksAndAReportUnlocks(t *testing.T) {
 	p.verify()
 }
 
-// TestK11ARuleLocksInWhateverWayItIsBroken has a tool panic, and return the equivalent code of another system.
-func TestK11ARuleLocksInWhateverWayItIsBroken(t *testing.T) {
+// TestK11EveryWayToBreakARuleLocks has a tool panic, and return the equivalent code of another system.
+func TestK11EveryWayToBreakARuleLocks(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
 	c := p.executor("--drill")
@@ -274,8 +274,8 @@ func TestK11NothingButAReportUnlocks(t *testing.T) {
 	}
 }
 
-// TestK11TheFolderOfReportsIsNoWayOut replaces the reports folder by a link before the report.
-func TestK11TheFolderOfReportsIsNoWayOut(t *testing.T) {
+// TestK11ReportsFolderMustNotBeALink replaces the reports folder by a link before the report.
+func TestK11ReportsFolderMustNotBeALink(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
 	c := p.executor("--drill")
@@ -331,9 +331,9 @@ func TestK11ALockOutlivesTheServer(t *testing.T) {
 	p.verify()
 }
 
-// TestK11ASecondSessionIsNoWayAroundTheLock begins a session beside the locked one, and continues with it after a
+// TestK11SecondSessionInheritsTheLock begins a session beside the locked one, and continues with it after a
 // restart.
-func TestK11ASecondSessionIsNoWayAroundTheLock(t *testing.T) {
+func TestK11SecondSessionInheritsTheLock(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
 	plan := p.approved("src/**")

@@ -122,9 +122,9 @@ func TestK14APatchCannotLeaveTheWorkspace(t *testing.T) {
 	}
 }
 
-// TestK14ASiblingOfTheRootIsNoWorkspace begins sessions in folders that share the root's name as a prefix, or that are
+// TestK14SiblingOfTheRootIsRefused begins sessions in folders that share the root's name as a prefix, or that are
 // links out of it.
-func TestK14ASiblingOfTheRootIsNoWorkspace(t *testing.T) {
+func TestK14SiblingOfTheRootIsRefused(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
 	if err := os.MkdirAll(p.root+"-evil/work", 0o700); err != nil {

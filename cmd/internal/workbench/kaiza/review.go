@@ -91,7 +91,7 @@ func (r *Review) Approve(ctx context.Context, hash, by, note string, within plan
 			_, err := r.k.approvals.Revoke(r.digest(), hash)
 			return err
 		},
-		stands: func() bool {
+		inForce: func() bool {
 			now, ok := r.record(hash)
 			at, err := r.d.plans.Load(hash)
 			return ok && err == nil && at.Approved() && (!known || !now.At.Equal(before.At))
@@ -137,7 +137,7 @@ func (r *Review) Revoke(ctx context.Context, hash, by string) (stored plan.Store
 			stored, err = plans.Revoke(hash)
 			return err
 		},
-		stands: func() bool {
+		inForce: func() bool {
 			_, still := r.record(hash)
 			return known && !still
 		},
@@ -166,7 +166,7 @@ type decision struct {
 	about            map[string]any // more data for the trail
 	do               func(plans *plan.Store) error
 	undo             func() error // reverts do; nil if the decision is safe to keep
-	stands           func() bool  // reports whether the decision is in force
+	inForce          func() bool  // reports whether the decision is in force
 }
 
 // decide carries out a decision and records it. It returns nil if the decision is in force afterwards, and an error if
@@ -207,7 +207,7 @@ func (r *Review) revert(ctx context.Context, d decision, effect *ledger.Effect, 
 			failed = errors.Join(failed, files.written.Undo())
 		}
 	}
-	stands := d.stands()
+	stands := d.inForce()
 	var left error
 	if files.written != nil && (failed == nil || stands) {
 		left = files.written.Done()

@@ -35,8 +35,8 @@ func TestK12TheRoleIsThatOfTheSession(t *testing.T) {
 	}
 }
 
-// TestK12EachRoleIsRefusedWhatTheOtherMay tries every tool that changes something in both roles.
-func TestK12EachRoleIsRefusedWhatTheOtherMay(t *testing.T) {
+// TestK12RolesAreRefusedEachOthersTools tries every tool that changes something in both roles.
+func TestK12RolesAreRefusedEachOthersTools(t *testing.T) {
 	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		planner := dial()
 		planner.begin("ANTIGRAVITY")

@@ -15,8 +15,8 @@ func (c *client) listed() (names []string) {
 	return names
 }
 
-// TestRolesByWhatTheyDo begins sessions as planner and executor, and checks the listed and refused tools of each.
-func TestRolesByWhatTheyDo(t *testing.T) {
+// TestRoleNamesByFunction begins sessions as planner and executor, and checks the listed and refused tools of each.
+func TestRoleNamesByFunction(t *testing.T) {
 	t.Parallel()
 	changing := []string{"apply_patch", "move_file", "delete_file", "make_dir", "set_executable"}
 	for _, role := range []struct {

@@ -171,9 +171,9 @@ func TestK21NoSecretOfAPlanGetsIntoTheTrail(t *testing.T) {
 	}
 }
 
-// TestK21WhatIsRedactedInTheTrailIsWrittenAsItIs writes secrets to a file: the trail contains none of them, and the file
+// TestK21FilesAreWrittenUnredacted writes secrets to a file: the trail contains none of them, and the file
 // is unchanged.
-func TestK21WhatIsRedactedInTheTrailIsWrittenAsItIs(t *testing.T) {
+func TestK21FilesAreWrittenUnredacted(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
 	plan := p.approved("src/**")

@@ -22,7 +22,7 @@ func (a answer) belongs(id, role, root string) {
 	}
 }
 
-func TestK9AnEnvelopeNamesTheSessionFromItsBeginningOn(t *testing.T) {
+func TestK9EnvelopeNamesTheSession(t *testing.T) {
 	overEveryTransport(t, func(t *testing.T, p *env, dial func() *client) {
 		for _, role := range []string{"ANTIGRAVITY", "WINDSURF"} {
 			c := dial()
@@ -102,9 +102,9 @@ func TestK10AFailedBeginningLeavesTheServerUsable(t *testing.T) {
 	})
 }
 
-// TestK10OfManyBeginningsAtOnceOneCounts sends many begin_session calls without waiting for answers. Every other one
+// TestK10OneOfConcurrentBeginSessionsWins sends many begin_session calls without waiting for answers. Every other one
 // names an unknown session, so that the server finds the existing session only when it binds the connection.
-func TestK10OfManyBeginningsAtOnceOneCounts(t *testing.T) {
+func TestK10OneOfConcurrentBeginSessionsWins(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
 	c := p.start()

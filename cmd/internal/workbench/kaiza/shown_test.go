@@ -16,8 +16,8 @@ func (a answer) texts() string {
 	return strings.Join(all, "\n")
 }
 
-// TestWhatASuggestionRefersToIsShown checks the text of some codes in another dialect than the one of [TestK4EveryCodeIsEmitted].
-func TestWhatASuggestionRefersToIsShown(t *testing.T) {
+// TestSuggestedDetailsAreShown checks the text of some codes in another dialect than the one of [TestK4EveryCodeIsEmitted].
+func TestSuggestedDetailsAreShown(t *testing.T) {
 	for _, code := range []string{"INVALID_INPUT_TYPE", "PATH_NOT_FOUND", "PATCH_APPLY_FAILED", "PLAN_SCOPE_VIOLATION", "POLICY_VIOLATION", "PREFLIGHT_FAILED", "SELF_AUDIT_FAILURE", "INTERNAL_ERROR"} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()

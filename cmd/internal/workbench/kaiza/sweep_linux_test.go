@@ -17,7 +17,7 @@ import (
 )
 
 // sweepStep is 1 in make crash and 61 in .ci/run torture. The default tests fewer points, and one disk for each effect.
-var sweepStep = flag.Int("sweep", defaultSweep, "TestR21WhatIsToldIsWhatIsSo makes every so many-th file system call fail")
+var sweepStep = flag.Int("sweep", defaultSweep, "TestR21ReportedResultMatchesTheDisk makes every so many-th file system call fail")
 
 const defaultSweep = 181
 
@@ -320,9 +320,9 @@ func (s *sweep) holds(name string) string {
 	return content
 }
 
-// TestR21WhatIsToldIsWhatIsSo makes the disk fail at every file system call of every effect: once, and permanently as
+// TestR21ReportedResultMatchesTheDisk makes the disk fail at every file system call of every effect: once, and permanently as
 // full and as read-only. Answer, files and trail agree immediately and after a restart.
-func TestR21WhatIsToldIsWhatIsSo(t *testing.T) {
+func TestR21ReportedResultMatchesTheDisk(t *testing.T) {
 	t.Parallel()
 	for _, e := range swept {
 		t.Run(e.name, func(t *testing.T) {

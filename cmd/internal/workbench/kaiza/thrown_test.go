@@ -57,7 +57,7 @@ func (c *client) drill(kind string) answer {
 	return a
 }
 
-func TestK6WhateverIsThrownBecomesAnEnvelopeAndTheServerLives(t *testing.T) {
+func TestK6AnyThrownValueBecomesAnEnvelope(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
 	c := p.executor("--drill")

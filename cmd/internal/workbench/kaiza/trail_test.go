@@ -230,9 +230,9 @@ func TestK16EveryChangeOfTheTrailIsFound(t *testing.T) {
 	}
 }
 
-// TestK16TheTailOfAKilledServerIsMissedToo removes the last lines of a killed server: it did not sign them, but the next
+// TestK16RemovedTailOfAKilledServerIsFound removes the last lines of a killed server: it did not sign them, but the next
 // server recorded them.
-func TestK16TheTailOfAKilledServerIsMissedToo(t *testing.T) {
+func TestK16RemovedTailOfAKilledServerIsFound(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
 	s := p.executor()
@@ -259,8 +259,8 @@ func TestK16TheTailOfAKilledServerIsMissedToo(t *testing.T) {
 	}
 }
 
-// TestK17ATornLastLineStopsNobody kills a server, appends half a line to its last entry, and starts another.
-func TestK17ATornLastLineStopsNobody(t *testing.T) {
+// TestK17TornLastLineDoesNotStopServers kills a server, appends half a line to its last entry, and starts another.
+func TestK17TornLastLineDoesNotStopServers(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
 	s := p.executor()

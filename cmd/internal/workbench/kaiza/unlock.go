@@ -124,7 +124,7 @@ func (r *Review) Unlock(ctx context.Context, shown LockedSession, by, reason str
 			}
 			return errors.Join(r.d.state.Rename(aside, name), durable.SyncDir(r.d.state, locksFolder))
 		},
-		stands: func() bool {
+		inForce: func() bool {
 			_, err := r.d.state.Lstat(name)
 			return moved && errors.Is(err, fs.ErrNotExist)
 		},

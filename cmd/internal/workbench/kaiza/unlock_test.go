@@ -116,8 +116,8 @@ func (p *env) recordsUnlock(session, ref string) {
 	}
 }
 
-// TestUnlockIsTheWayOutOfALockWithoutReports locks a session of a read-only server, on which a report cannot be written.
-func TestUnlockIsTheWayOutOfALockWithoutReports(t *testing.T) {
+// TestUnlockWithoutReport locks a session of a read-only server, on which a report cannot be written.
+func TestUnlockWithoutReport(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
 	c := p.executor("--drill", "--access", "readonly")
@@ -215,9 +215,9 @@ func (p *env) lockedID() string {
 	return report.Locked[0].Session
 }
 
-// TestUnlockOfWhatCannotBeRead checks that a damaged lock file locks, is listed with its problem, and can be removed; a
+// TestUnlockUnreadableLock checks that a damaged lock file locks, is listed with its problem, and can be removed; a
 // folder of locks that cannot be read is an error.
-func TestUnlockOfWhatCannotBeRead(t *testing.T) {
+func TestUnlockUnreadableLock(t *testing.T) {
 	t.Parallel()
 	for name, harm := range map[string]func(p *env, file string){
 		"no JSON": func(p *env, file string) { p.must(os.WriteFile(file, []byte("{"), 0o600)) },

@@ -107,8 +107,8 @@ func stamp(at time.Time) json.RawMessage {
 	return json.RawMessage(`"` + at.Format(time.RFC3339Nano) + `"`)
 }
 
-// TestLimitsThatMeanNothingAreRefused checks that invalid limits are refused before anything is approved.
-func TestLimitsThatMeanNothingAreRefused(t *testing.T) {
+// TestInvalidApprovalLimitsAreRefused checks that invalid limits are refused before anything is approved.
+func TestInvalidApprovalLimitsAreRefused(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
 	plan := p.approved("src/**")

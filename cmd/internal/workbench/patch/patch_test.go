@@ -146,7 +146,7 @@ func parse(t *testing.T, text string) patch.File {
 	return files[0]
 }
 
-func TestAPatchThatDoesNotFitSaysWhere(t *testing.T) {
+func TestPatchApplyErrorNamesTheLine(t *testing.T) {
 	const secret = "hunter2hunter2"
 	for name, c := range map[string]struct{ text, old, want, details string }{
 		"elsewhere":      {simple, "zero\none\ntwo\nthree\n", "hunk 1 says line 1, but its lines are at line 2", `"actual_line":2`},

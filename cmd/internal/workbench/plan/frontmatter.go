@@ -116,12 +116,12 @@ func (l *linter) syntax(err error) {
 }
 
 func (l *linter) at(t *token.Token, rule, message, hint string) {
-	line, column := place(t)
+	line, column := position(t)
 	l.fail(line, column, rule, message, hint)
 }
 
-// place returns the position of a token in the plan, which is one line below its position in the front matter.
-func place(t *token.Token) (line, column int) {
+// position returns the position of a token in the plan, which is one line below its position in the front matter.
+func position(t *token.Token) (line, column int) {
 	line, column = yamlfile.Place(t)
 	return line + 1, max(column, 1)
 }
@@ -218,7 +218,7 @@ func (l *linter) scope(p *Plan, n ast.Node) {
 			l.at(v.GetToken(), ruleScope, fmt.Sprintf("the braces of the plan stand for more than %d globs", maxPlanWays), "use * or fewer alternatives")
 			return
 		}
-		if line, column := place(v.GetToken()); seen[v.Value] {
+		if line, column := position(v.GetToken()); seen[v.Value] {
 			l.warn(line, column, ruleDuplicate, "the scope is listed twice", "keep one of them")
 		}
 		seen[v.Value] = true
@@ -237,7 +237,7 @@ func (l *linter) glob(p *Plan, v *ast.StringNode) int {
 	p.globs = append(p.globs, g)
 	for _, err := range g.doubts() {
 		m := mistakeOf(err)
-		line, column := place(v.GetToken())
+		line, column := position(v.GetToken())
 		l.warn(line, column, ruleScopeDoubt, m.text, m.hint)
 	}
 	return len(g.ways)

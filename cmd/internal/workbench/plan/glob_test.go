@@ -54,7 +54,7 @@ func TestPathThatIsNotCleanIsNotCovered(t *testing.T) {
 	}
 }
 
-func TestScopeThatCannotBeMeantIsRefused(t *testing.T) {
+func TestImpossibleScopeIsRefused(t *testing.T) {
 	for glob, words := range map[string]string{
 		"": "empty", " a": "space", "../x": "climbs", "a/../b": "climbs", "a/..": "climbs", "{..,a}/b": "climbs", "{.,a}./b": "climbs",
 		"/etc/**": "absolute", "{/etc,a}/x": "absolute", "C:/x": "absolute", "~/x": "absolute",

@@ -109,7 +109,7 @@ func TestAllIssuesAreReported(t *testing.T) {
 	}
 }
 
-func TestDoubtsWarnButDoNotStop(t *testing.T) {
+func TestDoubtsAreWarnings(t *testing.T) {
 	for words, content := range map[string][]byte{
 		"covers everything":       scoped("**"),
 		"the scope covers":        scoped("**/*"),
@@ -183,7 +183,7 @@ func TestPlanIsBounded(t *testing.T) {
 	}
 }
 
-func TestWarningsDoNotDrownAnError(t *testing.T) {
+func TestErrorReplacesAWarningInAFullList(t *testing.T) {
 	content := append(with("title: x\nscope: ["+strings.TrimSuffix(strings.Repeat("'a',\n", 190), ",\n")+"]\nphase: nope"), "TB"+"D\n"...)
 	p, issues := plan.Parse(content)
 	if p != nil || len(issues) != plan.MaxIssues {

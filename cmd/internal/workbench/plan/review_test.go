@@ -157,7 +157,7 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no room") }
 
-func TestReviewThatWasNotSeenIsAnError(t *testing.T) {
+func TestReviewReportsWriteErrors(t *testing.T) {
 	if err := plan.Review(fullDisk{}, nil, stored(t, greeting), nil, false, false); err == nil {
 		t.Error("nobody saw it, and nobody says so")
 	}

@@ -76,7 +76,7 @@ func TestCommentsAndTestsInRustAreAllowed(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatIsAddedIsJudged(t *testing.T) {
+func TestOnlyAddedLinesAreChecked(t *testing.T) {
 	old := "fn a() { x.unwrap() }\nfn b() {}\n"
 	for name, c := range map[string]struct {
 		after string
@@ -147,7 +147,7 @@ preflight:
   - {name: always, run: ["true"]}
 `
 
-func TestAFileSaysWhatIsRefused(t *testing.T) {
+func TestPolicyFileRules(t *testing.T) {
 	p, err := policy.Load("policy.yaml", []byte(whole))
 	if err != nil {
 		t.Fatal(err)
@@ -183,7 +183,7 @@ func TestCommandsFollowTheFilesThatCallForThem(t *testing.T) {
 	}
 }
 
-func TestAWrongFileSaysWhereAndWhatWouldDo(t *testing.T) {
+func TestInvalidPolicyFileNamesThePosition(t *testing.T) {
 	for text, want := range map[string]string{
 		"rulez: []\n":                                       "p.yaml:1:1: unknown key \"rulez\"\n  1 | rulez: []\n    | ^\n  hint: did you mean \"rules\"?",
 		"rules:\n  - id: A\n    patern: x\n":                "p.yaml:3:5: unknown key \"patern\"\n  3 |     patern: x\n    |     ^\n  hint: did you mean \"pattern\"?",

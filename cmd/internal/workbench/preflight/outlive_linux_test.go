@@ -119,9 +119,9 @@ func serve(dir, script string) {
 	fmt.Fprintln(os.Stderr, "the check has ended:", report, err)
 }
 
-// TestMemoryOfThoseThatLeaveTheGroupCounts starts processes in other sessions that stay below the limit each but exceed
+// TestMemoryOutsideTheGroupCounts starts processes in other sessions that stay below the limit each but exceed
 // it together.
-func TestMemoryOfThoseThatLeaveTheGroupCounts(t *testing.T) {
+func TestMemoryOutsideTheGroupCounts(t *testing.T) {
 	c := shell("for i in 1 2 3; do setsid dd if=/dev/zero of=/dev/null bs=150M & done; wait") // not the test binary, because the race detector needs additional memory
 	c.Memory, c.Timeout = 400<<20, 10*time.Second
 	r, err := run(t, c)

@@ -90,7 +90,7 @@ func run(t *testing.T, c preflight.Command) (preflight.Result, *candor.Error) {
 	return report.Results[0], e
 }
 
-func TestACommandThatPassesPasses(t *testing.T) {
+func TestPassingCommand(t *testing.T) {
 	r, err := run(t, shell("echo fine; cat; pwd | grep -q TestACommand"))
 	if err != nil || r.Exit != 0 || r.Output != "fine\n" {
 		t.Errorf("%+v %v", r, err)
@@ -120,7 +120,7 @@ func TestTheFirstFailureEndsTheRun(t *testing.T) {
 	}
 }
 
-func TestACommandThatHangsIsEnded(t *testing.T) {
+func TestHangingCommandIsKilled(t *testing.T) {
 	c := shell("sleep 600 & sleep 600")
 	c.Timeout = 300 * time.Millisecond
 	r, err := run(t, c)
@@ -136,7 +136,7 @@ func TestSignalIsReported(t *testing.T) {
 	}
 }
 
-func TestNothingOfACommandOutlivesIt(t *testing.T) {
+func TestCommandLeavesNoProcesses(t *testing.T) {
 	dir := t.TempDir()
 	script := fmt.Sprintf("sleep 600 & echo $! > %s/pid; (sh -c 'trap \"\" TERM HUP; sleep 601' &) ; echo $$ > %s/group", dir, dir)
 	if _, err := run(t, shell(script)); err != nil {
@@ -196,7 +196,7 @@ func TestLongOutputKeepsItsEnd(t *testing.T) {
 	}
 }
 
-func TestACommandThatHoldsTooMuchIsEnded(t *testing.T) {
+func TestCommandOverMemoryIsKilled(t *testing.T) {
 	c := preflight.Command{Name: "eat", Run: []string{self(), "eat", "300"}, Memory: 100 << 20}
 	report, err := preflight.Run(t.Context(), t.TempDir(), []preflight.Command{c}, preflight.Options{})
 	if err == nil || !report.Results[0].OverMemory || !strings.Contains(err.Error(), "more memory than 100 MiB") {
@@ -253,7 +253,7 @@ func TestSecretsAndControlsDoNotGetOut(t *testing.T) {
 	}
 }
 
-func TestTheEndOfTheCallEndsTheCommand(t *testing.T) {
+func TestCancelledCallKillsTheCommand(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	dir := t.TempDir()
 	go func() {

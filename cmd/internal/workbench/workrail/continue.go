@@ -67,12 +67,12 @@ func (s *System) advance(ctx context.Context, _ *workbench.Call, in continueArgs
 	}
 	var a *answer
 	var earlier *outcome
-	err = s.sessions.Update(ctx, t.Session.String(), func(v *standing) ([]session.Record, error) {
+	err = s.sessions.Update(ctx, t.Session.String(), func(v *sessionState) ([]session.Record, error) {
 		if earlier, err = v.find(t); err != nil || earlier != nil {
 			return nil, err
 		}
 		return s.decide(v, try)
-	}, func(v *standing) { a = s.current(t.Session, v) })
+	}, func(v *sessionState) { a = s.current(t.Session, v) })
 	if err == nil && earlier != nil {
 		a, err = s.replayed(ctx, try, *earlier)
 	}
@@ -83,8 +83,8 @@ func (s *System) advance(ctx context.Context, _ *workbench.Call, in continueArgs
 }
 
 func (s *System) replayed(ctx context.Context, try *attempt, o outcome) (*answer, error) {
-	var v standing
-	err := s.sessions.View(ctx, try.token.Session.String(), func(now *standing) error {
+	var v sessionState
+	err := s.sessions.View(ctx, try.token.Session.String(), func(now *sessionState) error {
 		v = *now
 		return nil
 	})
@@ -131,7 +131,7 @@ func anyMap(m map[string]any) any {
 }
 
 // find returns the recorded outcome of a token, nil if the token is the one to use now.
-func (s *standing) find(t token.Token) (*outcome, error) {
+func (s *sessionState) find(t token.Token) (*outcome, error) {
 	blocked, left := s.blocked, t.Node < s.node()
 	if left {
 		blocked = s.nodes[t.Node].blocked
@@ -151,7 +151,7 @@ func (s *standing) find(t token.Token) (*outcome, error) {
 }
 
 // decide returns the records for an attempt: the next step, or a report of missing items.
-func (s *System) decide(v *standing, try *attempt) ([]session.Record, error) {
+func (s *System) decide(v *sessionState, try *attempt) ([]session.Record, error) {
 	w, blockers, err := s.pinned(v)
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func (s *System) decide(v *standing, try *attempt) ([]session.Record, error) {
 }
 
 // pinned returns the workflow of a session. A damaged snapshot is a blocker, because it can be restored.
-func (s *System) pinned(v *standing) (*workflow.Workflow, []blocker, error) {
+func (s *System) pinned(v *sessionState) (*workflow.Workflow, []blocker, error) {
 	w, err := s.snapshots.load(v.start.Hash)
 	switch {
 	case err == nil:
@@ -202,7 +202,7 @@ func (s *System) pinned(v *standing) (*workflow.Workflow, []blocker, error) {
 }
 
 // block records a report, unless the step was blocked too often in a row.
-func (s *System) block(v *standing, try *attempt, blockers []blocker) ([]session.Record, error) {
+func (s *System) block(v *sessionState, try *attempt, blockers []blocker) ([]session.Record, error) {
 	if err := checkReport(blockers); err != nil {
 		return nil, failure(workrailcode.InternalError, "", "", map[string]any{"kind": "blocker_report_over_budget"}, err)
 	}
@@ -230,7 +230,7 @@ func blockedTooOften(attempts int, blockers []blocker) *candor.Error {
 }
 
 // brokenRule turns an attempt that would change the list of a running loop into a blocker.
-func brokenRule(v *standing, err error) (blocker, bool) {
+func brokenRule(v *sessionState, err error) (blocker, bool) {
 	var loop *run.InvalidLoop
 	if !errors.As(err, &loop) || len(v.position.Loops) == 0 || v.position.Loops[len(v.position.Loops)-1].Items == "" {
 		return blocker{}, false

@@ -165,7 +165,7 @@ func (a *Admin) examinePositions(ctx context.Context, d *Diagnosis, w *workflow.
 			continue // reported already
 		}
 		var wrong error
-		err := a.s.sessions.View(ctx, info.ID, func(v *standing) error {
+		err := a.s.sessions.View(ctx, info.ID, func(v *sessionState) error {
 			wrong = v.fits(w)
 			return nil
 		})
@@ -182,7 +182,7 @@ func (a *Admin) examinePositions(ctx context.Context, d *Diagnosis, w *workflow.
 }
 
 // fits returns an error if the session is not at a step of its workflow, or shows another step.
-func (s *standing) fits(w *workflow.Workflow) error {
+func (s *sessionState) fits(w *workflow.Workflow) error {
 	next, err := viewOf(w, s.position, s.context)
 	if err != nil {
 		return err

@@ -42,7 +42,7 @@ var drills = map[string]func(s *System, ctx context.Context) error{
 
 // blockedBy returns a report that belongs to no session; only its budget is checked.
 func (s *System) blockedBy(all []blocker) error {
-	_, err := s.block(&standing{next: &stepView{}}, &attempt{}, all)
+	_, err := s.block(&sessionState{next: &stepView{}}, &attempt{}, all)
 	return err
 }
 

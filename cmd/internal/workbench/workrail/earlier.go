@@ -47,7 +47,7 @@ type earlierValue struct {
 }
 
 // earlier reads the latest completed steps of a session, as many as fit.
-func (s *System) earlier(ctx context.Context, id token.SessionID, v *standing) (*earlier, error) {
+func (s *System) earlier(ctx context.Context, id token.SessionID, v *sessionState) (*earlier, error) {
 	e := &earlier{LeftOut: len(v.nodes)}
 	remaining := maxEarlierBytes
 	for i := len(v.nodes) - 1; i >= max(0, len(v.nodes)-maxEarlierSteps); i-- {

@@ -48,8 +48,8 @@ func TestWhatResumingShowsIsBounded(t *testing.T) {
 	}
 }
 
-// TestEarlierNotesLookLikeNoLineOfTheServer checks the marking of notes, because another agent may have written them.
-func TestEarlierNotesLookLikeNoLineOfTheServer(t *testing.T) {
+// TestEarlierNotesCannotImitateServerLines checks the marking of notes, because another agent may have written them.
+func TestEarlierNotesCannotImitateServerLines(t *testing.T) {
 	t.Parallel()
 	s := newPlace(t).start()
 	a := s.begin("plain", args{forged: forged, "0123456789abcdef: x": 1})

@@ -47,7 +47,7 @@ steps:
   - {id: three, prompt: "{{c}}\n- a list", notes: optional}
 `
 
-func TestNoTextOfAModelLooksLikeTheServer(t *testing.T) {
+func TestModelTextCannotImitateServerLines(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	p.write(filepath.Join(p.workflows, "showing.yaml"), showing)

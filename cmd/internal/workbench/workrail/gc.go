@@ -91,7 +91,7 @@ func (a *Admin) RemoveSession(ctx context.Context, i *Info) error {
 	if i.State == StateDamaged {
 		return a.s.sessions.Remove(ctx, i.ID)
 	}
-	err := a.s.sessions.RemoveIf(ctx, i.ID, func(v *standing) error {
+	err := a.s.sessions.RemoveIf(ctx, i.ID, func(v *sessionState) error {
 		if !v.updated.Equal(i.Updated) || len(v.nodes) != i.Completed || len(v.blocked) != i.Attempts {
 			return ErrChanged
 		}

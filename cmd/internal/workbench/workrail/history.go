@@ -41,7 +41,7 @@ func (a *Admin) Session(ctx context.Context, id string) (Info, error) {
 	if err := ctx.Err(); err != nil {
 		return info, err
 	}
-	err := a.s.sessions.View(ctx, id, func(v *standing) error {
+	err := a.s.sessions.View(ctx, id, func(v *sessionState) error {
 		info = infoOf(id, v)
 		return nil
 	})
@@ -63,8 +63,8 @@ func (a *Admin) Session(ctx context.Context, id string) (Info, error) {
 }
 
 // foldAll folds events up to the first invalid one, and returns the number of valid events.
-func foldAll(events []session.Event) (*standing, int) {
-	v := &standing{}
+func foldAll(events []session.Event) (*sessionState, int) {
+	v := &sessionState{}
 	for i, e := range events {
 		if fold(v, e) != nil {
 			return v, i
@@ -73,7 +73,7 @@ func foldAll(events []session.Event) (*standing, int) {
 	return v, len(events)
 }
 
-func infoOf(id string, v *standing) Info {
+func infoOf(id string, v *sessionState) Info {
 	info := Info{
 		Summary: Summary{ID: id, Workflow: v.start.Workflow, Goal: v.start.Goal, Completed: len(v.nodes), Began: v.began, Updated: v.updated,
 			Health: session.Healthy},

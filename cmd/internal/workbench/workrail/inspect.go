@@ -23,7 +23,7 @@ func (s *System) listWorkflows() workbench.Tool {
 		Run: workbench.Handle(func(ctx context.Context, _ *workbench.Call, _ struct{}) (workbench.Reply, error) {
 			all, err := s.library.all(ctx)
 			if err != nil {
-				return workbench.Reply{}, tellLibrary(err)
+				return workbench.Reply{}, publicLibrary(err)
 			}
 			return listReply(all), nil
 		}),
@@ -166,7 +166,7 @@ func (s *System) validate(ctx context.Context, _ *workbench.Call, in validateArg
 	if w != nil && in.File != "" {
 		other, err := s.library.taken(ctx, w.ID, in.File)
 		if err != nil {
-			return workbench.Reply{}, tellLibrary(err)
+			return workbench.Reply{}, publicLibrary(err)
 		}
 		if other != "" {
 			w, problems = nil, append(problems, workflow.Problem{File: name, Severity: workflow.SeverityError,
@@ -203,7 +203,7 @@ func (s *System) sessionHealth() workbench.Tool {
 			}
 			h, err := s.sessions.Health(id.String())
 			if err != nil {
-				return workbench.Reply{}, s.tellNamed(in, err)
+				return workbench.Reply{}, s.publicNamed(in, err)
 			}
 			text := fmt.Sprintf("%s: %s.", h.Kind, soundEvents(h.Events))
 			if h.Reason != nil {
@@ -227,7 +227,7 @@ func (s *System) exportSession() workbench.Tool {
 			}
 			left, err := s.sessions.Salvage(id.String())
 			if err != nil {
-				return workbench.Reply{}, s.tellNamed(in, err)
+				return workbench.Reply{}, s.publicNamed(in, err)
 			}
 			return exportReply(id.String(), left), nil
 		}),

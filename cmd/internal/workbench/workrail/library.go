@@ -146,8 +146,8 @@ func readBounded(root *os.Root, name string) ([]byte, error) {
 	return data, errors.Join(err, file.Close())
 }
 
-// tellLibrary returns the error to send for an error of the workflow directory.
-func tellLibrary(err error) *candor.Error {
+// publicLibrary returns the error to send for an error of the workflow directory.
+func publicLibrary(err error) *candor.Error {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return publicStore(err)
 	}

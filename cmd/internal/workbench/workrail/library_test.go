@@ -46,7 +46,7 @@ func TestLinksAreListedAsUnusable(t *testing.T) {
 	}
 }
 
-func TestFolderThatIsGoneIsNamed(t *testing.T) {
+func TestMissingWorkflowFolderIsReported(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	s := p.start()

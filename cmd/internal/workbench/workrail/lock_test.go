@@ -87,8 +87,8 @@ func TestW9AfterTheWaitTheCallSucceeds(t *testing.T) {
 	s.call("continue_workflow", args{"continueToken": a.token()}).kind("step")
 }
 
-// TestW10ADeadProcessLosesItsLockAndALivingOneNever checks that a lock is released exactly when its process ends.
-func TestW10ADeadProcessLosesItsLockAndALivingOneNever(t *testing.T) {
+// TestW10LockIsReleasedOnlyWhenItsProcessEnds checks that a lock is released exactly when its process ends.
+func TestW10LockIsReleasedOnlyWhenItsProcessEnds(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	s := p.start()
@@ -108,8 +108,8 @@ func TestW10ADeadProcessLosesItsLockAndALivingOneNever(t *testing.T) {
 	s.walk(a, 1).kind("step")
 }
 
-// TestW10OwnWorkNeverBlamesTheClient checks that a client that sends one call at a time never gets a lock error.
-func TestW10OwnWorkNeverBlamesTheClient(t *testing.T) {
+// TestW10SequentialCallsAreNeverLocked checks that a client that sends one call at a time never gets a lock error.
+func TestW10SequentialCallsAreNeverLocked(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	s := p.start()

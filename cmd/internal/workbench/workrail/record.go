@@ -63,8 +63,8 @@ type node struct {
 	done    outcome
 }
 
-// standing is the state of a session, folded from its events. It grows by a few bytes per step.
-type standing struct {
+// sessionState is the state of a session, folded from its events. It grows by a few bytes per step.
+type sessionState struct {
 	start   runStarted
 	began   time.Time
 	updated time.Time
@@ -78,13 +78,13 @@ type standing struct {
 }
 
 // node returns the number of the current node.
-func (s *standing) node() uint32 { return uint32(len(s.nodes)) } //nolint:gosec // far below
+func (s *sessionState) node() uint32 { return uint32(len(s.nodes)) } //nolint:gosec // far below
 
 // completed reports whether all steps are completed.
-func (s *standing) completed() bool { return s.next == nil }
+func (s *sessionState) completed() bool { return s.next == nil }
 
 // fold applies an event.
-func fold(s *standing, e session.Event) error {
+func fold(s *sessionState, e session.Event) error {
 	if (e.Index == 1) != (e.Kind == eventStarted) {
 		return fmt.Errorf("unexpected event %s", e.Kind)
 	}
@@ -105,7 +105,7 @@ func fold(s *standing, e session.Event) error {
 	}
 }
 
-func (s *standing) foldAdvanced(e session.Event) error {
+func (s *sessionState) foldAdvanced(e session.Event) error {
 	var a stepAdvanced
 	if err := decode(e.Data, &a); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (s *standing) foldAdvanced(e session.Event) error {
 	return nil
 }
 
-func (s *standing) foldBlocked(e session.Event) error {
+func (s *sessionState) foldBlocked(e session.Event) error {
 	var b stepBlocked
 	if err := decode(e.Data, &b); err != nil {
 		return err

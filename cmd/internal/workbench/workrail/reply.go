@@ -100,13 +100,13 @@ func (a *answer) writeBlocked(b *strings.Builder) {
 }
 
 // begin returns an answer with the fields that all answers about a session have.
-func (s *System) begin(id token.SessionID, v *standing) *answer {
+func (s *System) begin(id token.SessionID, v *sessionState) *answer {
 	return &answer{SessionID: id.String(), Workflow: v.start.Workflow, Completed: len(v.nodes),
 		Resume: s.keys.Mint(token.Token{Kind: token.Resume, Session: id})}
 }
 
 // current returns the reply with the position of a session.
-func (s *System) current(id token.SessionID, v *standing) *answer {
+func (s *System) current(id token.SessionID, v *sessionState) *answer {
 	a := s.begin(id, v)
 	next := token.Token{Kind: token.Continue, Session: id, Node: v.node(), Attempt: uint16(len(v.blocked))} //nolint:gosec // bounded by maxAttempts
 	switch {
@@ -122,7 +122,7 @@ func (s *System) current(id token.SessionID, v *standing) *answer {
 }
 
 // recorded returns the answer that was recorded for an earlier attempt.
-func (s *System) recorded(ctx context.Context, id token.SessionID, v *standing, t token.Token, o outcome, digest string) (*answer, error) {
+func (s *System) recorded(ctx context.Context, id token.SessionID, v *sessionState, t token.Token, o outcome, digest string) (*answer, error) {
 	e, err := s.sessions.Event(ctx, id.String(), o.event)
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (s *System) recorded(ctx context.Context, id token.SessionID, v *standing, 
 }
 
 // stepAt returns the step that was pending at a node.
-func (s *System) stepAt(ctx context.Context, id token.SessionID, v *standing, node uint32) (*stepView, error) {
+func (s *System) stepAt(ctx context.Context, id token.SessionID, v *sessionState, node uint32) (*stepView, error) {
 	switch {
 	case node == v.node():
 		return v.next, nil

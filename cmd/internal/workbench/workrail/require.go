@@ -22,7 +22,7 @@ func digestOf(text []byte) string {
 }
 
 // blockers returns the reasons why an attempt does not complete the pending step.
-func (s *System) blockers(w *workflow.Workflow, v *standing, try *attempt, after map[string]any) ([]blocker, error) {
+func (s *System) blockers(w *workflow.Workflow, v *sessionState, try *attempt, after map[string]any) ([]blocker, error) {
 	pending, ok, err := v.position.Pending(w, after)
 	if err != nil {
 		if b, broken := brokenRule(v, err); broken {

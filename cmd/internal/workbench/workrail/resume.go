@@ -48,8 +48,8 @@ func (s *System) resume(ctx context.Context, _ *workbench.Call, in nameArgs) (wo
 		return workbench.Reply{}, err
 	}
 	var a *answer
-	var v standing
-	err = s.sessions.View(ctx, id.String(), func(now *standing) error {
+	var v sessionState
+	err = s.sessions.View(ctx, id.String(), func(now *sessionState) error {
 		a, v = s.current(id, now), *now
 		return nil
 	})
@@ -57,13 +57,13 @@ func (s *System) resume(ctx context.Context, _ *workbench.Call, in nameArgs) (wo
 		a.Earlier, err = s.earlier(ctx, id, &v)
 	}
 	if err != nil {
-		return workbench.Reply{}, s.tellNamed(in, err)
+		return workbench.Reply{}, s.publicNamed(in, err)
 	}
 	return s.resumed(a, &v), nil
 }
 
 // resumed renders an answer for an agent that does not know the session.
-func (s *System) resumed(a *answer, v *standing) workbench.Reply {
+func (s *System) resumed(a *answer, v *sessionState) workbench.Reply {
 	a.resumed = true
 	if a.Kind == kindBlocked {
 		a.Note = resumedNote
@@ -106,8 +106,8 @@ func (s *System) named(in nameArgs) (token.SessionID, error) {
 	return t.Session, nil
 }
 
-// tellNamed distinguishes an unknown id from a token whose session no longer exists.
-func (s *System) tellNamed(in nameArgs, err error) *candor.Error {
+// publicNamed distinguishes an unknown id from a token whose session no longer exists.
+func (s *System) publicNamed(in nameArgs, err error) *candor.Error {
 	e := publicStore(err)
 	if e.Code() == workrailcode.TokenUnknownNode && in.Token == "" {
 		return failure(workrailcode.NotFound, "No session has this id.", "Call resume_session without arguments to list the sessions.", nil, nil)
@@ -142,7 +142,7 @@ const unreadable session.HealthKind = "unreadable"
 
 func (s *System) summary(ctx context.Context, id string) (Summary, error) {
 	m := Summary{ID: id}
-	err := s.sessions.View(ctx, id, func(v *standing) error {
+	err := s.sessions.View(ctx, id, func(v *sessionState) error {
 		m = infoOf(id, v).Summary
 		return nil
 	})

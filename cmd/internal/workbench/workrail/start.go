@@ -65,7 +65,7 @@ func (s *System) start(ctx context.Context, _ *workbench.Call, in startArgs) (wo
 	}
 	var a *answer
 	// The session exists now: an expired deadline must not make the caller start another one.
-	err = s.sessions.View(context.WithoutCancel(ctx), id.String(), func(v *standing) error {
+	err = s.sessions.View(context.WithoutCancel(ctx), id.String(), func(v *sessionState) error {
 		a = s.current(id, v)
 		return nil
 	})
@@ -92,7 +92,7 @@ func guidanceText(w *workflow.Workflow) string {
 func (s *System) workflow(ctx context.Context, id string) (*workflow.Workflow, error) {
 	w, ids, unusable, err := s.library.find(ctx, id)
 	if err != nil {
-		return nil, tellLibrary(err)
+		return nil, publicLibrary(err)
 	}
 	if w == nil {
 		details := map[string]any{"workflowId": id}

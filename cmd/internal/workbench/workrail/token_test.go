@@ -82,8 +82,8 @@ func TestW12EveryAlteredTokenIsRefused(t *testing.T) {
 	s.walk(a, 1).kind("step")
 }
 
-// TestW12EachWayToBeWrongHasItsCode covers all errors except altered characters.
-func TestW12EachWayToBeWrongHasItsCode(t *testing.T) {
+// TestW12EachTokenProblemHasItsCode covers all errors except altered characters.
+func TestW12EachTokenProblemHasItsCode(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	s := p.start()

@@ -40,7 +40,7 @@ type Options struct {
 type System struct {
 	o         Options
 	library   library
-	sessions  *session.Store[standing]
+	sessions  *session.Store[sessionState]
 	snapshots snapshots
 	keys      *token.Keyring
 	schemas   schema.Cache

@@ -377,7 +377,7 @@ func (m *move) isBack(f *Folder) bool {
 	}
 	defer dir.Close() //nolint:errcheck // opened for reading
 	look := move{path: m.path, from: m.from, to: m.to}
-	at := look.standsIn(f, dir)
+	at := look.sideIn(f, dir)
 	return at == atBefore || at == atBoth
 }
 

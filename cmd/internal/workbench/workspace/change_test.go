@@ -69,7 +69,7 @@ func TestAChangeIsDoneAsAWholeAndCanBeUndone(t *testing.T) {
 	b.clean()
 }
 
-func TestAChangeThatMayNotBeIsRefusedBeforeAnythingIsTouched(t *testing.T) {
+func TestForbiddenChangeIsRefusedBeforeWriting(t *testing.T) {
 	b := newBench(t, Options{MaxFile: 10})
 	b.put("a", "x")
 	b.put("ro", "x")
@@ -128,7 +128,7 @@ func TestAChangeThatMayNotBeIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 	b.clean()
 }
 
-func TestASetThatMakesNoSenseIsRefused(t *testing.T) {
+func TestInconsistentChangeSetIsRefused(t *testing.T) {
 	b := newBench(t, Options{})
 	for want, set := range map[candor.Code][]Change{
 		kaiza.InvalidInputValue: {{Path: b.path("a")}, {Path: b.path("a")}},

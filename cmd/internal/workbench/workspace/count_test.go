@@ -8,8 +8,8 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// TestTheCountOfFilesIsBoundedByWhatIsLookedAt checks that folders count like files and that the files of git come last.
-func TestTheCountOfFilesIsBoundedByWhatIsLookedAt(t *testing.T) {
+// TestFilesIsBounded checks that folders count like files and that the files of git come last.
+func TestFilesIsBounded(t *testing.T) {
 	b := newBench(t, Options{})
 	for _, name := range []string{".git/objects/aa/1", ".git/objects/bb/2", "a/one", "b/c/two", "three"} {
 		b.put(name, "x")

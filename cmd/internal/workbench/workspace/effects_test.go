@@ -176,8 +176,8 @@ func TestHistoryForgetsTheOldest(t *testing.T) {
 	}
 }
 
-// TestAnArchivedChangeIsReversedOnlyWhereItStands checks that later changes are reported and prevent the undo.
-func TestAnArchivedChangeIsReversedOnlyWhereItStands(t *testing.T) {
+// TestArchivedChangeIsReversedOnlyIfUnchanged checks that later changes are reported and prevent the undo.
+func TestArchivedChangeIsReversedOnlyIfUnchanged(t *testing.T) {
 	b := newBench(t, Options{})
 	s := b.stage("one", b.everything()...)
 	b.must(s.Commit(context.Background()))

@@ -25,7 +25,7 @@ func TestAFileIsReadWhole(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotAFileOfTheWorkspaceIsNotRead(t *testing.T) {
+func TestReadRefusesOutsideAndSpecialFiles(t *testing.T) {
 	b := newBench(t, Options{MaxFile: 100})
 	out := filepath.Join(b.out, "secret.txt")
 	b.put("file", "x")
@@ -70,7 +70,7 @@ func TestAHardLinkIsReadWhenTheOperatorAllowsIt(t *testing.T) {
 	b.read("b")
 }
 
-func TestAFifoASocketAndADeviceAreNeverWaitedFor(t *testing.T) {
+func TestSpecialFilesDoNotBlock(t *testing.T) {
 	b := newBench(t, Options{})
 	b.must(syscall.Mkfifo(filepath.Join(b.in, "fifo"), 0o644))
 	special := []string{"fifo"}
@@ -90,9 +90,9 @@ func TestAFifoASocketAndADeviceAreNeverWaitedFor(t *testing.T) {
 	b.clean()
 }
 
-// TestAFileThatBecomesSomethingElseAfterTheLookIsNotRead replaces a file by a FIFO, a link to the outside or a folder
+// TestFileReplacedAfterTheCheckIsNotRead replaces a file by a FIFO, a link to the outside or a folder
 // between Stat and open. The checks of the open file must detect it.
-func TestAFileThatBecomesSomethingElseAfterTheLookIsNotRead(t *testing.T) {
+func TestFileReplacedAfterTheCheckIsNotRead(t *testing.T) {
 	b := newBench(t, Options{})
 	target := filepath.Join(b.in, "a")
 	for want, swap := range map[candor.Code]func() error{

@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/codes/kaiza"
 )
 
-func TestAListingIsSortedAndSaysWhatIsWhat(t *testing.T) {
+func TestListingIsSortedWithKinds(t *testing.T) {
 	b := newBench(t, Options{})
 	b.put("b.txt", "12345")
 	b.put("a/x/y/z/deep.txt", "1")
@@ -44,7 +44,7 @@ func TestAListingIsSortedAndSaysWhatIsWhat(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeListedSaysWhy(t *testing.T) {
+func TestListErrors(t *testing.T) {
 	b := newBench(t, Options{})
 	b.put("file", "x")
 	b.put("blind/file", "x")

@@ -74,7 +74,7 @@ func TestAPathThatCouldMisleadIsRefused(t *testing.T) {
 	}
 }
 
-func TestAFolderThatCannotBeOpenedSaysWhy(t *testing.T) {
+func TestOpenErrors(t *testing.T) {
 	b := newBench(t, Options{})
 	b.put("file", "x")
 	b.must(os.Symlink("loop", filepath.Join(b.in, "loop")))

@@ -225,9 +225,9 @@ func (b *bench) swapFolder(to string) {
 	b.must(os.Symlink("../outside", d))
 }
 
-// TestANameSwappedBetweenLookAndOpeningIsNotUsed replaces a name between Lstat and open by a link to the inside, which
+// TestNameSwappedAfterTheCheckIsNotUsed replaces a name between Lstat and open by a link to the inside, which
 // os.Root would follow.
-func TestANameSwappedBetweenLookAndOpeningIsNotUsed(t *testing.T) {
+func TestNameSwappedAfterTheCheckIsNotUsed(t *testing.T) {
 	for _, swapped := range []string{"d", "secret.txt"} {
 		b := newBench(t, Options{})
 		b.put("d/secret.txt", "mine")

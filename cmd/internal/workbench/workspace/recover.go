@@ -140,7 +140,7 @@ func (c *recovery) run(decide func(Journal) Verdict) {
 			m.to.mode = *e.ModeAfter
 		}
 		m.sweep(c.folder)
-		switch at := m.stands(c.folder); {
+		switch at := m.currentSide(c.folder); {
 		case e.Back:
 			before++
 		case c.later[e.Path]:
@@ -267,34 +267,34 @@ func (c *recovery) load(i int, m *move) (err error) {
 	return err
 }
 
-// standing is the side of a move that a file is on.
-type standing int
+// side is the side of a move that a file is on.
+type side int
 
 const (
-	atNeither standing = iota
+	atNeither side = iota
 	atBefore
 	atAfter
 	atBoth // the move does not change this file
 )
 
-// stands returns which side of the move a file is on.
-func (m *move) stands(f *Folder) standing {
+// currentSide returns which side of the move a file is on.
+func (m *move) currentSide(f *Folder) side {
 	dir, err := f.walk(m.path.parent())
 	if err != nil {
-		return m.standing(File{}, err)
+		return m.compare(File{}, err)
 	}
 	m.dir = dir
 	defer m.release()
-	return m.standsIn(f, dir)
+	return m.sideIn(f, dir)
 }
 
-// standsIn is like stands, for a target whose folder is open.
-func (m *move) standsIn(f *Folder, dir *os.Root) standing {
-	return m.standing(f.own().readPlain(dir, m.path, m.path.base()))
+// sideIn is like stands, for a target whose folder is open.
+func (m *move) sideIn(f *Folder, dir *os.Root) side {
+	return m.compare(f.own().readPlain(dir, m.path, m.path.base()))
 }
 
-// standing compares the target, or the error of reading it, with both sides of the move.
-func (m *move) standing(now File, err error) standing {
+// side compares the target, or the error of reading it, with both sides of the move.
+func (m *move) compare(now File, err error) side {
 	hash, mode := now.Hash, now.Mode.Perm()
 	if err != nil {
 		hash, mode = "", 0
@@ -304,7 +304,7 @@ func (m *move) standing(now File, err error) standing {
 	case err != nil && !absent:
 		return atNeither
 	case hash == m.from.hash && hash == m.to.hash:
-		return m.standsByMode(mode)
+		return m.compareMode(mode)
 	case hash == m.from.hash:
 		return atBefore
 	case hash == m.to.hash:
@@ -313,8 +313,8 @@ func (m *move) standing(now File, err error) standing {
 	return atNeither
 }
 
-// standsByMode is like stands, for a move that changes only the mode.
-func (m *move) standsByMode(now fs.FileMode) standing {
+// compareMode is like stands, for a move that changes only the mode.
+func (m *move) compareMode(now fs.FileMode) side {
 	switch {
 	case !m.changesMode():
 		return atBoth

@@ -19,9 +19,9 @@ func (b *bench) recover(v Verdict) []Recovered {
 	return found
 }
 
-// TestAKilledProcessLeavesOneSideOrTheOther kills a process at each step of a commit, of an undo and of a recovery. The
+// TestKilledProcessLeavesOldOrNewContent kills a process at each step of a commit, of an undo and of a recovery. The
 // workspace is then completely before or after the change, without temporary files.
-func TestAKilledProcessLeavesOneSideOrTheOther(t *testing.T) {
+func TestKilledProcessLeavesOldOrNewContent(t *testing.T) {
 	for _, c := range []struct {
 		role          string
 		first, stride int
@@ -101,9 +101,9 @@ func TestUnknownFileIsKeptAndReported(t *testing.T) {
 	b.clean()
 }
 
-// TestALaterChangeIsNotUndoneForOneThatWasLeft checks that a change that was left does not undo a later one with the
+// TestRecoveryKeepsLaterChanges checks that a change that was left does not undo a later one with the
 // same content.
-func TestALaterChangeIsNotUndoneForOneThatWasLeft(t *testing.T) {
+func TestRecoveryKeepsLaterChanges(t *testing.T) {
 	b := newBench(t, Options{})
 	s := b.stage("one", b.everything()...)
 	b.must(s.Commit(context.Background()))
@@ -137,9 +137,9 @@ func TestRestoreReplacesWhatIsThere(t *testing.T) {
 	b.noTemps()
 }
 
-// TestAChangeThatWasDeclaredDoneIsKeptWhateverItsFilesHold checks that a change that was declared done is kept, although
+// TestCompletedChangeIsKeptByRecovery checks that a change that was declared done is kept, although
 // a file was edited, restored or removed since and the journal was left.
-func TestAChangeThatWasDeclaredDoneIsKeptWhateverItsFilesHold(t *testing.T) {
+func TestCompletedChangeIsKeptByRecovery(t *testing.T) {
 	for _, verdict := range []Verdict{Keep, Archive} {
 		for _, content := range []string{"edited since", "before", "after"} {
 			b := newBench(t, Options{})
@@ -199,7 +199,7 @@ func TestAJournalThatCannotBeTrustedIsSetAside(t *testing.T) {
 	b.noTemps()
 }
 
-func TestAWorkspaceThatIsAwayIsWaitedFor(t *testing.T) {
+func TestMissingWorkspaceKeepsTheJournal(t *testing.T) {
 	b := newBench(t, Options{})
 	s := b.stage("one", b.everything()...)
 	b.must(s.Commit(context.Background()))
@@ -241,9 +241,9 @@ func TestRecoveryFollowsNoLink(t *testing.T) {
 	b.noTemps()
 }
 
-// TestAChangeThatWasNeverStagedIsSweptAway checks that the remains of a process killed during Stage are removed: it had
+// TestUnstagedChangeIsRemoved checks that the remains of a process killed during Stage are removed: it had
 // not modified the workspace.
-func TestAChangeThatWasNeverStagedIsSweptAway(t *testing.T) {
+func TestUnstagedChangeIsRemoved(t *testing.T) {
 	b := newBench(t, Options{})
 	b.must(b.state.MkdirAll(changesFolder+"/half", 0o700))
 	for _, name := range []string{"0.before", journalFile + ".new"} {

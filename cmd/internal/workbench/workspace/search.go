@@ -140,13 +140,13 @@ func checkGlob(glob string) error {
 	case len(glob) > maxGlob || strings.Count(glob, "{") > maxBraces || strings.Count(glob, ",") > maxCommas:
 		return badQuery("glob", fmt.Sprintf("The glob must have at most %d bytes, %d braces and %d commas.", maxGlob, maxBraces, maxCommas), "")
 	case glob != "" && !doublestar.ValidatePattern(glob):
-		return badQuery("glob", "The glob is not valid.", badPlace(glob))
+		return badQuery("glob", "The glob is not valid.", invalidPrefix(glob))
 	}
 	return nil
 }
 
-// badPlace returns the shortest prefix of a glob that cannot be completed to a valid one, or the whole glob.
-func badPlace(glob string) string {
+// invalidPrefix returns the shortest prefix of a glob that cannot be completed to a valid one, or the whole glob.
+func invalidPrefix(glob string) string {
 	for end := range glob {
 		begin := glob[:end]
 		if begin != "" && !doublestar.ValidatePattern(begin) && !doublestar.ValidatePattern(begin+"]") && !doublestar.ValidatePattern(begin+"}") &&

@@ -59,7 +59,7 @@ func TestASearchFindsLinesAndStaysInside(t *testing.T) {
 	b.refuses(err, kaiza.OutsideWorkspace)
 }
 
-func TestAMatchedLineIsShortAndHarmless(t *testing.T) {
+func TestMatchedLineIsShortAndClean(t *testing.T) {
 	b := newBench(t, Options{})
 	b.put("a", "needle \x1b[31m\u202e\tred\nneedle "+strings.Repeat("é", 300)+"\nneedle \xff\xfe"+strings.Repeat("\xff", 400))
 	got, m := b.search(Query{Pattern: "needle"})
@@ -73,7 +73,7 @@ func TestAMatchedLineIsShortAndHarmless(t *testing.T) {
 	}
 }
 
-func TestAQueryThatCannotBeUnderstoodSaysWhere(t *testing.T) {
+func TestInvalidQueryNamesThePosition(t *testing.T) {
 	b := newBench(t, Options{})
 	for _, c := range []struct {
 		q         Query
@@ -116,8 +116,8 @@ func TestASearchEndsWithItsTime(t *testing.T) {
 	b.refuses(err, candor.CodeCancelled)
 }
 
-// TestAnExpressionWithAnchorsIsNotTakenForText checks that an expression that contains a literal is not reduced to it.
-func TestAnExpressionWithAnchorsIsNotTakenForText(t *testing.T) {
+// TestAnchoredPatternIsNotLiteral checks that an expression that contains a literal is not reduced to it.
+func TestAnchoredPatternIsNotLiteral(t *testing.T) {
 	b := newBench(t, Options{})
 	b.put("a", "abc\nxabc\nabcx\nABC\na.c\n")
 	for pattern, want := range map[string]string{
@@ -176,8 +176,8 @@ func TestSearchTimeoutInTheLastFileIsReported(t *testing.T) {
 	}
 }
 
-// TestTheEndOfACutLineIsNotItsEnd checks that the cut of a long line does not match as its end.
-func TestTheEndOfACutLineIsNotItsEnd(t *testing.T) {
+// TestCutLineDoesNotMatchAnEndAnchor checks that the cut of a long line does not match as its end.
+func TestCutLineDoesNotMatchAnEndAnchor(t *testing.T) {
 	b := newBench(t, Options{})
 	b.put("a", "x "+strings.Repeat("x", 1<<20)+"END")
 	for pattern, want := range map[string]int{

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestAVerdictThatWaitsTouchesNothing checks that a change with the verdict Wait is not touched until another verdict is
+// TestWaitVerdictTouchesNothing checks that a change with the verdict Wait is not touched until another verdict is
 // given.
-func TestAVerdictThatWaitsTouchesNothing(t *testing.T) {
+func TestWaitVerdictTouchesNothing(t *testing.T) {
 	for _, then := range []Verdict{Keep, Undo} {
 		b := newBench(t, Options{})
 		b.must(b.stage("waits", b.everything()...).Commit(context.Background()))

@@ -42,13 +42,13 @@ func (k Kind) Weight() float64 { return weights[k].good - weights[k].bad }
 
 // Score is computed from a set of outcomes.
 type Score struct {
-	AgentID  string         `json:"agent_id"`
-	Value    float64        `json:"score"` // from 0 to 1; 0.5 without outcomes
-	Good     float64        `json:"good"`  // sum of the weights for the agent
-	Bad      float64        `json:"bad"`   // sum of the weights against it
-	Outcomes int            `json:"outcomes"`
-	ByKind   map[Kind]int   `json:"by_kind"`
-	Gates    []GateStanding `json:"gates,omitempty"`
+	AgentID  string       `json:"agent_id"`
+	Value    float64      `json:"score"` // from 0 to 1; 0.5 without outcomes
+	Good     float64      `json:"good"`  // sum of the weights for the agent
+	Bad      float64      `json:"bad"`   // sum of the weights against it
+	Outcomes int          `json:"outcomes"`
+	ByKind   map[Kind]int `json:"by_kind"`
+	Gates    []GateResult `json:"gates,omitempty"`
 }
 
 // Of computes the score from the number of outcomes of each kind: (good+1)/(good+bad+2), the mean of a beta
@@ -89,16 +89,16 @@ func Gates() []Gate {
 	}
 }
 
-// GateStanding is the result of checking an agent against a gate.
-type GateStanding struct {
+// GateResult is the result of checking an agent against a gate.
+type GateResult struct {
 	Gate
 	Passed bool     `json:"passed"`
 	Lacks  []string `json:"lacks,omitempty"` // missing requirements
 }
 
 // Check checks the score against a gate.
-func (s *Score) Check(g Gate) GateStanding {
-	standing := GateStanding{Gate: g}
+func (s *Score) Check(g Gate) GateResult {
+	standing := GateResult{Gate: g}
 	if s.Value < g.Score {
 		standing.Lacks = append(standing.Lacks, "score")
 	}

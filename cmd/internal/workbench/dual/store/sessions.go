@@ -13,15 +13,15 @@ import (
 // Session is an audit session: a group of thought records, recorded between its start and its end, with one root over
 // all of them.
 type Session struct {
-	ID          string `json:"session_id"`
-	TaskID      string `json:"task_id,omitempty"` // "" for all tasks
-	AgentID     string `json:"agent_id,omitempty"`
-	BegunAt     string `json:"begun_at"`
-	FinalizedAt string `json:"finalized_at,omitempty"` // "" while it is open
-	Root        string `json:"root,omitempty"`
-	Records     int64  `json:"record_count,omitempty"` // of a finalised session
-	Place       Place  `json:"-"`                      // position of the root in the ledger
-	Number      int64  `json:"-"`                      // number in the order of starts
+	ID          string   `json:"session_id"`
+	TaskID      string   `json:"task_id,omitempty"` // "" for all tasks
+	AgentID     string   `json:"agent_id,omitempty"`
+	BegunAt     string   `json:"begun_at"`
+	FinalizedAt string   `json:"finalized_at,omitempty"` // "" while it is open
+	Root        string   `json:"root,omitempty"`
+	Records     int64    `json:"record_count,omitempty"` // of a finalised session
+	Position    Position `json:"-"`                      // position of the root in the ledger
+	Number      int64    `json:"-"`                      // number in the order of starts
 }
 
 // Sum returns a hash over all fields of a session except its position in the ledger: SHA-256, in hex, of its canonical
@@ -83,7 +83,7 @@ func (t *Tx) FinalizeSession(id, root string, records int64, at string) error {
 }
 
 // AttestSession stores the position of a root in the ledger, unless one is stored.
-func (t *Tx) AttestSession(id string, at Place) error {
+func (t *Tx) AttestSession(id string, at Position) error {
 	_, err := t.exec("UPDATE sessions SET chain = ?, seq = ? WHERE id = ? AND chain IS NULL", at.Chain, int64(at.Seq), id) //nolint:gosec // at most 18 digits
 	return err
 }
@@ -112,7 +112,7 @@ func (t *Tx) sessions(query string, args ...any) ([]Session, error) {
 
 // fields returns the destinations of sessionColumns.
 func (s *Session) fields() []any {
-	return []any{&s.Number, &s.ID, &s.TaskID, &s.AgentID, &s.BegunAt, &s.FinalizedAt, &s.Root, &s.Records, &s.Place.Chain, &s.Place.Seq}
+	return []any{&s.Number, &s.ID, &s.TaskID, &s.AgentID, &s.BegunAt, &s.FinalizedAt, &s.Root, &s.Records, &s.Position.Chain, &s.Position.Seq}
 }
 
 func scanSession(row *sql.Row) (*Session, error) {

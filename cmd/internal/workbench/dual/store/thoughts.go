@@ -7,8 +7,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/workbench/dual/trail"
 )
 
-// Place is the position of an entry in the ledger.
-type Place struct {
+// Position is the position of an entry in the ledger.
+type Position struct {
 	Chain string `json:"chain"`
 	Seq   uint64 `json:"seq"`
 }
@@ -96,12 +96,12 @@ func (t *Tx) Chains(task string, with func(number int64, r *trail.Record, attest
 
 // Found has the fields of a record that a verification needs. The zero value means that there is no such record.
 type Found struct {
-	Number int64
-	ID     string
-	TaskID string
-	Seq    int64
-	Hash   string
-	Place  Place // position in the ledger
+	Number   int64
+	ID       string
+	TaskID   string
+	Seq      int64
+	Hash     string
+	Position Position // position in the ledger
 }
 
 // At returns the record with a number in the chain of a task.
@@ -114,7 +114,7 @@ func (t *Tx) Numbered(number int64) (f Found, err error) { return t.found("numbe
 
 func (t *Tx) found(where string, args ...any) (f Found, err error) {
 	err = t.row("SELECT number, id, task_id, seq, hash, coalesce(chain, ''), max(coalesce(anchor, 0), 0) FROM thoughts WHERE "+where, args...).
-		Scan(&f.Number, &f.ID, &f.TaskID, &f.Seq, &f.Hash, &f.Place.Chain, &f.Place.Seq)
+		Scan(&f.Number, &f.ID, &f.TaskID, &f.Seq, &f.Hash, &f.Position.Chain, &f.Position.Seq)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Found{}, nil
 	}
@@ -148,13 +148,13 @@ func (t *Tx) CountPending() (int64, error) {
 }
 
 // AttestThought stores the position of a record in the ledger, unless one is stored.
-func (t *Tx) AttestThought(id string, at Place) error {
+func (t *Tx) AttestThought(id string, at Position) error {
 	_, err := t.exec("UPDATE thoughts SET chain = ?, anchor = ? WHERE id = ? AND chain IS NULL", at.Chain, int64(at.Seq), id) //nolint:gosec // at most 18 digits
 	return err
 }
 
-// ThoughtPlace returns the position of a record in the ledger; ok is false if it is not attested yet.
-func (t *Tx) ThoughtPlace(id string) (at Place, ok bool, err error) {
+// ThoughtPosition returns the position of a record in the ledger; ok is false if it is not attested yet.
+func (t *Tx) ThoughtPosition(id string) (at Position, ok bool, err error) {
 	err = t.row("SELECT coalesce(chain, ''), coalesce(anchor, 0) FROM thoughts WHERE id = ?", id).Scan(&at.Chain, &at.Seq)
 	return at, at.Chain != "", notFound(err)
 }
