@@ -2,9 +2,9 @@ package candor
 
 // Unexported names that the external tests use.
 var (
-	PublicText = publicText
-	CutText    = cutText
-	IsHarness  = isHarness
+	PublicText  = publicText
+	CutText     = cutText
+	IsFramework = isFramework
 )
 
 // CutMark ends a text that was cut.

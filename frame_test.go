@@ -35,7 +35,7 @@ var printed = map[string]struct{ stack, frames string }{
 		"plan.(*Store).Read (store.go:12)\nmain.main (main.go:3)",
 	},
 	"our own":          {"main.f (main.go:1)\nruntime.f (x.go:2)", "main.f (main.go:1)\nruntime.f (x.go:2)"},
-	"harness alone":    {"goroutine 1 [running]:\nruntime.main()\n\t/usr/local/go/src/runtime/proc.go:283 +0x1", ""},
+	"framework alone":  {"goroutine 1 [running]:\nruntime.main()\n\t/usr/local/go/src/runtime/proc.go:283 +0x1", ""},
 	"no frame is seen": {"first line\nat noon\n  second (line)\nthird", "first line\nat noon\n  second (line)\nthird"},
 }
 

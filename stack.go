@@ -41,7 +41,7 @@ func ParseStackPolicy(debugStack, verbose string) (StackPolicy, error) {
 func (p StackPolicy) Wanted() bool { return p.Debug || p.Verbose != 0 }
 
 // Frames formats program counters from [runtime.Callers] with one frame per line, "package.Func (file.go:12)". Frames of the
-// harness (the runtime, Candor, the MCP SDK, the HTTP server) are omitted, and files have no directories. It returns "" if no
+// framework (the runtime, Candor, the MCP SDK, the HTTP server) are omitted, and files have no directories. It returns "" if no
 // stack is [StackPolicy.Wanted].
 func (p StackPolicy) Frames(pcs []uintptr) string {
 	if !p.Wanted() || len(pcs) == 0 {
@@ -51,7 +51,7 @@ func (p StackPolicy) Frames(pcs []uintptr) string {
 	frames := runtime.CallersFrames(pcs)
 	for {
 		f, more := frames.Next()
-		if f.Function != "" && !isHarness(f.Function) {
+		if f.Function != "" && !isFramework(f.Function) {
 			lines = append(lines, fmt.Sprintf("%s (%s:%d)", path.Base(f.Function), path.Base(f.File), f.Line))
 		}
 		if !more {
@@ -62,7 +62,7 @@ func (p StackPolicy) Frames(pcs []uintptr) string {
 }
 
 // FirstFrames returns the first Verbose frames of a stack, the innermost first, or the whole stack if Verbose is negative. It
-// reads stacks as Go, JavaScript, Python, Java and .NET print them and omits the frames of the harness. If it recognises no frame,
+// reads stacks as Go, JavaScript, Python, Java and .NET print them and omits the frames of the framework. If it recognises no frame,
 // it returns that many lines.
 func (p StackPolicy) FirstFrames(stack string) string {
 	if p.Verbose == 0 || stack == "" {
@@ -81,9 +81,9 @@ func (p StackPolicy) FirstFrames(stack string) string {
 	return strings.Join(lines, "\n")
 }
 
-// harness lists the packages whose frames do not help to find the failure: "x." is one package, "x/" all packages below it. The
-// systems of the workbench and the examples are tools and not harness.
-var harness = []string{
+// frameworkPackages lists the packages whose frames do not help to find the failure: "x." is one package, "x/" all packages below it. The
+// systems of the workbench and the examples are tools and not part of the framework.
+var frameworkPackages = []string{
 	"runtime.", "runtime/", "testing.", "testing/", "net/http.", "net/http/", "reflect.", "internal/",
 	"github.com/candor-mcp/candor.", "github.com/candor-mcp/candor/internal/", "github.com/candor-mcp/candor/wire.",
 	"github.com/candor-mcp/candor/dialect.", "github.com/candor-mcp/candor/contract.",
@@ -93,8 +93,8 @@ var harness = []string{
 	"github.com/modelcontextprotocol/go-sdk/", "github.com/mark3labs/mcp-go/",
 }
 
-func isHarness(function string) bool {
-	for _, p := range harness {
+func isFramework(function string) bool {
+	for _, p := range frameworkPackages {
 		if strings.HasPrefix(function, p) {
 			return true
 		}
@@ -103,7 +103,7 @@ func isHarness(function string) bool {
 }
 
 // The functions below read a stack text in any of the languages and write one frame per line: "function (file:12)" or "function
-// (file:12:5)", the innermost first, without directories, headers, messages and frames of the harness. They read their own output
+// (file:12:5)", the innermost first, without directories, headers, messages and frames of the framework. They read their own output
 // back unchanged.
 
 // The locations of frames that have no file.
@@ -113,7 +113,7 @@ const (
 	locationUnknown   = "unknown"
 )
 
-// cleanFrames returns the frames of a stack text. known is false if the text has no frame at all, not even one of the harness.
+// cleanFrames returns the frames of a stack text. known is false if the text has no frame at all, not even one of the framework.
 func cleanFrames(stack string) (frames []string, known bool) {
 	lines := strings.Split(strings.ReplaceAll(stack, "\r\n", "\n"), "\n")
 	python := 0 // index of the first frame in the last run of Python frames; Python writes the innermost last
@@ -148,7 +148,7 @@ const (
 	langPython
 )
 
-// lineFrame reads a frame of one line. For a frame of the harness, found is true and frame is "".
+// lineFrame reads a frame of one line. For a frame of the framework, found is true and frame is "".
 func lineFrame(line string, last bool) (frame string, lang language, found bool) {
 	text := strings.Trim(line, " \t")
 	if frame, found = ownFrame(text); found {
@@ -197,7 +197,7 @@ func goFrame(first, second string) (frame string, found bool) {
 		return "", false
 	}
 	function := first[:open]
-	if isHarness(function) || function == "panic" {
+	if isFramework(function) || function == "panic" {
 		return "", true
 	}
 	return written(path.Base(function), at), true
@@ -220,7 +220,7 @@ func atFrame(text string) (frame string, found bool) {
 		location = last
 	}
 	name = strings.Trim(name, " \t")
-	if foreignHarness(name, location) {
+	if isForeignFramework(name, location) {
 		return "", true
 	}
 	for _, word := range [...]string{"async ", "new ", "get ", "set "} {
@@ -244,7 +244,7 @@ func pythonFrame(text string) (frame string, found bool) {
 	if !ok {
 		name = "<module>"
 	}
-	if foreignHarness("", file) {
+	if isForeignFramework("", file) {
 		return "", true
 	}
 	return written(name, file+":"+line), true
@@ -272,8 +272,8 @@ func hasLine(location string) bool {
 	return len(digits) > 1 && len(digits) < len(location) && digits[len(digits)-1] == ':'
 }
 
-// foreignHarness is like isHarness, for the other languages.
-func foreignHarness(name, location string) bool {
+// isForeignFramework is like isFramework, for the other languages.
+func isForeignFramework(name, location string) bool {
 	location = strings.ReplaceAll(location, `\`, "/")
 	for _, part := range [...]string{
 		"node:internal/", "node_modules/@modelcontextprotocol/", "/asyncio/", "site-packages/mcp/", "site-packages/anyio/", "<frozen ",

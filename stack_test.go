@@ -108,7 +108,7 @@ func TestHarnessIsToldByPackage(t *testing.T) {
 		"main.main": false, "runtimes.f": false, "example.com/runtime.f": false, "github.com/candor-mcp/candor_test.F": false, "github.com/candor-mcp/candor/cmd/internal/workbench.tool": false,
 		"net/httpx.f": false, "github.com/candor-mcp/candor/cmd/internal/workbench/kaiza.readFile": false,
 	} {
-		if got := candor.IsHarness(function); got != want {
+		if got := candor.IsFramework(function); got != want {
 			t.Errorf("%s: harness %v, want %v", function, got, want)
 		}
 	}
