@@ -45,7 +45,7 @@ crash: ## kill N=5000 writers of a ledger, and simulate 200 power failures for e
 	go test -count=1 -timeout 0 -v -run '^TestR10' ./cmd/internal/gateway/http ./cmd/candor -hostile 25
 	go test -count=1 -timeout 0 -v -run '^TestR21' ./cmd/internal/workbench/kaiza -sweep 1
 	go test -count=1 -timeout 0 -v -run '^Test(W10Two|W12Servers|W18AKill|Scripted|AgentWithout)' ./cmd/internal/workbench/workrail -long
-	go test -count=1 -timeout 0 -v -run '^Test(H9|H10|SessionSurvives|Sessions|Refused|Addresses|PageCannot|ContentAfter)' ./cmd/internal/workbench/harness ./cmd/internal/workbench/harness/browser -all
+	go test -count=1 -timeout 0 -v -run '^Test(H9|H10|SessionSurvives|Sessions|Refused|PrivateAddresses|PageCannot|ContentAfter)' ./cmd/internal/workbench/harness ./cmd/internal/workbench/harness/browser -all
 
 soak: ## append a million entries to a ledger, and check that memory and files do not grow
 	go test -count=1 -timeout 0 -v -run '^TestSoak' ./ledger -soak 1000000

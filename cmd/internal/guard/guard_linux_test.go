@@ -143,7 +143,7 @@ func TestStartErrorIsReported(t *testing.T) {
 	}
 }
 
-func TestACommandIsAskedFirst(t *testing.T) {
+func TestAskSendsSIGTERM(t *testing.T) {
 	for kind, o := range kinds(t) {
 		l := start(t, o, "trap 'exit 7' TERM; echo ready; while :; do sleep 0.01; done")
 		l.await("ready")
@@ -155,7 +155,7 @@ func TestACommandIsAskedFirst(t *testing.T) {
 	}
 }
 
-func TestACommandBeginsAsItWouldWithoutAGuard(t *testing.T) {
+func TestGuardPreservesSignalsFilesAndEnvironment(t *testing.T) {
 	said := map[string]string{}
 	for kind, o := range kinds(t) {
 		l := start(t, o, "grep -E 'Sig(Blk|Ign|Cgt)' /proc/self/status; ls /proc/self/fd; ulimit -Sn; ulimit -Hn; pwd | tr -d 0-9; env | grep -v ^_= | sort | tr -d 0-9")
@@ -169,8 +169,8 @@ func TestACommandBeginsAsItWouldWithoutAGuard(t *testing.T) {
 	}
 }
 
-// TestAKilledGuardIsMissed runs a command that kills its guard. The command and its process group must be killed too.
-func TestAKilledGuardIsMissed(t *testing.T) {
+// TestKillingTheGuardKillsItsCommand runs a command that kills its guard. The command and its process group must be killed too.
+func TestKillingTheGuardKillsItsCommand(t *testing.T) {
 	for kind, o := range kinds(t) {
 		if kind == "bare" {
 			continue
@@ -263,8 +263,8 @@ func TestHeldLockOutlivesTheProcess(t *testing.T) {
 	}
 }
 
-// TestManyAreEnded runs a command that leaves many processes, each in a new session.
-func TestManyAreEnded(t *testing.T) {
+// TestManyProcessesAreKilled runs a command that leaves many processes, each in a new session.
+func TestManyProcessesAreKilled(t *testing.T) {
 	l := start(t, kinds(t)["guarded"], "for i in $(seq 100); do setsid sh -c 'echo stays $$; exec sleep 100' & done; while [ $(grep -c stays out) -lt 100 ]; do sleep 0.01; done")
 	if end := l.p.End(); end != (guard.End{}) {
 		t.Fatalf("%+v %q", end, l.said())
@@ -301,7 +301,7 @@ while ! grep -q '^9$' runs; do sleep 0.01; done`)
 	}
 }
 
-func TestOnlyOurselvesCallAGuard(t *testing.T) {
+func TestMainRefusesInvalidArguments(t *testing.T) {
 	for _, args := range [][]string{nil, {"/bin/true"}, {"--hold", "0", "--"}, {"--hold", "x", "--", "/bin/true"}, {"--hold", "-1", "--", "/bin/true"}} {
 		if code := guard.Main(args); code != 2 {
 			t.Errorf("%v: %d", args, code)

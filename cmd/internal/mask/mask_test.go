@@ -74,8 +74,8 @@ func TestNullMatchesOnlyNull(t *testing.T) {
 	}
 }
 
-// TestEitherPlaceWillDo uses a server whose structured content and text differ.
-func TestEitherPlaceWillDo(t *testing.T) {
+// TestPathMatchesTextOrStructuredContent uses a server whose structured content and text differ.
+func TestPathMatchesTextOrStructuredContent(t *testing.T) {
 	t.Parallel()
 	both := result(t, `{"content":[{"type":"text","text":"{\"status\":\"failed\"}"}],"structuredContent":{"status":"done"}}`)
 	for _, word := range []string{"done", "failed"} {
@@ -115,7 +115,7 @@ func TestInvalidRuleErrorSaysWhatIsValid(t *testing.T) {
 	}
 }
 
-func TestTheZeroTestHoldsForNothing(t *testing.T) {
+func TestZeroTestMatchesNothing(t *testing.T) {
 	t.Parallel()
 	if (mask.Test{}).Holds(result(t, says("Error: no"))) {
 		t.Error("it holds")

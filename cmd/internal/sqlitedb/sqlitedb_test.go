@@ -32,7 +32,7 @@ func mustExec(t *testing.T, db *sql.DB, statement string) {
 	}
 }
 
-func TestOpenMakesSettings(t *testing.T) {
+func TestOpenAppliesSettings(t *testing.T) {
 	// The name contains every character with a special meaning in a URL.
 	db := open(t, filepath.Join(t.TempDir(), "a b?mode=memory#c%41&.db"), sqlitedb.Options{})
 	for pragma, want := range map[string]string{

@@ -64,8 +64,8 @@ func killRenderers(t *testing.T, h *harness) {
 	}
 }
 
-// TestBrowserOfAnOrdinaryUserHasItsSandbox starts the harness as a user without privileges.
-func TestBrowserOfAnOrdinaryUserHasItsSandbox(t *testing.T) {
+// TestBrowserUsesSandboxWithoutRoot starts the harness as a user without privileges.
+func TestBrowserUsesSandboxWithoutRoot(t *testing.T) {
 	t.Parallel()
 	needChromium(t)
 	const unprivileged = 65534 // a user and group without files

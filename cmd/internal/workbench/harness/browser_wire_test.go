@@ -54,23 +54,27 @@ func launch(t *testing.T, h *harness, prefix string) string {
 	return id
 }
 
+// TestEveryBrowserCodeIsEmitted uses one harness for all codes, because a browser takes seconds to start.
 func TestEveryBrowserCodeIsEmitted(t *testing.T) {
 	t.Parallel()
 	needChromium(t)
+	begun := make(chan struct{}, 8)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/never" {
+			begun <- struct{}{}
 			<-r.Context().Done()
 		}
-		fmt.Fprint(w, "<title>page</title>")
+		fmt.Fprint(w, "<title>page</title>text")
 	}))
 	defer server.Close()
 	h := startBrowsers(t, server)
 	defer h.kill() // before the server is closed
 	broken := startBrowsers(t, nil, "MCP_BROWSER_PATH=/bin/false")
-	emit := map[string]func(*testing.T) string{}
+	emit, sessions := map[string]func(*testing.T) string{}, map[string]string{}
 	for i, d := range []struct{ prefix, code string }{{"pw", "playwright/E_PW_"}, {"pt", "puppeteer/E_PT_"}} {
 		number := int64(2100 + 100*i)
 		id := launch(t, h, d.prefix)
+		sessions[d.prefix] = id
 		call := func(method, more string) reply {
 			return h.ask(d.prefix+"/"+method, fmt.Sprintf(`{"session":%q%s}`, id, more))
 		}
@@ -86,31 +90,22 @@ func TestEveryBrowserCodeIsEmitted(t *testing.T) {
 			return broken.ask(d.prefix+"/launch", `{}`).fails(number+1, d.code+"LAUNCH").code()
 		}
 		emit[d.code+"TIMEOUT"] = func(*testing.T) string {
-			return call("navigate", fmt.Sprintf(`,"url":%q,"timeoutMs":300`, server.URL+"/never")).fails(number+2, d.code+"TIMEOUT").code()
+			code := call("navigate", fmt.Sprintf(`,"url":%q,"timeoutMs":300`, server.URL+"/never")).fails(number+2, d.code+"TIMEOUT").code()
+			<-begun
+			return code
 		}
 		emit[d.code+"INVALID_SELECTOR"] = func(*testing.T) string {
 			return call("select", `,"selector":"p["`).fails(number+3, d.code+"INVALID_SELECTOR").code()
 		}
 	}
 	emits.Check(t, browserCodes, emit)
+	t.Run("common range", func(t *testing.T) { emitCommonCodes(t, h, sessions["pw"], server, begun) })
 }
 
-// TestBrowserFailuresOfTheCommonRange emits the codes that all domains share, each by a cause specific to the browser.
-func TestBrowserFailuresOfTheCommonRange(t *testing.T) {
-	t.Parallel()
-	needChromium(t)
-	begun := make(chan struct{}, 4)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/never" {
-			begun <- struct{}{}
-			<-r.Context().Done()
-		}
-		fmt.Fprint(w, "<title>page</title>text")
-	}))
-	defer server.Close()
-	h := startBrowsers(t, server)
-	defer h.kill()
-	id := launch(t, h, "pw")
+// emitCommonCodes emits the codes that all domains share, each by a cause specific to the browser, and closes the
+// session.
+func emitCommonCodes(t *testing.T, h *harness, id string, server *httptest.Server, begun <-chan struct{}) {
+	t.Helper()
 	navigate := func(url string) reply { return h.ask("pw/navigate", fmt.Sprintf(`{"session":%q,"url":%q}`, id, url)) }
 	if title, _ := navigate(server.URL).result().Path("page", "title").Str(); title != "page" {
 		t.Errorf("the title is %q", title)

@@ -230,8 +230,8 @@ func TestH10SampledCountersHaveExactTotals(t *testing.T) {
 	}
 }
 
-// TestH11MadeUpMethodsDoNotGrowTheCounters sends calls of many methods that do not exist at once.
-func TestH11MadeUpMethodsDoNotGrowTheCounters(t *testing.T) {
+// TestH11UnknownMethodsDoNotGrowCounters sends calls of many methods that do not exist at once.
+func TestH11UnknownMethodsDoNotGrowCounters(t *testing.T) {
 	t.Parallel()
 	h := start(t, setup{env: []string{"MCP_ERROR_METRICS=1"}})
 	const names = 1000

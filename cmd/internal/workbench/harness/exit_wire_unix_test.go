@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// TestUnreadResponsesAreAnExitCodeOfTheirOwn stops a harness whose client sends requests and reads nothing.
-func TestUnreadResponsesAreAnExitCodeOfTheirOwn(t *testing.T) {
+// TestUnreadResponsesHaveExitCode1 stops a harness whose client sends requests and reads nothing.
+func TestUnreadResponsesHaveExitCode1(t *testing.T) {
 	t.Parallel()
 	s := setup{}
 	cmd := s.command(t)
@@ -73,8 +73,8 @@ func waitUntilStuck(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// TestLostCountersAreAnExitCodeOfTheirOwn removes the directory of the counters while the harness runs.
-func TestLostCountersAreAnExitCodeOfTheirOwn(t *testing.T) {
+// TestUnwrittenCountersHaveExitCode1 removes the directory of the counters while the harness runs.
+func TestUnwrittenCountersHaveExitCode1(t *testing.T) {
 	t.Parallel()
 	for _, mcp := range []bool{false, true} {
 		dir := filepath.Join(t.TempDir(), "counters")

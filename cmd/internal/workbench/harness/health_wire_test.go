@@ -99,7 +99,7 @@ func TestHealthEndpointRefusesWebPages(t *testing.T) {
 	}
 }
 
-func TestHealthPortInUseFailsAtTheStart(t *testing.T) {
+func TestHealthPortInUseFailsAtStart(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -52,7 +52,7 @@ func TestGraphAddsQueriesAndDeletes(t *testing.T) {
 	}
 }
 
-func TestGraphRefusesWhatIsNotATriple(t *testing.T) {
+func TestGraphRefusesInvalidTriples(t *testing.T) {
 	t.Parallel()
 	h := startGraph(t, "", 10)
 	for _, params := range []string{

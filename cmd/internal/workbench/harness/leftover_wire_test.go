@@ -56,8 +56,8 @@ func TestFilesOfAKilledWriteAreRemoved(t *testing.T) {
 	}
 }
 
-// TestOnlyLeftFilesAreRemoved has files that look like those of killed writes, or that a running process holds.
-func TestOnlyLeftFilesAreRemoved(t *testing.T) {
+// TestOnlyLeftoverFilesAreRemoved has files that look like those of killed writes, or that a running process holds.
+func TestOnlyLeftoverFilesAreRemoved(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	for _, name := range []string{

@@ -119,7 +119,7 @@ func joined(cases []lineCase, end string) func(io.Writer) {
 	}
 }
 
-func TestH4EveryMessageGetsTheAnswerOfJSONRPC(t *testing.T) {
+func TestH4MessagesGetJSONRPCAnswers(t *testing.T) {
 	t.Parallel()
 	checkCases(t, requestCases, joined(requestCases, "\n"))
 	h := start(t, setup{})
@@ -137,7 +137,7 @@ func TestH5NotificationsAreNeverAnswered(t *testing.T) {
 	checkCases(t, notificationCases, joined(notificationCases, "\n"))
 }
 
-func TestH6OversizeLineIsAnsweredAndItsNeighboursAreServed(t *testing.T) {
+func TestH6OversizeLineGetsErrorAndOthersAreServed(t *testing.T) {
 	t.Parallel()
 	ping := lineCase{`{"jsonrpc":"2.0","id":5,"method":"sys/ping"}`, "5 ok"}
 	cases := slices.Concat([]lineCase{ping, ping}, oversizeCases, []lineCase{ping, ping})
@@ -211,8 +211,8 @@ func TestH14RateLimitSaysWhenToRetry(t *testing.T) {
 	}
 }
 
-// TestH14CallPassesAfterTheDelayOfItsRefusal empties the bucket, waits for the delay in the refusal and calls again.
-func TestH14CallPassesAfterTheDelayOfItsRefusal(t *testing.T) {
+// TestH14CallSucceedsAfterRetryDelay empties the bucket, waits for the delay in the refusal and calls again.
+func TestH14CallSucceedsAfterRetryDelay(t *testing.T) {
 	t.Parallel()
 	const refill = 300
 	for _, mcp := range []bool{false, true} {
@@ -246,8 +246,8 @@ func TestH16CausesAreShownInDevelopmentOnly(t *testing.T) {
 	}
 }
 
-// TestEverySpellingOfAWholeNumberIsAccepted sends numbers that a schema accepts as integers.
-func TestEverySpellingOfAWholeNumberIsAccepted(t *testing.T) {
+// TestWholeNumbersAreAcceptedInEveryForm sends numbers that a schema accepts as integers.
+func TestWholeNumbersAreAcceptedInEveryForm(t *testing.T) {
 	t.Parallel()
 	for _, mcp := range []bool{false, true} {
 		h := start(t, setup{mcp: mcp, flags: []string{"--domain", "kg", "--domain", "memory-bank", "--domain", "filesystem", "--domain", "sql"}, env: []string{"MCP_SQL_WRITE=1"}})

@@ -80,7 +80,7 @@ func TestMemoryBankRevealsNothingOutside(t *testing.T) {
 	}
 }
 
-func TestMemoryBankSurvivesPartsThatCannotBeRead(t *testing.T) {
+func TestMemoryBankSkipsUnreadableFiles(t *testing.T) {
 	t.Parallel()
 	h, bank := startBank(t)
 	if err := os.MkdirAll(filepath.Join(bank, strings.Repeat("d/", 60)), 0o755); err != nil {

@@ -192,8 +192,8 @@ func TestMCPModeLimitsRatesLikeLineMode(t *testing.T) {
 	}
 }
 
-// TestMCPModeNamesDomainsThatAreOff calls a tool of a disabled domain, and an unknown tool.
-func TestMCPModeNamesDomainsThatAreOff(t *testing.T) {
+// TestMCPModeNamesDisabledDomains calls a tool of a disabled domain, and an unknown tool.
+func TestMCPModeNamesDisabledDomains(t *testing.T) {
 	t.Parallel()
 	for _, mcp := range []bool{false, true} {
 		h := start(t, setup{mcp: mcp})
@@ -215,7 +215,11 @@ func TestTypeScriptClientsReadFailures(t *testing.T) {
 		}
 		calls = append(calls, conformance.Call{Name: strings.ReplaceAll(c.method, "/", "_"), Arguments: arguments})
 	}
-	for name, client := range map[string]conformance.Client{"v1": conformance.V1, "v2": conformance.V2Legacy, "v2 stateless": conformance.V2Modern} {
+	clients := map[string]conformance.Client{"v1": conformance.V1, "v2 stateless": conformance.V2Modern}
+	if *all {
+		clients["v2"] = conformance.V2Legacy
+	}
+	for name, client := range clients {
 		t.Run(name, func(t *testing.T) {
 			box, err := conformance.OpenToolbox()
 			conformance.OkOrSkip(t, err)

@@ -80,8 +80,8 @@ func TestPythonRunsCode(t *testing.T) {
 	}
 }
 
-// TestPythonDiesWithTheHarness kills the harness with SIGKILL while it runs code that ignores signals.
-func TestPythonDiesWithTheHarness(t *testing.T) {
+// TestPythonEndsWithTheHarness kills the harness with SIGKILL while it runs code that ignores signals.
+func TestPythonEndsWithTheHarness(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
 		t.Skip("there is no /proc on this system")

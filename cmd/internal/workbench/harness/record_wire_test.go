@@ -105,9 +105,9 @@ func TestTwoHarnessesShareAStateFolder(t *testing.T) {
 	}
 }
 
-// TestUnrecordedFailureDoesNotSayThatNothingWasDone removes the ledger. A failure that cannot be recorded is replaced
+// TestUnrecordedFailureIsReplaced removes the ledger. A failure that cannot be recorded is replaced
 // by one that is not counted in total. A success, which line mode does not record, is sent unchanged.
-func TestUnrecordedFailureDoesNotSayThatNothingWasDone(t *testing.T) {
+func TestUnrecordedFailureIsReplaced(t *testing.T) {
 	t.Parallel()
 	h := start(t, setup{ledger: true, env: []string{"MCP_ERROR_METRICS=1", "MCP_KG_MAX_TRIPLES=1"}})
 	h.call("kg/add", `{"subject":"a","predicate":"b","object":"c"}`).result()

@@ -56,11 +56,8 @@ func Names() []string {
 
 // ParseDomains parses a list of domains, such as "kg,filesystem" or "all". An empty list selects the default domains.
 func ParseDomains(list string) ([]string, error) {
-	switch strings.TrimSpace(list) {
-	case "":
+	if strings.TrimSpace(list) == "" {
 		return DefaultDomains(), nil
-	case "all":
-		return Names(), nil
 	}
 	return SelectDomains(strings.Split(list, ","))
 }

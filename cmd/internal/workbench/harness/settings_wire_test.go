@@ -24,7 +24,7 @@ var badSettings = []struct{ name, value, allowed string }{
 	{"MCP_DOMAINS", "kg,nothing", "all, memory-bank, kg"},
 }
 
-func TestBadSettingsFailAtTheStart(t *testing.T) {
+func TestInvalidSettingsFailAtStart(t *testing.T) {
 	t.Parallel()
 	for i, bad := range badSettings {
 		s := setup{env: []string{bad.name + "=" + bad.value}, mcp: i%2 == 1} // both modes use the same code for settings

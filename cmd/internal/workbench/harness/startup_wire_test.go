@@ -14,9 +14,9 @@ import (
 
 var initTrace = regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) bytes, \d+ allocs$`)
 
-// TestOtherCommandsDoNotPayForTheDomains limits the allocations of the domain packages, and of their browser and
+// TestDomainPackagesAllocateLittleAtInit limits the allocations of the domain packages, and of their browser and
 // database libraries, when any command starts.
-func TestOtherCommandsDoNotPayForTheDomains(t *testing.T) {
+func TestDomainPackagesAllocateLittleAtInit(t *testing.T) {
 	t.Parallel()
 	const most = 8 << 10
 	ours := regexp.MustCompile(`workbench/harness|sqlitedb|netpolicy|chromedp|cdproto|gobwas|pgx|jackc|sqlite|modernc`)

@@ -62,8 +62,7 @@ func (k kind) fail(ctx context.Context, s *session, step string, limit time.Dura
 	case errors.As(err, &nav):
 		return k.failNav(nav)
 	case errors.As(err, &lost):
-		return domain.Fail(k.nav, lost.Error(), err, candor.WithMessage("Navigation failed"), candor.WithRetry(candor.NoRetry()),
-			candor.WithSuggestion("Navigate to a page, then repeat the call."))
+		return k.failPage(lost.Error(), err, "Navigate to a page, then repeat the call.")
 	case errors.Is(err, errTraffic):
 		return domain.Fail(common.LimitExceeded, fmt.Sprintf("the page sent more than %d MiB", s.config.MaxTraffic>>20), err)
 	case errors.Is(err, errInvalidSelector):
@@ -71,8 +70,7 @@ func (k kind) fail(ctx context.Context, s *session, step string, limit time.Dura
 	case errors.Is(err, errGone):
 		return k.failGone(s, err)
 	case errors.Is(err, errCrashed):
-		return domain.Fail(k.nav, "the page crashed", err, candor.WithMessage("Navigation failed"), candor.WithRetry(candor.NoRetry()),
-			candor.WithSuggestion("Navigate to another page, or to this one with less content."))
+		return k.failPage("the page crashed", err, "Navigate to another page, or to this one with less content.")
 	case errors.Is(err, errTimeUp), errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return domain.Fail(k.timeout, fmt.Sprintf("%s did not finish within %d ms", step, limit.Milliseconds()), err)
 	case ctx.Err() != nil:
@@ -85,19 +83,21 @@ func (k kind) fail(ctx context.Context, s *session, step string, limit time.Dura
 	return domain.Fail(k.nav, "the page changed during the call", err, candor.WithMessage("Navigation failed"))
 }
 
+// failPage returns the error for a page that cannot be used and that a retry does not change.
+func (k kind) failPage(details string, cause error, suggestion string) error {
+	return domain.Fail(k.nav, details, cause, candor.WithMessage("Navigation failed"), candor.WithRetry(candor.NoRetry()), candor.WithSuggestion(suggestion))
+}
+
 // failNav returns the error for a page that could not be loaded.
 func (k kind) failNav(e *navError) error {
-	options := []candor.Option{candor.WithMessage("Navigation failed")}
 	switch e.text {
 	case errDeniedText:
-		options = append(options, candor.WithRetry(candor.NoRetry()), candor.WithSuggestion(
-			"Use a public address. Private and local ones are refused unless the operator allows them with "+EnvAllow+"."))
+		return k.failPage(e.text, e.cause, "Use a public address. Private and local ones are refused unless the operator allows them with "+EnvAllow+".")
 	case errBlockedText, "net::ERR_ABORTED", "net::ERR_UNSAFE_REDIRECT", "net::ERR_UNSAFE_PORT", "net::ERR_UNKNOWN_URL_SCHEME", "net::ERR_TOO_MANY_REDIRECTS",
 		"net::ERR_INVALID_AUTH_CREDENTIALS":
-		options = append(options, candor.WithRetry(candor.NoRetry()), candor.WithSuggestion(
-			"Use an http or https address of a page. Downloads and other schemes are refused."))
+		return k.failPage(e.text, e.cause, "Use an http or https address of a page. Downloads and other schemes are refused.")
 	}
-	return domain.Fail(k.nav, e.text, e.cause, options...)
+	return domain.Fail(k.nav, e.text, e.cause, candor.WithMessage("Navigation failed"))
 }
 
 // failGone returns the error for a call during which the browser has exited.

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	testbinary.Parallel(4)
 	if only := flag.Lookup("test.run"); testing.Short() && only.Value.String() == "" {
-		_ = only.Value.Set("Proxy|SessionCap|Sessions$|Cancelled") // tests with parallelism; a browser takes seconds to start
+		_ = only.Value.Set("Proxy|SessionLimit|Sessions$|Cancelled") // tests with parallelism; a browser takes seconds to start
 	}
 	code := m.Run()
 	for _, k := range shared.all {

@@ -61,7 +61,7 @@ func TestProxyRefusesOtherProcesses(t *testing.T) {
 	}
 }
 
-func TestProxyKeepsItsPasswordToItself(t *testing.T) {
+func TestProxyDoesNotForwardItsPassword(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name := range r.Header {
@@ -89,7 +89,7 @@ func (a *answers) LookupNetIP(context.Context, string, string) ([]netip.Addr, er
 	return []netip.Addr{netip.MustParseAddr(next)}, nil
 }
 
-func TestProxyDeniesNamesThatAreBoundAnew(t *testing.T) {
+func TestProxyDeniesReboundNames(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "inside") }))
 	defer server.Close()

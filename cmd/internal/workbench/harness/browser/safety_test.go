@@ -32,7 +32,7 @@ func forbidden(t *testing.T) (server *httptest.Server, reached *atomic.Int64) {
 	return server, reached
 }
 
-func TestAddressesThatAreNotPublicAreRefused(t *testing.T) {
+func TestPrivateAddressesAreRefused(t *testing.T) {
 	k, session := sharedKit(t)
 	server, reached := forbidden(t)
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(server.URL, "http://"))
@@ -62,7 +62,7 @@ func TestAddressesThatAreNotPublicAreRefused(t *testing.T) {
 	}
 }
 
-func TestSchemesThatAreNotOpened(t *testing.T) {
+func TestUnsupportedURLsAreRefused(t *testing.T) {
 	k, session := sharedKit(t)
 	for _, address := range []string{
 		"file:///etc/passwd", "FILE:///etc/passwd", "file://localhost/etc/passwd", " file:///etc/passwd", "file:/etc/passwd", "data:text/html,x", "javascript:alert(1)",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/chromedp/cdproto"
@@ -30,6 +31,7 @@ type session struct {
 
 	ready   chan struct{} // closed when browser is set; events wait for it
 	closing sync.Once
+	used    atomic.Int64  // start or end of the last call, in nanoseconds
 	closed  chan struct{} // closed when all resources are released
 
 	mu       sync.Mutex
@@ -37,7 +39,6 @@ type session struct {
 	opening  bool // this session is opening a tab
 	attached map[target.ID]target.SessionID
 	arrived  chan struct{} // closed when attached changes
-	used     time.Time     // start or end of the last call
 	launched time.Time
 	reason   string // why it has ended
 }
@@ -49,11 +50,11 @@ func open(ctx context.Context, id string, c Config, path string) (*session, erro
 		return nil, err
 	}
 	p.reset(c.MaxTraffic)
-	now := time.Now()
 	s := &session{
 		id: id, config: c, proxy: p, turn: make(chan struct{}, 1), ready: make(chan struct{}), closed: make(chan struct{}),
-		attached: map[target.ID]target.SessionID{}, arrived: make(chan struct{}), used: now, launched: now,
+		attached: map[target.ID]target.SessionID{}, arrived: make(chan struct{}), launched: time.Now(),
 	}
+	s.touch()
 	if s.browser, err = start(c, path, p.address(), s.onEvent); err != nil {
 		p.close()
 		return nil, err
@@ -249,18 +250,10 @@ func (s *session) restore() {
 }
 
 // touch records that the session is used now.
-func (s *session) touch() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.used = time.Now()
-}
+func (s *session) touch() { s.used.Store(time.Now().UnixNano()) }
 
 // idle returns the time since the session was last used.
-func (s *session) idle() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return time.Since(s.used)
-}
+func (s *session) idle() time.Duration { return time.Since(time.Unix(0, s.used.Load())) }
 
 // usable reports whether the session has not ended and its browser is running.
 func (s *session) usable() bool {

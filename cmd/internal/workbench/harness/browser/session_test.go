@@ -219,7 +219,7 @@ func TestCancelledCallLeavesTheSessionUsable(t *testing.T) {
 	k.call(t, "pw/navigate", args{"session": session, "url": k.site.page("/fine", "<title>fine</title>")})
 }
 
-func TestSessionCap(t *testing.T) {
+func TestSessionLimit(t *testing.T) {
 	k, _ := sharedKit(t) // it has one session and allows no more
 	e, details := k.fails(t, common.LimitExceeded, "pw/launch", args{})
 	if details != `"1 of 1 browser sessions are open"` || e.Retry().Kind() != candor.RetryAfterMs || !strings.Contains(e.Suggestion(), "Close a session") {

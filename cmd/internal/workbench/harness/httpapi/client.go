@@ -5,6 +5,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,22 +47,13 @@ func New(c Config, headers map[string]string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !validToken(c.Token) {
-		return nil, errors.New("the token holds spaces or control characters")
-	}
 	var policy netpolicy.Policy
 	if c.Configured {
 		if policy, err = netpolicy.Parse(netpolicy.HostPort(base)); err != nil {
 			return nil, fmt.Errorf("address of the service: %w", err)
 		}
 	}
-	client := &Client{base: base, token: c.Token, timeout: c.Timeout, maxBody: c.MaxBody, headers: http.Header{}, now: time.Now}
-	if client.timeout == 0 {
-		client.timeout = defaultTimeout
-	}
-	if client.maxBody == 0 {
-		client.maxBody = defaultMaxBody
-	}
+	client := &Client{base: base, token: c.Token, timeout: cmp.Or(c.Timeout, defaultTimeout), maxBody: cmp.Or(c.MaxBody, defaultMaxBody), headers: http.Header{}, now: time.Now}
 	for name, value := range headers {
 		client.headers.Set(name, value)
 	}

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"net/netip"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	"github.com/candor-mcp/candor/internal/httpguard"
 )
 
 // Config configures a client. Zero fields have defaults.
@@ -65,18 +65,10 @@ func parseBase(text string) (*url.URL, error) {
 		return nil, errors.New("want https://host, with a port and a path if needed")
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
 		return nil, errors.New("want no user, query or fragment")
-	case u.Scheme == "http" && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !httpguard.IsLoopback(u.Hostname()):
 		return nil, errors.New("want https; http is for loopback addresses only")
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	u.RawPath = ""
 	return u, nil
-}
-
-func loopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	addr, err := netip.ParseAddr(host)
-	return err == nil && addr.Unmap().IsLoopback()
 }

@@ -15,6 +15,7 @@
 package line
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -132,19 +133,9 @@ func (o *Options) fill() {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	for value, unset := range map[*int]int{
-		&o.MaxLine: DefaultMaxLine, &o.MaxBatch: DefaultMaxBatch, &o.MaxResult: DefaultMaxResult, &o.Parallel: DefaultParallel,
-	} {
-		if *value <= 0 {
-			*value = unset
-		}
-	}
-	if o.Timeout <= 0 {
-		o.Timeout = DefaultTimeout
-	}
-	if o.Drain <= 0 {
-		o.Drain = DefaultDrain
-	}
+	o.MaxLine, o.MaxBatch = cmp.Or(o.MaxLine, DefaultMaxLine), cmp.Or(o.MaxBatch, DefaultMaxBatch)
+	o.MaxResult, o.Parallel = cmp.Or(o.MaxResult, DefaultMaxResult), cmp.Or(o.Parallel, DefaultParallel)
+	o.Timeout, o.Drain = cmp.Or(o.Timeout, DefaultTimeout), cmp.Or(o.Drain, DefaultDrain)
 }
 
 func (s *Server) add(domainName string, m domain.Method) error {

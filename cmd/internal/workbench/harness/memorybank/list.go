@@ -1,6 +1,7 @@
 package memorybank
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -43,7 +44,7 @@ func (b *bank) list(ctx context.Context, in listIn) (listOut, error) {
 	if found {
 		at++ // the cursor is the last file of the previous answer
 	}
-	rest, limit := all[at:], orDefault(in.Limit)
+	rest, limit := all[at:], limitOf(in.Limit)
 	out := listOut{Files: rest[:min(limit, len(rest))], Truncated: len(rest) > limit, Incomplete: incomplete}
 	if out.Truncated {
 		out.NextCursor = out.Files[limit-1].File
@@ -51,12 +52,8 @@ func (b *bank) list(ctx context.Context, in listIn) (listOut, error) {
 	return out, nil
 }
 
-func orDefault(limit int) int {
-	if limit <= 0 {
-		return defaultResults
-	}
-	return min(limit, maxResults)
-}
+// limitOf returns the number of results that a call asks for.
+func limitOf(limit int) int { return min(cmp.Or(limit, defaultResults), maxResults) }
 
 // files returns the regular files of the bank, sorted by name. It omits hidden files and directories, and symbolic
 // links. incomplete is true if a limit was reached or a directory could not be read.

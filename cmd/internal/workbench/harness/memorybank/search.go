@@ -49,7 +49,7 @@ func (b *bank) search(ctx context.Context, in searchIn) (searchOut, error) {
 	if err != nil {
 		return searchOut{}, err
 	}
-	s := searching{folder: f, text: strings.ToLower(in.Q), after: after, limit: orDefault(in.Limit), left: maxSearched}
+	s := searching{folder: f, text: strings.ToLower(in.Q), after: after, limit: limitOf(in.Limit), left: maxSearched}
 	s.out = searchOut{Matches: []match{}, Incomplete: incomplete}
 	for i := range files {
 		if err := ctx.Err(); err != nil {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"strconv"
 
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/httpapi"
@@ -35,11 +34,8 @@ func (n *notion) page(ctx context.Context, in pageParams) (any, error) {
 		return nil, n.Malformed("page")
 	}
 	query := url.Values{}
-	if in.Cursor != "" {
-		query.Set("start_cursor", in.Cursor)
-	}
-	if in.PageSize > 0 {
-		query.Set("page_size", strconv.Itoa(in.PageSize))
+	for name, value := range in.body() {
+		query.Set(name, fmt.Sprint(value))
 	}
 	var blocks list
 	if err := n.do(ctx, httpapi.Request{Path: []string{"blocks", in.ID, "children"}, Query: query}, &blocks); err != nil {

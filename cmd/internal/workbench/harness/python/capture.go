@@ -2,6 +2,7 @@ package python
 
 import (
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -15,13 +16,25 @@ type capture struct {
 	head []byte
 	tail []byte // at most 2*tailBytes, of which the last tailBytes count
 	all  int64
+
+	total *volume
 }
 
-func newCapture(keep int) *capture { return &capture{keep: keep} }
+// volume counts the output of a process.
+type volume struct {
+	written atomic.Int64
+	flood   chan struct{} // receives a value when the output is too large
+}
 
 func (c *capture) Write(p []byte) (int, error) {
 	n := len(p)
 	c.all += int64(n)
+	if c.total.written.Add(int64(n)) > floodAfter {
+		select {
+		case c.total.flood <- struct{}{}:
+		default:
+		}
+	}
 	free := min(c.keep-len(c.head), len(p))
 	c.head, p = append(c.head, p[:free]...), p[free:]
 	if len(p) > tailBytes {

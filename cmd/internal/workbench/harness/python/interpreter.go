@@ -76,18 +76,16 @@ func (i *interpreterCache) find(ctx context.Context, c Config) (*interpreter, er
 
 // locate returns the path of the presumed interpreter.
 func locate(c Config) (string, error) {
-	if c.Path != "" {
-		info, err := os.Stat(c.Path)
-		if err == nil && (info.IsDir() || info.Mode()&0o111 == 0) {
-			err = errors.New("not an executable file")
+	candidates := []string{c.Path}
+	if c.Path == "" {
+		candidates = nil
+		for _, dir := range filepath.SplitList(variable(c.Environ, "PATH")) {
+			if filepath.IsAbs(dir) { // a program in the working directory is not trusted
+				candidates = append(candidates, filepath.Join(dir, "python3"))
+			}
 		}
-		return c.Path, err
 	}
-	for _, dir := range filepath.SplitList(variable(c.Environ, "PATH")) {
-		if !filepath.IsAbs(dir) {
-			continue // a program in the working directory is not trusted
-		}
-		path := filepath.Join(dir, "python3")
+	for _, path := range candidates {
 		if info, err := os.Stat(path); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
 			return path, nil
 		}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"sync/atomic"
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/guard"
@@ -49,14 +48,13 @@ const (
 func (p *process) run(ctx context.Context) (*finished, error) {
 	cmd := exec.Command(p.line[0], p.line[1:]...) //nolint:noctx // the guard ends all that it starts
 	cmd.Dir, cmd.Env = p.dir, p.env
-	flood := make(chan struct{}, 1)
-	var written atomic.Int64
-	done := &finished{stdout: newCapture(p.keep), stderr: newCapture(p.keep)}
-	out, drainOut, err := pipe(done.stdout, &written, flood)
+	total := &volume{flood: make(chan struct{}, 1)}
+	done := &finished{stdout: &capture{keep: p.keep, total: total}, stderr: &capture{keep: p.keep, total: total}}
+	out, drainOut, err := pipe(done.stdout)
 	if err != nil {
 		return nil, err
 	}
-	errs, drainErrs, err := pipe(done.stderr, &written, flood)
+	errs, drainErrs, err := pipe(done.stderr)
 	if err != nil {
 		_ = out.Close()
 		drainOut()
@@ -66,7 +64,7 @@ func (p *process) run(ctx context.Context) (*finished, error) {
 	running, err := guard.Start(cmd, p.guard)
 	_, _ = out.Close(), errs.Close() // the process has its own copies
 	if err == nil {
-		done.stopped = p.watch(ctx, running, flood)
+		done.stopped = p.watch(ctx, running, total.flood)
 		done.end = running.End()
 	}
 	drainOut()
@@ -75,7 +73,7 @@ func (p *process) run(ctx context.Context) (*finished, error) {
 }
 
 // pipe returns a file whose input is copied to c. drain waits until everything was copied.
-func pipe(c *capture, written *atomic.Int64, flood chan<- struct{}) (file *os.File, drain func(), err error) {
+func pipe(c *capture) (file *os.File, drain func(), err error) {
 	read, write, err := os.Pipe()
 	if err != nil {
 		return nil, nil, err
@@ -83,30 +81,13 @@ func pipe(c *capture, written *atomic.Int64, flood chan<- struct{}) (file *os.Fi
 	copied := make(chan struct{})
 	go func() {
 		defer close(copied)
-		_, _ = io.Copy(&counter{c, written, flood}, read) // ends when all writers have closed it, or at the deadline below
+		_, _ = io.Copy(c, read) // ends when all writers have closed it, or at the deadline below
 	}()
 	return write, func() {
 		_ = read.SetReadDeadline(time.Now().Add(drainTimeout))
 		<-copied
 		_ = read.Close()
 	}, nil
-}
-
-// counter captures output and reports when it is too large.
-type counter struct {
-	*capture
-	written *atomic.Int64
-	flood   chan<- struct{}
-}
-
-func (c *counter) Write(p []byte) (int, error) {
-	if c.written.Add(int64(len(p))) > floodAfter {
-		select {
-		case c.flood <- struct{}{}:
-		default:
-		}
-	}
-	return c.capture.Write(p)
 }
 
 // watch waits for the end of the process and stops it if there is a reason.

@@ -248,8 +248,8 @@ func TestParametersAreChecked(t *testing.T) {
 	}
 }
 
-// TestHostileCodeIsHeld runs code that passes the policy, to test the confinement.
-func TestHostileCodeIsHeld(t *testing.T) {
+// TestHostileCodeIsConfined runs code that passes the policy, to test the confinement.
+func TestHostileCodeIsConfined(t *testing.T) {
 	t.Parallel()
 	if files, calls := guard.Confinable(); !files || !calls {
 		t.Skip("this kernel has no Landlock or no seccomp filters")

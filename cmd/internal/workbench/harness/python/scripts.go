@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor/cmd/internal/workbench/harness/domain"
+	files "github.com/candor-mcp/candor/cmd/internal/workbench/harness/internal/folder"
 	pythoncode "github.com/candor-mcp/candor/codes/python"
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
@@ -55,10 +56,7 @@ func (r *runner) readScript(name string) (source, error) {
 		return source{}, missing(err)
 	}
 	defer func() { _ = root.Close() }()
-	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() { // opening a pipe would block
-		return source{}, missing(err)
-	}
-	file, err := root.Open(name)
+	file, _, err := files.OpenRegular(root, name)
 	if err != nil {
 		return source{}, missing(err)
 	}

@@ -3,7 +3,6 @@ package folder
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 )
 
@@ -19,9 +18,6 @@ type Lazy struct {
 
 // Check returns an error if the path cannot be used. It changes nothing.
 func (l *Lazy) Check() error {
-	if !filepath.IsAbs(l.Path) {
-		return fmt.Errorf("%q: not an absolute path", l.Path)
-	}
 	info, err := os.Stat(l.Path)
 	switch {
 	case err != nil && l.Create && os.IsNotExist(err):
