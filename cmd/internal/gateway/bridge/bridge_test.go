@@ -32,7 +32,7 @@ func TestAServerOnStdioIsCalledOverHTTP(t *testing.T) {
 	if gatewaytest.CodeOf(unfit.body) != "INVALID_ARGUMENTS" || !strings.Contains(unfit.body, "text") {
 		t.Error(unfit.body)
 	}
-	s.balanced(gatewaytest.Told(fail.body, unfit.body))
+	s.CheckTotals(t, gatewaytest.CountFailed(fail.body, unfit.body))
 }
 
 func TestServerMessagesDuringACallGoToItsStream(t *testing.T) {
@@ -57,7 +57,7 @@ func TestServerMessagesDuringACallGoToItsStream(t *testing.T) {
 	if a := events.next(); !strings.Contains(a, `roots\":[]`) {
 		t.Error(a)
 	}
-	s.balanced(0)
+	s.CheckTotals(t, 0)
 }
 
 func TestOtherServerMessagesGoToTheStreamOfTheSession(t *testing.T) {
@@ -87,7 +87,7 @@ func TestOtherServerMessagesGoToTheStreamOfTheSession(t *testing.T) {
 	if got := second.next(); got != changed {
 		t.Error(got)
 	}
-	s.balanced(0)
+	s.CheckTotals(t, 0)
 }
 
 func TestUnreadRequestOfTheServerIsRefused(t *testing.T) {
@@ -97,10 +97,10 @@ func TestUnreadRequestOfTheServerIsRefused(t *testing.T) {
 	if !strings.Contains(got.body, `\"code\":\"TIMEOUT\"`) {
 		t.Errorf("%+v", got)
 	}
-	if s.Of("TIMEOUT") != 2 { // the refusal, and an answer that quotes it and so looks like a failure
-		t.Error(s.Codes)
+	if s.ByCode()["TIMEOUT"] != 2 { // the refusal, and an answer that quotes it and so looks like a failure
+		t.Error(s.ByCode())
 	}
-	s.balanced(0)
+	s.CheckTotals(t, 0)
 }
 
 func TestACancelledCallEndsWithoutAnAnswer(t *testing.T) {
@@ -115,10 +115,10 @@ func TestACancelledCallEndsWithoutAnAnswer(t *testing.T) {
 	if got := <-done; len(got.messages()) != 0 {
 		t.Errorf("%+v", got)
 	}
-	if s.Of("CANCELLED") != 1 {
-		t.Error(s.Codes)
+	if s.ByCode()["CANCELLED"] != 1 {
+		t.Error(s.ByCode())
 	}
-	s.balanced(0)
+	s.CheckTotals(t, 0)
 }
 
 func TestSessionsShareNothing(t *testing.T) {
@@ -160,7 +160,7 @@ func TestAnIdThatIsOpenIsRefusedAndOthersOfItsKindAreNot(t *testing.T) {
 	}
 	c.send(http.MethodDelete, "", httpgate.SessionHeader, c.id)
 	wait.Wait()
-	s.balanced(1)
+	s.CheckTotals(t, 1)
 }
 
 func TestSessionEndsWithItsServer(t *testing.T) {
@@ -194,7 +194,7 @@ func TestSessionEndsWithItsServer(t *testing.T) {
 	if got.status != http.StatusNotFound || gatewaytest.CodeOf(got.body) != "E_SESSION_NOT_FOUND" || !strings.Contains(got.body, `"id":1`) {
 		t.Errorf("%+v", got)
 	}
-	s.balanced(n + 1)
+	s.CheckTotals(t, n+1)
 	s.greet()
 }
 
@@ -209,7 +209,7 @@ func TestAServerThatMayBeStartedAgainKeepsItsSession(t *testing.T) {
 	if got := c.call(2, "echo", `{"text":"again"}`); !strings.Contains(got.body, "again") {
 		t.Errorf("%+v", got)
 	}
-	s.balanced(1)
+	s.CheckTotals(t, 1)
 }
 
 func TestFailedStartIsReported(t *testing.T) {
@@ -220,7 +220,7 @@ func TestFailedStartIsReported(t *testing.T) {
 			if gatewaytest.CodeOf(got.body) != code || got.header.Get(httpgate.SessionHeader) != "" || strings.Contains(got.body, "no-such-server") {
 				t.Errorf("%+v", got)
 			}
-			s.balanced(1)
+			s.CheckTotals(t, 1)
 		}
 	}
 }
@@ -248,10 +248,10 @@ func TestDeleteEndsASessionWithAllThatItStarted(t *testing.T) {
 			t.Errorf("%s: %+v", method, got)
 		}
 	}
-	if s.Of("CANCELLED") != 1 {
-		t.Error(s.Codes)
+	if s.ByCode()["CANCELLED"] != 1 {
+		t.Error(s.ByCode())
 	}
-	s.balanced(3)
+	s.CheckTotals(t, 3)
 }
 
 func TestNewsDuringSeveralCallsComeOnTheStreamOfTheSession(t *testing.T) {
@@ -271,7 +271,7 @@ func TestNewsDuringSeveralCallsComeOnTheStreamOfTheSession(t *testing.T) {
 	}
 	c.send(http.MethodDelete, "", httpgate.SessionHeader, c.id)
 	wait.Wait()
-	s.balanced(0)
+	s.CheckTotals(t, 0)
 }
 
 func TestEveryFaultOfABridgedServerGivesOneAnswerAndOneEntry(t *testing.T) {
@@ -306,7 +306,7 @@ func TestEveryFaultOfABridgedServerGivesOneAnswerAndOneEntry(t *testing.T) {
 			if got := gatewaytest.CodeOf(answer); got != code || !strings.Contains(answer, `"id":1`) {
 				t.Errorf("%s: %s, want %s: %.300s", fault, got, code, answer)
 			}
-			failures.Add(int64(gatewaytest.Told(m...)))
+			failures.Add(int64(gatewaytest.CountFailed(m...)))
 			c.send(http.MethodDelete, "", httpgate.SessionHeader, c.id)
 		})
 	}
@@ -314,6 +314,6 @@ func TestEveryFaultOfABridgedServerGivesOneAnswerAndOneEntry(t *testing.T) {
 	if err := s.b.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
-	gone := s.Of("E_SESSION_NOT_FOUND") // sessions whose server had ended before their client deleted them
-	s.balanced(int(failures.Load()) + gone)
+	gone := s.ByCode()["E_SESSION_NOT_FOUND"] // sessions whose server had ended before their client deleted them
+	s.CheckTotals(t, int(failures.Load())+gone)
 }

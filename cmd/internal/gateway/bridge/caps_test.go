@@ -39,7 +39,7 @@ func TestSessionsThatAreDroppedStayCapped(t *testing.T) {
 	if begun.Load() != 5 || refused.Load() != 195 || len(s.b.hosts) != 5 {
 		t.Errorf("%d begun, %d refused, %d servers", begun.Load(), refused.Load(), len(s.b.hosts))
 	}
-	s.balanced(195)
+	s.CheckTotals(t, 195)
 	s.ahead.Store(31 * 60)
 	gatewaytest.Eventually(t, "their places are free", func() bool { s.b.sweep(); s.b.mu.Lock(); defer s.b.mu.Unlock(); return s.b.sessionCount == 0 })
 	s.greet()
@@ -64,7 +64,7 @@ func TestUnusedSessionEndsAfterItsTime(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 	}
-	s.balanced(1)
+	s.CheckTotals(t, 1)
 }
 
 func TestOpenCallsOfASessionAreCapped(t *testing.T) {
@@ -80,7 +80,7 @@ func TestOpenCallsOfASessionAreCapped(t *testing.T) {
 	}
 	c.send(http.MethodDelete, "", httpgate.SessionHeader, c.id)
 	wait.Wait()
-	s.balanced(1)
+	s.CheckTotals(t, 1)
 }
 
 func TestBridgeChecksRequests(t *testing.T) {
@@ -113,7 +113,7 @@ func TestBridgeChecksRequests(t *testing.T) {
 	if len(s.b.hosts) != 0 {
 		t.Error("a server was started for nobody")
 	}
-	s.balanced(len(rows))
+	s.CheckTotals(t, len(rows))
 }
 
 func TestABridgeThatClosesAnswersWhatIsOpen(t *testing.T) {
@@ -143,7 +143,7 @@ func TestABridgeThatClosesAnswersWhatIsOpen(t *testing.T) {
 		t.Error(err)
 	}
 	gatewaytest.AllEnd(t, pids)
-	s.balanced(2)
+	s.CheckTotals(t, 2)
 }
 
 func TestInterruptedCallIsAnswered(t *testing.T) {
@@ -164,7 +164,7 @@ func TestInterruptedCallIsAnswered(t *testing.T) {
 	if gatewaytest.CodeOf(w.Body.String()) != "GATEWAY_DRAINING" {
 		t.Error(w.Body)
 	}
-	s.balanced(1)
+	s.CheckTotals(t, 1)
 }
 
 func TestANoisyServerCannotFillTheMailOfAClientThatDoesNotListen(t *testing.T) {
@@ -178,7 +178,7 @@ func TestANoisyServerCannotFillTheMailOfAClientThatDoesNotListen(t *testing.T) {
 	if messages, _ := box.take(); len(messages) != 256 {
 		t.Errorf("%d messages wait", len(messages))
 	}
-	s.balanced(0)
+	s.CheckTotals(t, 0)
 	s.send(http.MethodDelete, "", httpgate.SessionHeader, c.id)
 	gatewaytest.Eventually(t, "the log says how many were dropped", func() bool { return strings.Contains(s.log.String(), "messages=49744") })
 }
@@ -202,8 +202,8 @@ func TestCallGoesOnAfterItsClientHasGone(t *testing.T) {
 	if got := c.call(2, "exit", `{}`); gatewaytest.CodeOf(got.body) != "UPSTREAM_GONE" {
 		t.Errorf("%+v", got)
 	}
-	gatewaytest.Eventually(t, "the call has ended", func() bool { return s.Of("UPSTREAM_GONE") == 2 })
-	s.balanced(1)
+	gatewaytest.Eventually(t, "the call has ended", func() bool { return s.ByCode()["UPSTREAM_GONE"] == 2 })
+	s.CheckTotals(t, 1)
 }
 
 func TestEveryCallHasOneAnswerAndEveryFailureOneEntryInChaos(t *testing.T) {
@@ -215,10 +215,10 @@ func TestEveryCallHasOneAnswerAndEveryFailureOneEntryInChaos(t *testing.T) {
 			wait.Go(func() {
 				dice := rand.New(rand.NewPCG(7, uint64(n)))
 				c, tools := (*client)(nil), []string{"echo", "echo", "fail", "hang", "noise", "progress", "twice", "exit"}
-				for id := range 40 {
+				for id := range 20 {
 					for c == nil {
 						got := s.send(http.MethodPost, gatewaytest.SpanHello)
-						failures.Add(int64(gatewaytest.Told(got.body)))
+						failures.Add(int64(gatewaytest.CountFailed(got.body)))
 						if key := got.header.Get(httpgate.SessionHeader); key != "" {
 							c = &client{s, key}
 						}
@@ -228,7 +228,7 @@ func TestEveryCallHasOneAnswerAndEveryFailureOneEntryInChaos(t *testing.T) {
 					if len(m) == 0 || !strings.Contains(m[len(m)-1], fmt.Sprintf(`"id":%d`, id)) {
 						t.Errorf("call %d: %+v", id, got)
 					}
-					failures.Add(int64(gatewaytest.Told(m...)))
+					failures.Add(int64(gatewaytest.CountFailed(m...)))
 					if got.status == http.StatusNotFound || dice.IntN(2) == 0 && gatewaytest.CodeOf(m[len(m)-1]) == "UPSTREAM_GONE" {
 						c = nil
 					}
@@ -236,6 +236,6 @@ func TestEveryCallHasOneAnswerAndEveryFailureOneEntryInChaos(t *testing.T) {
 			})
 		}
 		wait.Wait()
-		s.balanced(int(failures.Load()))
+		s.CheckTotals(t, int(failures.Load()))
 	}
 }

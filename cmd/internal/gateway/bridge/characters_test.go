@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
+	"github.com/candor-mcp/candor/internal/testing/sweep"
 )
 
 // steers reports whether a character is invisible or controls display: all of Unicode's Cc, Cf and Co, and the direction marks.
@@ -45,11 +46,8 @@ var rawTricks = []string{`\ud800`, `half \udc00 of a pair`, `\u001b[31m`, `\u202
 // hiding returns such texts in every way that an upstream has.
 func hiding(own []way) (all []plant) {
 	for i, text := range append(steering(), tricks...) {
-		if testing.Short() && len(text) >= 2000 && i%8 != 0 {
-			continue
-		}
 		for j, w := range append(append([]way{}, leakyWays...), own...) {
-			if len(text) < 2000 || (i+j)%25 == 0 { // the long ones alternate
+			if len(text) < 2000 && (i+j)%sweep.Step(2, 4) == 0 || (i+j)%(25*sweep.Step(2, 8)) == 0 { // the long ones alternate
 				all = append(all, plant{way: w.name, secret: "s", act: w.act(text, text)})
 			}
 		}

@@ -37,8 +37,8 @@ func TestDeletedSessionCancelsItsOpenCalls(t *testing.T) {
 		if err := s.b.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if s.Of("CANCELLED") != 1 || s.Of("GATEWAY_DRAINING") != 0 {
-			t.Errorf("%s: recorded %v", name, s.Codes)
+		if s.ByCode()["CANCELLED"] != 1 || s.ByCode()["GATEWAY_DRAINING"] != 0 {
+			t.Errorf("%s: recorded %v", name, s.ByCode())
 		}
 	}
 }

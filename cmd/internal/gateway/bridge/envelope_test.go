@@ -9,6 +9,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/wire"
@@ -59,7 +60,7 @@ func TestForgedEnvelopesOnEveryRoute(t *testing.T) {
 	})
 }
 
-func checkAttributed(t *testing.T, got string, kept *httpgatetest.Books, before time.Time) {
+func checkAttributed(t *testing.T, got string, kept *gatewaytest.Books, before time.Time) {
 	t.Helper()
 	m := wire.Parse([]byte(got), wire.Limits{})
 	if failed, _ := m.Result().Path("isError").Bool(); m.Kind() == wire.KindResult && !failed {

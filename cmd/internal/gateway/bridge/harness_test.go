@@ -205,13 +205,6 @@ func (c *client) pidOf(id int) []int {
 	return gatewaytest.PidsIn(c.t, c.call(id, "forkaway", `{}`).body)
 }
 
-func (s *span) balanced(told int) {
-	s.t.Helper()
-	if entries, counts, suppressed := s.Read(); entries != counts || told+suppressed != entries {
-		s.t.Errorf("told %d + suppressed %d, entries %d, counts %d: %v", told, suppressed, entries, counts, s.Codes)
-	}
-}
-
 func missing(command string) stdio.Child {
 	return stdio.Child{Command: fmt.Sprintf("%s-%d", command, os.Getpid())}
 }

@@ -16,13 +16,14 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway/bridge"
 	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
+	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 )
 
 // route sends one request through a gateway to an upstream with one fixed answer, and returns the client's answer.
 type route struct {
 	name string
-	ask  func(t *testing.T, o gateway.Options, request, answer string) (got string, kept *httpgatetest.Books)
+	ask  func(t *testing.T, o gateway.Options, request, answer string) (got string, kept *gatewaytest.Books)
 }
 
 // routes are all routes of an answer through a gateway.
@@ -53,14 +54,14 @@ esac; done`
 	}
 }
 
-func quiet(o gateway.Options) (gateway.Options, *httpgatetest.Books) {
-	kept := &httpgatetest.Books{}
+func quiet(o gateway.Options) (gateway.Options, *gatewaytest.Books) {
+	kept := &gatewaytest.Books{}
 	o.Name, o.Ledger, o.Meter = "upstream", kept, kept
 	o.Repeats.Off, o.Breaker.Off = true, true
 	return o, kept
 }
 
-func askChild(t *testing.T, o gateway.Options, request, answer string) (string, *httpgatetest.Books) {
+func askChild(t *testing.T, o gateway.Options, request, answer string) (string, *gatewaytest.Books) {
 	t.Helper()
 	o, kept := quiet(o)
 	fromClient, in := io.Pipe()
@@ -87,21 +88,21 @@ func askChild(t *testing.T, o gateway.Options, request, answer string) (string, 
 	return strings.TrimSuffix(line, "\n"), kept
 }
 
-func askHTTP(t *testing.T, o gateway.Options, request, answer string) (string, *httpgatetest.Books) {
+func askHTTP(t *testing.T, o gateway.Options, request, answer string) (string, *gatewaytest.Books) {
 	t.Helper()
 	o, _ = quiet(o)
 	g := httpgatetest.NewGate(t, httpgatetest.Says(http.StatusOK, "application/json", answer), o, httpgate.Options{})
 	return string(g.Post(t, request).Body), g.Books
 }
 
-func askSSE(t *testing.T, o gateway.Options, request, answer string) (string, *httpgatetest.Books) {
+func askSSE(t *testing.T, o gateway.Options, request, answer string) (string, *gatewaytest.Books) {
 	t.Helper()
 	o, _ = quiet(o)
 	g := httpgatetest.NewGate(t, httpgatetest.Says(http.StatusOK, "text/event-stream", "data: "+answer+"\n\n"), o, httpgate.Options{})
 	return httpgatetest.OnlyMessage(t, g.Post(t, request)), g.Books
 }
 
-func askBridge(t *testing.T, o gateway.Options, request, answer string) (string, *httpgatetest.Books) {
+func askBridge(t *testing.T, o gateway.Options, request, answer string) (string, *gatewaytest.Books) {
 	t.Helper()
 	o, kept := quiet(o)
 	b := bridge.New(gateway.New(o), scripted(t, answer), bridge.Options{})

@@ -262,7 +262,7 @@ func (s *scene) inspect(t *testing.T, all []plant, answers []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sweep(t, all, map[string]string{
+	leaksIn(t, all, map[string]string{
 		"the metrics": text + string(s.meter.AppendStats(nil)), "the log": s.log.String(), "the error output": s.stderr.String(), "the ledger": filesOf(t, s.dir),
 	})
 	t.Logf("%d secrets of %d kinds; %d bytes in the ledger, %d in the log, %d of stderr", len(all), len(kinds), len(filesOf(t, s.dir)),
@@ -272,8 +272,8 @@ func (s *scene) inspect(t *testing.T, all []plant, answers []string) {
 	}
 }
 
-// sweep searches each of the texts, which are keyed by output, for parts of many secrets.
-func sweep(t *testing.T, all []plant, texts map[string]string) {
+// leaksIn searches each of the texts, which are keyed by output, for parts of many secrets.
+func leaksIn(t *testing.T, all []plant, texts map[string]string) {
 	t.Helper()
 	left := planted.NewSweep()
 	for _, p := range all {
@@ -307,5 +307,5 @@ func (s *scene) inspectDeath(t *testing.T, all []plant, answers []string) {
 			t.Errorf("%s (%s): the client sees %q of %q in %s", p.way, p.kind, piece, p.secret, answers[i])
 		}
 	}
-	sweep(t, all, map[string]string{"the log": s.log.String(), "the error output": s.stderr.String(), "the ledger": filesOf(t, s.dir)})
+	leaksIn(t, all, map[string]string{"the log": s.log.String(), "the error output": s.stderr.String(), "the ledger": filesOf(t, s.dir)})
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/bridge"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
+	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 )
 
@@ -63,9 +64,9 @@ func (h hearing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func sdkBridge(t *testing.T, versions string, o bridge.Options) (url string, cancelled hearing, b *httpgatetest.Books) {
+func sdkBridge(t *testing.T, versions string, o bridge.Options) (url string, cancelled hearing, b *gatewaytest.Books) {
 	t.Helper()
-	cancelled, b = make(hearing, 8), &httpgatetest.Books{}
+	cancelled, b = make(hearing, 8), &gatewaytest.Books{}
 	up := gateway.New(gateway.Options{Name: "up", Ledger: b, Meter: b})
 	bridge := bridge.New(up, stdio.Child{
 		Command: os.Args[0], Env: append(os.Environ(), sdkEnv+"="+versions, "GORACE=atexit_sleep_ms=0"), Stderr: cancelled,

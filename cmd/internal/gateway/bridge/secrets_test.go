@@ -12,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 	"github.com/candor-mcp/candor/internal/testing/corpus"
 	"github.com/candor-mcp/candor/internal/testing/planted"
+	"github.com/candor-mcp/candor/internal/testing/sweep"
 )
 
 // TestR12NoPlantedSecretOfAChildGetsOut uses a wrapped child.
@@ -20,7 +21,7 @@ func TestR12NoPlantedSecretOfAChildGetsOut(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			s, all := newScene(t), plantAll(rand.New(rand.NewPCG(1, 2)), childWays, half)
 			s.inspect(t, all, s.wrap(t, mode, all))
-			if !testing.Short() && len(all) < 1000 {
+			if len(all)*sweep.Step(3, 8) < 1000 {
 				t.Errorf("%d secrets are too few", len(all))
 			}
 		})
@@ -33,7 +34,7 @@ func TestR12NoPlantedSecretGetsOutOverHTTP(t *testing.T) {
 		t.Run(string(mode), func(t *testing.T) {
 			s, all := newScene(t), plantAll(rand.New(rand.NewPCG(3, 4)), httpWays, half)
 			s.inspect(t, all, s.door(t, mode, all))
-			if !testing.Short() && len(all) < 1000 {
+			if len(all)*sweep.Step(3, 8) < 1000 {
 				t.Errorf("%d secrets are too few", len(all))
 			}
 		})
@@ -100,7 +101,7 @@ func TestR12RealErrorsStayAsTheyAre(t *testing.T) {
 			Result struct{ Content json.RawMessage }
 			Error  struct{ Message json.RawMessage }
 		}
-		if json.Unmarshal(r.Response, &whole) != nil || json.Unmarshal(r.Response, &m) != nil || !r.Flagged() || len(all) == 2000 || testing.Short() && len(all) == 200 {
+		if json.Unmarshal(r.Response, &whole) != nil || json.Unmarshal(r.Response, &m) != nil || !r.Flagged() || len(all) == 2000/sweep.Step(4, 10) {
 			continue
 		}
 		say, words := `"result":`+string(whole.Result), string(m.Result.Content)

@@ -12,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
+	"github.com/candor-mcp/candor/internal/testing/sweep"
 )
 
 // collidingIDs are ids that many clients use, and unusual ones.
@@ -19,10 +20,7 @@ var collidingIDs = []string{`1`, `"1"`, `1.0`, `9007199254740993`, `900719925474
 
 func TestClientsThatShareAServerNeverGetEachOthersAnswers(t *testing.T) {
 	s := spanned(t, gateway.Options{}, brokenServer(), Options{Shared: true})
-	clients, calls := 16, 1000
-	if gatewaytest.Raced {
-		calls = 200 // each takes many times as long
-	}
+	clients, calls := 16, 1000/sweep.Step(5, 10)
 	var wait sync.WaitGroup
 	failed := make(chan int, clients)
 	for n := range clients {
@@ -53,7 +51,7 @@ func TestClientsThatShareAServerNeverGetEachOthersAnswers(t *testing.T) {
 	if len(s.b.hosts) != 1 {
 		t.Errorf("%d servers", len(s.b.hosts))
 	}
-	s.balanced(sum)
+	s.CheckTotals(t, sum)
 }
 
 func TestProgressAndCancellationOfASharedServerAreThoseOfOneClient(t *testing.T) {
@@ -83,7 +81,7 @@ func TestProgressAndCancellationOfASharedServerAreThoseOfOneClient(t *testing.T)
 	if got := <-done; !strings.Contains(got.body, "late") {
 		t.Errorf("%+v", got)
 	}
-	s.balanced(0)
+	s.CheckTotals(t, 0)
 }
 
 func TestSharedServerNotifiesAllSessionsAndAsksNone(t *testing.T) {
@@ -104,7 +102,7 @@ func TestSharedServerNotifiesAllSessionsAndAsksNone(t *testing.T) {
 	if a.send(http.MethodDelete, "", httpgate.SessionHeader, a.id).status != http.StatusOK || b.call(3, "echo", `{"text":"here"}`).status != http.StatusOK {
 		t.Error("the end of one session is not that of the other")
 	}
-	s.balanced(0)
+	s.CheckTotals(t, 0)
 }
 
 func TestTheDeathOfASharedServerEndsItsSessionsAndTheNextStartsAnother(t *testing.T) {
@@ -113,14 +111,14 @@ func TestTheDeathOfASharedServerEndsItsSessionsAndTheNextStartsAnother(t *testin
 	hangs := make(chan heard, 1)
 	go func() { hangs <- b.call(1, "hang", `{}`) }()
 	gatewaytest.Eventually(t, "it is open", func() bool { return s.b.up.Open() == 1 })
-	n := gatewaytest.Told(a.call(1, "exit", `{}`).body, (<-hangs).body)
+	n := gatewaytest.CountFailed(a.call(1, "exit", `{}`).body, (<-hangs).body)
 	gatewaytest.Eventually(t, "the sessions are gone", func() bool { return s.b.session(a.id) == nil && s.b.session(b.id) == nil })
-	n += gatewaytest.Told(a.call(2, "echo", `{}`).body)
+	n += gatewaytest.CountFailed(a.call(2, "echo", `{}`).body)
 	if n != 3 {
 		t.Errorf("%d were told", n)
 	}
 	s.greet().call(1, "echo", `{}`)
-	s.balanced(n)
+	s.CheckTotals(t, n)
 }
 
 const stateless = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},` +
@@ -139,8 +137,8 @@ func TestHangUpWithoutASessionCancelsTheCall(t *testing.T) {
 	gatewaytest.Eventually(t, "the call is open", func() bool { return s.b.up.Open() == 1 })
 	cancel()
 	<-done
-	gatewaytest.Eventually(t, "the call has ended", func() bool { return s.Of("CANCELLED") == 1 })
-	s.balanced(0)
+	gatewaytest.Eventually(t, "the call has ended", func() bool { return s.ByCode()["CANCELLED"] == 1 })
+	s.CheckTotals(t, 0)
 	if len(s.b.hosts) != 1 {
 		t.Errorf("%d servers", len(s.b.hosts))
 	}
@@ -170,5 +168,5 @@ func TestHeadersThatSaySomethingElseThanTheMessageAreRefused(t *testing.T) {
 	if got.status != 200 || gatewaytest.CodeOf(got.body) != "" {
 		t.Errorf("%+v", got)
 	}
-	s.balanced(4)
+	s.CheckTotals(t, 4)
 }

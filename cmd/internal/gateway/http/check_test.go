@@ -61,7 +61,7 @@ func TestRequestsAreChecked(t *testing.T) {
 		if row.status == 413 && !strings.Contains(string(got.Body), `"id":7`) {
 			t.Errorf("whose call was too large? %s", got.Body)
 		}
-		g.Balanced(t, 1)
+		g.CheckTotals(t, 1)
 	}
 	if len(reached) > 0 {
 		t.Errorf("%d refused requests reached the upstream", len(reached))

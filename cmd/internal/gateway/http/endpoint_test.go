@@ -169,7 +169,7 @@ func TestRefusedEndpointEndsTheStreamWithAnError(t *testing.T) {
 		if !strings.Contains(log.String(), "endpoint refused") {
 			t.Errorf("%s: the log has %q", name, log.String())
 		}
-		g.Balanced(t, 1)
+		g.CheckTotals(t, 1)
 	}
 }
 

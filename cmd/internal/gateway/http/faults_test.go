@@ -45,7 +45,7 @@ func TestMalformedAnswerOverHTTPIsReported(t *testing.T) {
 				if code := httpgatetest.CodeOf(got.Terminal(t, "7")); code != bad.code || got.Status != 200 {
 					t.Errorf("%d %s\n%s", got.Status, code, got.Body)
 				}
-				g.Balanced(t, 1)
+				g.CheckTotals(t, 1)
 			})
 		}
 	}
@@ -146,7 +146,7 @@ func TestACallThatIsLostOverHTTPIsAnsweredOnce(t *testing.T) {
 				if code := httpgatetest.CodeOf(got.Terminal(t, "7")); code != death.code || got.Status != 200 || got.Err != nil {
 					t.Errorf("%d %s %v\n%s", got.Status, code, got.Err, got.Body)
 				}
-				g.Balanced(t, 1)
+				g.CheckTotals(t, 1)
 			})
 		}
 	}
@@ -198,13 +198,13 @@ func TestARejectionKeepsItsStatusAndGainsTheEnvelope(t *testing.T) {
 		if m := tool.Terminal(t, "7"); tool.Status != 200 && m.Kind() == wire.KindResult || httpgatetest.CodeOf(m) != row.code {
 			t.Errorf("%d tool: %d %s", row.status, tool.Status, tool.Body)
 		}
-		g.Balanced(t, 2)
+		g.CheckTotals(t, 2)
 
 		g = httpgatetest.NewGate(t, upstream, gateway.Options{Mode: gateway.ModeObserve}, httpgate.Options{})
 		if got := g.Post(t, httpgatetest.ToolCall); got.Status != row.status || string(got.Body) != row.body {
 			t.Errorf("%d observed: %d %s", row.status, got.Status, got.Body)
 		}
-		g.Balanced(t, 0)
+		g.CheckTotals(t, 0)
 	}
 }
 
@@ -215,7 +215,7 @@ func TestRejectionsThatClientsActOnPassUntouched(t *testing.T) {
 		if got.Status != status || string(got.Body) != "as it is" || got.Header.Get("WWW-Authenticate") != "Bearer x" {
 			t.Errorf("%d: %d %s %v", status, got.Status, got.Body, got.Header)
 		}
-		g.Balanced(t, 0)
+		g.CheckTotals(t, 0)
 		if len(g.Codes()) != 1 {
 			t.Errorf("%d: %v", status, g.Codes())
 		}
@@ -230,7 +230,7 @@ func TestAnswersToNothingOnAStreamAreNotDelivered(t *testing.T) {
 	if strings.Contains(string(got.Body), `"id":8`) {
 		t.Errorf("%s", got.Body)
 	}
-	g.Balanced(t, 0)
+	g.CheckTotals(t, 0)
 	if !slices.Contains(g.Codes(), "candor/STRAY_ANSWER") {
 		t.Errorf("%v", g.Codes())
 	}

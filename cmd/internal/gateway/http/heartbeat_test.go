@@ -81,7 +81,7 @@ func TestStreamOfNothingButNoiseIsMalformed(t *testing.T) {
 	if m := got.Terminal(t, "7"); httpgatetest.CodeOf(m) != "UPSTREAM_MALFORMED" {
 		t.Errorf("%s", got.Body)
 	}
-	g.Balanced(t, 1)
+	g.CheckTotals(t, 1)
 }
 
 func TestHeartbeatOnAListeningStreamIsNotRecorded(t *testing.T) {

@@ -37,7 +37,7 @@ func TestRedirectNamesItsTargetAndIsNotRetryable(t *testing.T) {
 				case mode != gateway.ModeStrict && (!strings.Contains(text, "configured for this server") || status == 303 != strings.Contains(text, "took effect")):
 					t.Errorf("%d %s: no next step in %s", status, row.location, text)
 				}
-				g.Balanced(t, 1)
+				g.CheckTotals(t, 1)
 			}
 		}
 	}

@@ -87,7 +87,7 @@ func TestLegacyServerWorksThroughTheGateway(t *testing.T) {
 	if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "progres", Arguments: map[string]any{}}); err == nil || !strings.Contains(err.Error(), "tool") {
 		t.Errorf("an unknown tool: %v", err)
 	}
-	g.Balanced(t, 2)
+	g.CheckTotals(t, 2)
 }
 
 // legacyServer announces a message address and passes each message to the test.
@@ -156,7 +156,7 @@ func TestCallsOfALegacySessionEndOnItsStream(t *testing.T) {
 	if m := wire.Parse(answer.Data, wire.Limits{}); httpgatetest.CodeOf(m) != "UPSTREAM_GONE" {
 		t.Errorf("%s", answer.Data)
 	}
-	g.Balanced(t, 3)
+	g.CheckTotals(t, 3)
 	if got := httpgatetest.Send(t, http.MethodPost, address, httpgatetest.ToolCall); got.Status != http.StatusNotFound {
 		t.Errorf("after the end: %d", got.Status)
 	}
@@ -187,7 +187,7 @@ func TestBrokenStreamIsResumed(t *testing.T) {
 	if m := again.Terminal(t, "7"); httpgatetest.CodeOf(m) == "" || !strings.HasPrefix(string(again.Body), "id: e2\n") {
 		t.Errorf("%s", again.Body)
 	}
-	g.Balanced(t, 1)
+	g.CheckTotals(t, 1)
 }
 
 // Two calls with one id cannot both wait for the answer: the second ends immediately, so that each ends once.
@@ -223,7 +223,7 @@ func TestCallIsLostIfItsStreamCannotBeResumed(t *testing.T) {
 	if codes := g.Codes(); len(codes) != 1 || codes[0] != "candor/UPSTREAM_GONE" {
 		t.Errorf("%v", codes)
 	}
-	g.Balanced(t, 0)
+	g.CheckTotals(t, 0)
 }
 
 func TestTimedOutCallIsCancelledUpstream(t *testing.T) {
@@ -363,5 +363,5 @@ func TestFailuresOfManyCallsAreRecordedAndCounted(t *testing.T) {
 	if failed.Load() != 16*20 {
 		t.Errorf("%d failed", failed.Load())
 	}
-	g.Balanced(t, int(failed.Load()))
+	g.CheckTotals(t, int(failed.Load()))
 }

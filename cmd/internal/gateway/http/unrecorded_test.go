@@ -12,12 +12,13 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 	"github.com/candor-mcp/candor/cmd/internal/testing/httpgatetest"
 )
 
 // refusingBooks is a ledger that cannot record, with a meter.
 type refusingBooks struct {
-	httpgatetest.Books
+	gatewaytest.Books
 	with       error
 	unrecorded atomic.Int64
 }
@@ -66,8 +67,8 @@ func TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone(t *testing.T
 			if text := string(m.Bytes()); strings.Contains(text, "not done") || strings.Contains(text, "same call again") {
 				t.Errorf("the model reads %s", text)
 			}
-			if b.unrecorded.Load() != 1 || b.Counted != 0 {
-				t.Errorf("%d unrecorded, %d counted", b.unrecorded.Load(), b.Counted)
+			if _, counted, _ := b.Totals(); b.unrecorded.Load() != 1 || counted != 0 {
+				t.Errorf("%d unrecorded, %d counted", b.unrecorded.Load(), counted)
 			}
 		})
 	}

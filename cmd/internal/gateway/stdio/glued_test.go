@@ -33,7 +33,7 @@ func TestAnswerAfterUnendedNoiseIsDelivered(t *testing.T) {
 				t.Errorf("client gets %.300s", got)
 			}
 			s.hangUp()
-			s.balanced(0)
+			s.books.CheckTotals(t, 0)
 		})
 	}
 }
@@ -50,7 +50,7 @@ func TestAnswersOnOneLineAreAllDelivered(t *testing.T) {
 		}
 	}
 	s.hangUp()
-	s.balanced(0)
+	s.books.CheckTotals(t, 0)
 }
 
 // Text that only looks like an answer is not delivered: quoted in a log, part of another value, or for a call that is not open.
@@ -73,7 +73,7 @@ func TestTextThatLooksLikeAnAnswerIsNotDelivered(t *testing.T) {
 				t.Errorf("client gets %.300s", got)
 			}
 			s.hangUp()
-			s.balanced(1)
+			s.books.CheckTotals(t, 1)
 		})
 	}
 }
@@ -88,7 +88,7 @@ func TestLoggedCopyOfAnAnswerGivesWayToTheAnswer(t *testing.T) {
 	}
 	s.replyTo(2)
 	s.hangUp()
-	s.balanced(0)
+	s.books.CheckTotals(t, 0)
 }
 
 // An answer after other output is delivered even if the server ends immediately.
@@ -101,7 +101,7 @@ func TestAnswerAfterUnendedNoiseSurvivesTheEndOfTheServer(t *testing.T) {
 		t.Errorf("client gets %.300s", got)
 	}
 	s.wait()
-	s.balanced(1)
+	s.books.CheckTotals(t, 1)
 }
 
 func jsonText(words string) string {

@@ -229,14 +229,6 @@ func (s *session) wait() Exit {
 	return s.exit
 }
 
-// balanced checks that every failure was sent or suppressed, recorded and counted.
-func (s *session) balanced(told int) {
-	s.t.Helper()
-	if entries, counts, suppressed := s.books.Read(); entries != counts || told+suppressed != entries {
-		s.t.Errorf("told %d + suppressed %d, entries %d, counts %d: %v", told, suppressed, entries, counts, s.books.Codes)
-	}
-}
-
 func listChild(kind string) Child {
 	return Child{Command: os.Args[0], Env: append(os.Environ(), gatewaytest.ListEnv+"="+kind, "GORACE=atexit_sleep_ms=0"), Grace: 500 * time.Millisecond}
 }

@@ -42,7 +42,7 @@ func TestAClientNeedNotNoticeThatTheServerWasStartedAgain(t *testing.T) {
 	for _, line := range s.rest() {
 		t.Errorf("the client has noticed: %s", line)
 	}
-	s.balanced(3)
+	s.books.CheckTotals(t, 3)
 }
 
 // Calls lost in one crash were made before any client could know of it, so they are not repetitions.
@@ -120,7 +120,7 @@ func TestRestartsAreLimited(t *testing.T) {
 	if exit := s.wait(); exit.Code != 3 {
 		t.Errorf("%+v", exit)
 	}
-	s.balanced(4)
+	s.books.CheckTotals(t, 4)
 }
 
 func TestAServerThatDoesNotReadIsKilledInTime(t *testing.T) {

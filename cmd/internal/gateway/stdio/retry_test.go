@@ -43,8 +43,8 @@ func TestARetriedCallIsSentAsTheSameBytes(t *testing.T) {
 			t.Error(told)
 		}
 		d.wantEntries(map[string]int{"STRAY_ANSWER": 1}, 1)
-		if d.books.Attempts != 1 {
-			t.Errorf("%d attempts", d.books.Attempts)
+		if all := d.books.All(); len(all) != 2 || !all[0].Retried {
+			t.Errorf("entries %+v", all)
 		}
 	})
 }
@@ -74,8 +74,8 @@ func TestAWaitForAnotherAttemptEndsWithTheDeadlineTheClientOrTheServer(t *testin
 				synctest.Wait()
 				d.wantHeard() // neither the call nor a cancellation, because the server has no call
 				d.wantTold()
-				if d.books.Of(name) != 1 {
-					t.Error(d.books.Codes)
+				if d.books.ByCode()[name] != 1 {
+					t.Error(d.books.ByCode())
 				}
 			})
 		})

@@ -89,9 +89,9 @@ func (d *desk) wantHeard(lines ...string) {
 
 func (d *desk) wantEntries(want map[string]int, suppressed int) {
 	d.t.Helper()
-	entries, counts, hushed := d.books.Read()
-	if fmt.Sprint(d.books.Codes) != fmt.Sprint(want) || entries != counts || hushed != suppressed {
-		d.t.Errorf("entries %v, counts %d, suppressed %d; want %v and %d suppressed", d.books.Codes, counts, hushed, want, suppressed)
+	entries, counts, hushed := d.books.Totals()
+	if fmt.Sprint(d.books.ByCode()) != fmt.Sprint(want) || entries != counts || hushed != suppressed {
+		d.t.Errorf("entries %v, counts %d, suppressed %d; want %v and %d suppressed", d.books.ByCode(), counts, hushed, want, suppressed)
 	}
 }
 
@@ -414,7 +414,7 @@ func TestStrayAnswerIsRecordedAsExcerpt(t *testing.T) {
 	s.call(1, "wrongid", `{}`)
 	s.answer("1")
 	s.hangUp()
-	if strays := s.books.Strays; len(strays) != 1 || !strings.Contains(strays[0], `"text":"wrong"`) {
+	if strays := s.books.Strays(); len(strays) != 1 || !strings.Contains(strays[0], `"text":"wrong"`) {
 		t.Errorf("of the answer is kept: %q", strays)
 	}
 }
@@ -426,10 +426,10 @@ func TestTheExcerptOfAnAnswerToNothingIsShortAndWithoutSecrets(t *testing.T) {
 		for _, before := range []int{10, gateway.MaxStrayBytes - 20, gateway.MaxNoiseScan - 100, 1 << 20} {
 			d.server(`{"jsonrpc":"2.0","id":99,"result":{"text":"` + strings.Repeat("x ", before/2) + secret + `"}}`)
 		}
-		if len(d.books.Strays) != 4 {
-			t.Fatalf("%d entries", len(d.books.Strays))
+		if len(d.books.Strays()) != 4 {
+			t.Fatalf("%d entries", len(d.books.Strays()))
 		}
-		for _, said := range d.books.Strays {
+		for _, said := range d.books.Strays() {
 			if len(said) > gateway.MaxStrayBytes || !strings.HasPrefix(said, `{"jsonrpc"`) || strings.Contains(said, "ghp_0") {
 				t.Errorf("of the answer are kept %d bytes: %s", len(said), said)
 			}

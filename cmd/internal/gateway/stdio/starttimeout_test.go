@@ -20,7 +20,7 @@ func TestTimeoutOfCallsDoesNotLimitTheStart(t *testing.T) {
 		t.Errorf("client gets %s", got)
 	}
 	s.hangUp()
-	s.balanced(0)
+	s.books.CheckTotals(t, 0)
 }
 
 // A server that does not start is abandoned after StartTimeout, and the answer says how to change it.
@@ -32,5 +32,5 @@ func TestStartTimeoutLimitsInitialize(t *testing.T) {
 		t.Errorf("client gets %s", got)
 	}
 	s.hangUp()
-	s.balanced(1)
+	s.books.CheckTotals(t, 1)
 }

@@ -36,7 +36,7 @@ func TestToolThatTheListDoesNotNameIsForwarded(t *testing.T) {
 			t.Errorf("%s: client gets %s", mode, got)
 		}
 		s.hangUp()
-		s.balanced(0)
+		s.books.CheckTotals(t, 0)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestModelSeesTheNearestToolNames(t *testing.T) {
 				}
 			}
 			s.hangUp()
-			s.balanced(2)
+			s.books.CheckTotals(t, 2)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func TestNameOfAnUnknownToolIsCleanAndShort(t *testing.T) {
 				t.Errorf("%d bytes for the model", len(shown(t, line)))
 			}
 			s.hangUp()
-			s.balanced(1)
+			s.books.CheckTotals(t, 1)
 		}
 	}
 }

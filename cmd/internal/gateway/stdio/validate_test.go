@@ -101,7 +101,7 @@ func TestLenientValidationForwardsWhatMayWork(t *testing.T) {
 			t.Errorf("%s: the server received %.200s, want %.200s", c.name, got, c.arguments)
 		}
 	}
-	s.balanced(0)
+	s.books.CheckTotals(t, 0)
 }
 
 func TestLenientValidationRefusesWhatCannotWork(t *testing.T) {
@@ -112,7 +112,7 @@ func TestLenientValidationRefusesWhatCannotWork(t *testing.T) {
 			t.Errorf("%s: %.600s", c.name, line)
 		}
 	}
-	s.balanced(len(refused))
+	s.books.CheckTotals(t, len(refused))
 }
 
 // A call that did not match the schema was forwarded and failed. The failure keeps its code and lists the mismatches.

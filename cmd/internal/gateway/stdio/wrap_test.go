@@ -61,7 +61,7 @@ func TestEveryFaultOfAServerGivesOneAnswerAndOneEntry(t *testing.T) {
 				}
 			}
 			s.wait()
-			s.balanced(told)
+			s.books.CheckTotals(t, told)
 		})
 	}
 }
@@ -80,7 +80,7 @@ func TestNullBesideResultOrErrorIsPassedOn(t *testing.T) {
 		t.Errorf("client gets %s, want it to begin with %s", got, want)
 	}
 	s.hangUp()
-	s.balanced(1)
+	s.books.CheckTotals(t, 1)
 }
 
 // In observe mode the client gets the same answers as without the gateway, except that unreadable ones are replaced.
@@ -103,7 +103,7 @@ func TestObserveReplacesOnlyUnreadableAnswers(t *testing.T) {
 				t.Errorf("%.300s is no answer", answer)
 			}
 			s.hangUp()
-			if entries, counts, _ := s.books.Read(); entries != 1 || counts != 1 {
+			if entries, counts, _ := s.books.Totals(); entries != 1 || counts != 1 {
 				t.Errorf("%d entries, %d counts", entries, counts)
 			}
 		})
@@ -144,7 +144,7 @@ func TestADeathIsExplainedWithoutSecrets(t *testing.T) {
 	if exit := s.wait(); exit.Code != 2 || exit.HungUp {
 		t.Errorf("%+v", exit)
 	}
-	s.balanced(2)
+	s.books.CheckTotals(t, 2)
 }
 
 func TestCutSecretIsNotShown(t *testing.T) {
@@ -186,7 +186,7 @@ func TestOpenRequestsAreAnsweredWhenTheServerEnds(t *testing.T) {
 	if answered != 50 {
 		t.Errorf("%d of 50 were answered", answered)
 	}
-	s.balanced(50)
+	s.books.CheckTotals(t, 50)
 }
 
 func TestAClientThatHangsUpGetsItsOpenAnswers(t *testing.T) {
@@ -217,8 +217,8 @@ func TestCallsOpenAtAHangUpAreCancelled(t *testing.T) {
 	for _, line := range s.rest() {
 		t.Errorf("answered %s", line)
 	}
-	if entries, counts, suppressed := s.books.Read(); entries != 1 || counts != 1 || suppressed != 1 || s.books.Of("CANCELLED") != 1 {
-		t.Errorf("%d entries, %d counts, %d suppressed: %v", entries, counts, suppressed, s.books.Codes)
+	if entries, counts, suppressed := s.books.Totals(); entries != 1 || counts != 1 || suppressed != 1 || s.books.ByCode()["CANCELLED"] != 1 {
+		t.Errorf("%d entries, %d counts, %d suppressed: %v", entries, counts, suppressed, s.books.ByCode())
 	}
 }
 
@@ -298,7 +298,7 @@ func TestStoppedGatewayAnswersOpenCalls(t *testing.T) {
 		t.Error(answer)
 	}
 	s.wait()
-	s.balanced(1)
+	s.books.CheckTotals(t, 1)
 }
 
 func TestAClientThatClosesItsEarsEndsTheServer(t *testing.T) {

@@ -57,10 +57,10 @@ func ReadOutcome(text []byte) (Outcome, error) {
 	if len(total) != 1 {
 		return Outcome{}, fmt.Errorf("reading the suite's summary: %d lines with a total", len(total))
 	}
-	o := Outcome{Total: Total{number(total[0][1]), number(total[0][2])}, Scenarios: map[string]Total{}}
+	o := Outcome{Total: readTotal(total[0][1:]), Scenarios: map[string]Total{}}
 	sum := Total{}
 	for _, m := range scenarioLine.FindAllSubmatch(text, -1) {
-		t := Total{number(m[2]), number(m[3])}
+		t := readTotal(m[2:])
 		o.Scenarios[string(m[1])] = t
 		sum.Passed += t.Passed
 		sum.Failed += t.Failed
@@ -71,13 +71,11 @@ func ReadOutcome(text []byte) (Outcome, error) {
 	return o, nil
 }
 
-// number parses digits that the pattern has matched.
-func number(digits []byte) int {
-	n, err := strconv.Atoi(string(digits))
-	if err != nil {
-		return -1
-	}
-	return n
+// readTotal reads the two numbers that a pattern has matched.
+func readTotal(digits [][]byte) (t Total) {
+	t.Passed, _ = strconv.Atoi(string(digits[0])) // a number that is too large makes the sums differ
+	t.Failed, _ = strconv.Atoi(string(digits[1]))
+	return t
 }
 
 // Compare describes the differences between two outcomes, one scenario per line; "" if there are none.
@@ -120,11 +118,7 @@ func (s Subject) serve(ctx context.Context, stateless bool, dir string) (url str
 
 // Judge starts the subject, runs the suite against it and stops it. The suite writes its files below dir.
 func (r Run) Judge(ctx context.Context, b Toolbox, subject Subject, dir string) (Outcome, error) {
-	node, err := b.Node(ctx)
-	if err != nil {
-		return Outcome{}, err
-	}
-	modules, err := b.Modules(r.Package)
+	node, modules, err := b.Find(ctx, r.Package)
 	if err != nil {
 		return Outcome{}, err
 	}

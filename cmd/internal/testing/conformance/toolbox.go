@@ -114,6 +114,14 @@ func newEnough(ctx context.Context, path string) bool {
 	return err == nil && slices.Compare(version, minNode) >= 0
 }
 
+// Find returns a Node and the node_modules directory that contains p, or a [MissingError].
+func (b Toolbox) Find(ctx context.Context, p Package) (node, modules string, err error) {
+	if node, err = b.Node(ctx); err == nil {
+		modules, err = b.Modules(p)
+	}
+	return node, modules, err
+}
+
 // Install installs the pinned packages that are missing and reports its progress through say.
 func (b Toolbox) Install(ctx context.Context, say func(format string, args ...any)) error {
 	packages := []Package{Suite, Alpha, ClientV1, ClientV2, Inspector}
@@ -172,4 +180,40 @@ func (b Toolbox) install(ctx context.Context, p Package) error {
 func (b Toolbox) folder(p Package) string {
 	name := strings.NewReplacer("@", "", "/", "-").Replace(p.Name)
 	return filepath.Join(b.dir, name+"-"+p.Version)
+}
+
+// Stage copies the scripts into dir, beside the packages they import, and returns the command line that runs the first
+// script. The error is a [MissingError] if something is not installed.
+func (b Toolbox) Stage(ctx context.Context, p Package, dir string, scripts ...string) ([]string, error) {
+	return b.stage(ctx, p, dir, os.ReadFile, scripts...)
+}
+
+func (b Toolbox) stage(ctx context.Context, p Package, dir string, read func(string) ([]byte, error), scripts ...string) ([]string, error) {
+	node, modules, err := b.Find(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, script := range scripts {
+		text, err := read(script)
+		if err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(dir, filepath.Base(script)), text, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
+		return nil, err
+	}
+	return []string{node, filepath.Join(dir, filepath.Base(scripts[0]))}, nil
+}
+
+// Inspector returns the command line of the inspector without a window, as npx would start it; the caller appends
+// options. The error is a [MissingError] if something is not installed.
+func (b Toolbox) Inspector(ctx context.Context) ([]string, error) {
+	node, modules, err := b.Find(ctx, Inspector)
+	if err != nil {
+		return nil, err
+	}
+	return []string{node, filepath.Join(modules, ".bin", "inspector"), "--cli"}, nil
 }

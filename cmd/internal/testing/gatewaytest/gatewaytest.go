@@ -6,69 +6,97 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/wire"
 )
 
-// Books is a ledger and a meter that count failures.
+// Books is a ledger and a meter that keep the failures of a gateway.
 type Books struct {
 	Slow       time.Duration // how long recording takes
 	mu         sync.Mutex
-	entries    int
-	Attempts   int
-	counts     int
+	entries    []candor.Failure // guarded by mu, like the fields below
+	counted    int
 	suppressed int
-	Codes      map[string]int
-	Strays     []string // recorded texts of stray answers
-	Said       string   // upstream's text in the last entry
 }
 
-// RecordFailure counts an entry.
+// RecordFailure keeps an entry.
 func (b *Books) RecordFailure(_ context.Context, e candor.Failure) error {
 	time.Sleep(b.Slow)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if e.Retried {
-		b.Attempts++
-		return nil
-	}
-	b.entries++
-	b.Said = string(e.Received)
-	if b.Codes == nil {
-		b.Codes = map[string]int{}
-	}
-	b.Codes[e.Error.Code().Symbol()]++
-	if e.Error.Code() == candor.CodeStrayAnswer {
-		b.Strays = append(b.Strays, string(e.Received))
-	}
+	b.entries = append(b.entries, e)
 	return nil
 }
 
 // Count counts a failure.
-func (b *Books) Count(*candor.Error, string) { b.mu.Lock(); b.counts++; b.mu.Unlock() }
+func (b *Books) Count(*candor.Error, string) { b.mu.Lock(); b.counted++; b.mu.Unlock() }
 
 // CountSuppressed counts a failure that is not sent.
 func (b *Books) CountSuppressed() { b.mu.Lock(); b.suppressed++; b.mu.Unlock() }
 
 // CountUnrecorded panics, because RecordFailure never fails.
 func (b *Books) CountUnrecorded(*candor.Error) {
-	panic("nothing goes unrecorded") //nolint:forbidigo // fails the test
+	panic("a failure was not recorded") //nolint:forbidigo // fails the test
 }
 
-func (b *Books) Read() (entries, counts, suppressed int) {
+// All returns the entries so far, with attempts that were retried.
+func (b *Books) All() []candor.Failure {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.entries, b.counts, b.suppressed
+	return slices.Clone(b.entries)
 }
 
-// Of returns the number of entries with that code.
-func (b *Books) Of(code string) int {
+// Codes returns the codes of the entries, without attempts that were retried.
+func (b *Books) Codes() []string {
+	codes := []string{}
+	for _, e := range b.All() {
+		if !e.Retried {
+			codes = append(codes, e.Error.Code().String())
+		}
+	}
+	return codes
+}
+
+// ByCode returns the number of entries with each code, without its domain and without attempts that were retried.
+func (b *Books) ByCode() map[string]int {
+	counts := map[string]int{}
+	for _, code := range b.Codes() {
+		counts[path.Base(code)]++
+	}
+	return counts
+}
+
+// Strays returns the recorded texts of stray answers.
+func (b *Books) Strays() (texts []string) {
+	for _, e := range b.All() {
+		if e.Error.Code() == candor.CodeStrayAnswer {
+			texts = append(texts, string(e.Received))
+		}
+	}
+	return texts
+}
+
+// Totals returns the number of entries, without attempts that were retried, of counted failures and of suppressed ones.
+func (b *Books) Totals() (entries, counted, suppressed int) {
+	entries = len(b.Codes())
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.Codes[code]
+	return entries, b.counted, b.suppressed
+}
+
+// CheckTotals checks that each failure was recorded, counted, and either sent or suppressed. Sent is the number of failures that
+// clients received.
+func (b *Books) CheckTotals(t *testing.T, sent int) {
+	t.Helper()
+	if entries, counted, suppressed := b.Totals(); entries != counted || sent+suppressed != entries {
+		t.Errorf("sent %d + suppressed %d, counted %d, entries %v", sent, suppressed, counted, b.Codes())
+	}
 }
 
 // LockedBuffer is a buffer that is safe for concurrent use.
@@ -111,22 +139,16 @@ func IDOf(line string) (id string, answer bool) {
 
 // CodeOf returns the code of a failing answer, or "" for a clean one.
 func CodeOf(line string) string {
-	var m struct {
-		Result struct {
-			Meta struct {
-				E struct{ Code string } `json:"dev.candor/error"`
-			} `json:"_meta"`
-		}
-		Error struct {
-			Data struct {
-				E struct{ Code string } `json:"dev.candor/error"`
-			}
-		}
+	code, _ := Envelope(wire.Parse([]byte(line), wire.Limits{AllowLoneSurrogates: true})).Path("code").Str()
+	return code
+}
+
+// Envelope returns the canonical error of an answer, or the absent value.
+func Envelope(m wire.Message) wire.Value {
+	if e := m.Result().Path("_meta", "dev.candor/error"); e.Present() {
+		return e
 	}
-	if err := json.Unmarshal([]byte(line), &m); err != nil {
-		panic(err) //nolint:forbidigo // fails the test
-	}
-	return m.Result.Meta.E.Code + m.Error.Data.E.Code
+	return m.Error().Path("data", "dev.candor/error")
 }
 
 // SpanHello is an initialize request from a client with roots.
@@ -143,8 +165,8 @@ func Eventually(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// Told returns the number of failing messages.
-func Told(messages ...string) (n int) {
+// CountFailed returns the number of failing messages.
+func CountFailed(messages ...string) (n int) {
 	for _, m := range messages {
 		if CodeOf(m) != "" {
 			n++
@@ -182,25 +204,12 @@ type Advised struct {
 }
 
 // ReadAdvice reads the envelope of an answer.
-func ReadAdvice(t *testing.T, line string) Advised {
+func ReadAdvice(t *testing.T, line string) (a Advised) {
 	t.Helper()
-	var m struct {
-		Result struct {
-			Meta struct {
-				E Advised `json:"dev.candor/error"`
-			} `json:"_meta"`
-		}
-		Error struct {
-			Data struct {
-				E Advised `json:"dev.candor/error"`
-			}
+	if e := Envelope(wire.Parse([]byte(line), wire.Limits{})); e.Present() {
+		if err := json.Unmarshal(e.Raw(), &a); err != nil {
+			t.Fatalf("%s: %v", line, err)
 		}
 	}
-	if err := json.Unmarshal([]byte(line), &m); err != nil {
-		t.Fatalf("%s: %v", line, err)
-	}
-	if m.Error.Data.E.Code != "" {
-		return m.Error.Data.E
-	}
-	return m.Result.Meta.E
+	return a
 }

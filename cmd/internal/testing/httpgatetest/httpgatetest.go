@@ -9,66 +9,19 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
 	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/wire"
 )
 
-// Books is a ledger and a meter that keep the failures of a gateway.
-type Books struct {
-	mu         sync.Mutex
-	entries    []candor.Failure // guarded by mu, like the fields below
-	Counted    int
-	suppressed int
-}
-
-// RecordFailure keeps an entry.
-func (b *Books) RecordFailure(_ context.Context, e candor.Failure) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.entries = append(b.entries, e)
-	return nil
-}
-
-// Count counts a failure.
-func (b *Books) Count(*candor.Error, string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.Counted++
-}
-
-// CountSuppressed counts a failure that is not sent.
-func (b *Books) CountSuppressed() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.suppressed++
-}
-
-// CountUnrecorded ignores the failure.
-func (b *Books) CountUnrecorded(*candor.Error) {}
-
-// Codes returns the codes of the entries, without attempts that were retried.
-func (b *Books) Codes() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	codes := []string{}
-	for _, e := range b.entries {
-		if !e.Retried {
-			codes = append(codes, e.Error.Code().String())
-		}
-	}
-	return codes
-}
-
 // Gate is an HTTP gateway over real sockets, in front of a test's handler.
 type Gate struct {
-	*Books
+	*gatewaytest.Books
 	Up   *gateway.Upstream
 	URL  string
 	Back *httptest.Server
@@ -85,7 +38,7 @@ func NewGate(t *testing.T, upstream http.Handler, o gateway.Options, h httpgate.
 // GateTo starts a gateway in front of a server.
 func GateTo(t *testing.T, back *httptest.Server, o gateway.Options, h httpgate.Options) *Gate {
 	t.Helper()
-	g := &Gate{Books: &Books{}, Back: back}
+	g := &Gate{Books: &gatewaytest.Books{}, Back: back}
 	o.Name, o.Ledger, o.Meter = "upstream", g.Books, g.Books
 	target, err := url.Parse(back.URL + "/mcp")
 	if err != nil {
@@ -187,10 +140,7 @@ func (r Reply) Terminal(t *testing.T, id string) wire.Message {
 
 // CodeOf returns the code of the envelope in an answer, or "" if it has none.
 func CodeOf(m wire.Message) string {
-	code, ok := m.Result().Path("_meta", "dev.candor/error", "code").Str()
-	if !ok {
-		code, _ = m.Error().Path("data", "dev.candor/error", "code").Str()
-	}
+	code, _ := gatewaytest.Envelope(m).Path("code").Str()
 	return code
 }
 
@@ -220,28 +170,10 @@ func OnlyMessage(t *testing.T, r Reply) string {
 	return string(all[0].Bytes())
 }
 
-// All returns the entries so far.
-func (b *Books) All() []candor.Failure {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return append([]candor.Failure(nil), b.entries...)
-}
-
-// Totals returns the number of entries, of counted failures and of suppressed ones.
-func (b *Books) Totals() (entries, counted, suppressed int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return len(b.entries), b.Counted, b.suppressed
-}
-
 // EnvelopeIn returns the canonical error of an answer.
 func EnvelopeIn(t *testing.T, answer string) wire.Value {
 	t.Helper()
-	m := wire.Parse([]byte(answer), wire.Limits{})
-	e := m.Result().Path("_meta", "dev.candor/error")
-	if m.Kind() == wire.KindError {
-		e = m.Error().Path("data", "dev.candor/error")
-	}
+	e := gatewaytest.Envelope(wire.Parse([]byte(answer), wire.Limits{}))
 	if e.Type() != wire.TypeObject {
 		t.Fatalf("no envelope in %s", answer)
 	}
@@ -260,18 +192,6 @@ func (g *Gate) Front(t *testing.T) *httptest.Server {
 	}))
 	t.Cleanup(relay.Close)
 	return relay
-}
-
-// Balanced checks that each failure was recorded, counted, and either sent or suppressed. Told is the number of failures that
-// clients received.
-func (b *Books) Balanced(t *testing.T, told int) {
-	t.Helper()
-	codes := b.Codes()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if len(codes) != b.Counted || told+b.suppressed != b.Counted {
-		t.Errorf("told %d + suppressed %d, entries %v, counted %d", told, b.suppressed, codes, b.Counted)
-	}
 }
 
 // Redacting lists the modes to which target R12 applies.

@@ -2,25 +2,27 @@ package realservers
 
 import (
 	"bytes"
-	"fmt"
+	"cmp"
+	"context"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/cmd/internal/probe/judge"
 	"github.com/candor-mcp/candor/cmd/internal/probe/report"
+	"github.com/candor-mcp/candor/internal/testing/corpus"
 	"github.com/candor-mcp/candor/wire"
 )
 
 // Audit is the result of probing one server, with the broken promises.
 type Audit struct {
-	Name    string `json:"server"`
-	Version string `json:"version"`
-	Tools   int    `json:"tools"`
-	Cases   int    `json:"cases"`
-	Sealed  bool   `json:"sealed"` // it could write only in its own directory
+	Outcome
+	Cases  int  `json:"cases"`
+	Sealed bool `json:"sealed"` // it could write only in its own directory
 
 	Before    Standing   `json:"before"`
 	After     Standing   `json:"after"`
@@ -32,9 +34,6 @@ type Audit struct {
 
 	Compared  bool      `json:"compared"` // there were recordings to compare with
 	Agreement Agreement `json:"agreement"`
-
-	Problems []string `json:"problems,omitempty"`
-	Absent   string   `json:"absent,omitempty"` // why it could not be probed
 }
 
 // Standing is the grade, score and findings of a server in one report.
@@ -55,13 +54,6 @@ func standing(r *probe.Report) Standing {
 		}
 	}
 	return s
-}
-
-// OK reports whether the server was probed and every promise was kept.
-func (a *Audit) OK() bool { return a.Absent == "" && len(a.Problems) == 0 }
-
-func (a *Audit) problem(format string, args ...any) {
-	a.Problems = append(a.Problems, fmt.Sprintf(format, args...))
 }
 
 func (a *Audit) describe(direct, wrapped look) {
@@ -102,36 +94,29 @@ func (a *Audit) holdLife(direct, wrapped *probe.Run) {
 func (a *Audit) holdGrades(direct, wrapped *probe.Report) {
 	delta := report.Diff(direct, wrapped)
 	for _, step := range delta.Fell {
-		a.problem("wrapped, the grade of %s falls from %s to %s", named(step.Tool), step.Before, step.After)
+		a.problem("wrapped, the grade of %s falls from %s to %s", cmp.Or(step.Tool, "the server"), step.Before, step.After)
 	}
 	for _, tool := range delta.Lost {
 		a.problem("wrapped, tool %s is gone", tool)
 	}
 	rose := slices.ContainsFunc(delta.Rose, func(s report.Step) bool { return s.Tool == "" })
-	if direct.Grade == probe.GradeA || rose || mendable(direct) == 0 {
+	if direct.Grade == probe.GradeA || rose || fixable(direct) == 0 {
 		return
 	}
-	a.Held = wrapped.Score > direct.Score && mendable(wrapped) == 0
+	a.Held = wrapped.Score > direct.Score && fixable(wrapped) == 0
 	if !a.Held {
-		a.problem("wrapped, the grade stays %s although %d findings can be mended outside the server, and %d of these are left", direct.Grade, mendable(direct), mendable(wrapped))
+		a.problem("wrapped, the grade stays %s although %d findings can be fixed outside the server, and %d of them remain", direct.Grade, fixable(direct), fixable(wrapped))
 	}
 }
 
-// mendable counts the weighted findings that can be fixed outside the server.
-func mendable(r *probe.Report) (n int) {
+// fixable counts the weighted findings that can be fixed outside the server.
+func fixable(r *probe.Report) (n int) {
 	for i := range r.Findings {
 		if r.Findings[i].Outside && r.Findings[i].Severity != probe.SeverityInfo {
 			n++
 		}
 	}
 	return n
-}
-
-func named(tool string) string {
-	if tool == "" {
-		return "the server"
-	}
-	return tool
 }
 
 // holdSuccesses checks that every true success is also a success behind the gateway, in the bytes that the server
@@ -194,4 +179,29 @@ func counts(r *probe.Report) map[string]int {
 		out[r.Findings[i].Key()+" "+string(r.Findings[i].Severity)] += r.Findings[i].Count
 	}
 	return out
+}
+
+// holdRecordedSuccesses sends the true successes that were recorded of the server through a gateway with the profile.
+// None may change: a rule learnt from a few failures must not match a success.
+func (a *Audit) holdRecordedSuccesses(ctx context.Context, profile string, recorded []corpus.Record) error {
+	p, err := config.ReadProfile(profile, config.Source{})
+	if err != nil {
+		return err
+	}
+	up := gateway.New(gateway.Options{Name: a.Name, Rules: p.Rules, Validate: gateway.ValidationOff})
+	for i := range recorded {
+		r := &recorded[i]
+		request := wire.Parse(r.Request, wire.Limits{})
+		call, refusal := up.Admit(ctx, &request, "recorded")
+		if call == nil {
+			a.problem("recorded success %s of %s is refused: %s", r.Case, r.Tool, shown(string(refusal)))
+			continue
+		}
+		if reply := call.Close(ctx, r.Response); bytes.Equal(reply.Bytes, r.Response) {
+			a.Spared++
+		} else {
+			a.problem("recorded success %s of %s changes: %s", r.Case, r.Tool, difference(r.Response, reply.Bytes))
+		}
+	}
+	return nil
 }

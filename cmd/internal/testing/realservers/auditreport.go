@@ -1,7 +1,6 @@
 package realservers
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -14,9 +13,7 @@ const leastAgreement = 97
 
 // Audits holds the results of one run of probe over the servers.
 type Audits struct {
-	Date    string  `json:"date"`
-	Candor  string  `json:"candor"`
-	Node    string  `json:"node"`
+	Versions
 	Servers []Audit `json:"servers"`
 }
 
@@ -44,14 +41,6 @@ func (r Audits) Broken() []string {
 		all = append(all, fmt.Sprintf("%d of %d labels agree with the corpus: %.1f %%, and %d %% are promised", sum.Agreed, sum.Common, sum.Percent(), leastAgreement))
 	}
 	return all
-}
-
-// WriteJSON writes the audits as JSON.
-func (r Audits) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	return e.Encode(r)
 }
 
 // probeIntro describes the run and the columns of the report; ¬ is replaced by a back quote.
@@ -97,7 +86,7 @@ func (r Audits) WriteMarkdown(w io.Writer) error {
 }
 
 func (r Audits) writeTable(out *strings.Builder) {
-	out.WriteString("| server | version | tools | cases | grade | findings | outside | rules | successes | spared | agreed | aside | seconds | what is left |\n" +
+	out.WriteString("| server | version | tools | cases | grade | findings | outside | rules | successes | spared | agreed | aside | seconds | remaining findings |\n" +
 		"|---|---|--:|--:|---|---|---|--:|--:|--:|--:|--:|--:|---|\n")
 	for i := range r.Servers {
 		a := &r.Servers[i]
@@ -114,7 +103,7 @@ func (r Audits) writeTable(out *strings.Builder) {
 			a.Profile, a.Successes, a.Spared, a.agreed(), a.Agreement.Aside, a.Seconds[0], a.Seconds[1], a.Seconds[2], a.After.rules())
 	}
 	if sum, ok := r.Agreement(); ok {
-		fmt.Fprintf(out, "\nOf %d calls in common %d are called the same: %.2f %%. %d are aside.\n", sum.Common, sum.Agreed, sum.Percent(), sum.Aside)
+		fmt.Fprintf(out, "\nOf %d calls in common %d have the same label: %.2f %%. %d are aside.\n", sum.Common, sum.Agreed, sum.Percent(), sum.Aside)
 	} else {
 		out.WriteString("\nThere were no recordings in ../shared/corpus to compare the labels with.\n")
 	}
@@ -144,7 +133,7 @@ func (s Standing) rules() string {
 }
 
 func (r Audits) writeMisses(out *strings.Builder) {
-	head := "\n## Calls that are called something else\n\n| server | call | recorded as | now | answer |\n|---|---|---|---|---|\n"
+	head := "\n## Calls with another label\n\n| server | call | recorded as | now | answer |\n|---|---|---|---|---|\n"
 	for _, a := range r.Servers {
 		for _, m := range a.Agreement.Misses {
 			fmt.Fprintf(out, "%s| %s | %s `%s` | %s | %s | %s |\n", head, a.Name, m.Case, m.Tool, m.Recorded, m.Now, code(m.Response))

@@ -1,12 +1,16 @@
 package realservers
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
+	"time"
 )
 
 // Ground is the directory in which servers run. It has the same path and content for every conversation, so that
@@ -78,3 +82,86 @@ func Offline() []string {
 }
 
 var offline = []string{"unshare", "--map-root-user", "--net"}
+
+// Seal runs commands without a network and with the file system outside their own directory read-only. The zero Seal
+// runs them without restrictions.
+type Seal struct {
+	Offline bool // no network
+	Closed  bool // nothing can be written outside the directory, except on other mounted file systems
+	dir     string
+}
+
+// closing makes everything except the directory read-only and then executes the command.
+const closing = `mount --bind "$0" "$0" && mount -o remount,bind,ro / && exec "$@"`
+
+// NewSeal returns the strictest seal around dir that this machine allows. Servers whose tools are really called need
+// it, because a call may create a file.
+func NewSeal(dir string) Seal {
+	for _, s := range []Seal{{Offline: true, Closed: true, dir: dir}, {Offline: true, dir: dir}} {
+		line := s.Line([]string{"true"})
+		if exec.Command(line[0], line[1:]...).Run() == nil { //nolint:noctx // it does nothing
+			return s
+		}
+	}
+	return Seal{}
+}
+
+// Line returns the command line that runs the given one in the seal.
+func (s Seal) Line(line []string) []string {
+	switch {
+	case s.Closed:
+		return slices.Concat([]string{"unshare", "--map-root-user", "--net", "--mount", "sh", "-c", closing, s.dir}, line)
+	case s.Offline:
+		return slices.Concat(offline, line)
+	default:
+		return line
+	}
+}
+
+// exitTimeout is how long a process may take to exit after its connection was closed.
+const exitTimeout = 2 * time.Second
+
+// Leftovers waits until every process that was started on this ground has exited. It kills those that have not and
+// returns their command lines. It finds them by their environment, which a process keeps when it changes its process
+// group or loses its parent.
+func (g Ground) Leftovers() []string {
+	deadline := time.Now().Add(exitTimeout)
+	for {
+		left := g.processes()
+		if len(left) == 0 {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			var names []string
+			for pid, line := range left {
+				_ = syscall.Kill(pid, syscall.SIGKILL) // it may have exited meanwhile
+				names = append(names, fmt.Sprintf("%d: %s", pid, line))
+			}
+			return names
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// processes returns the command lines of the processes with the marker. Without /proc it finds none.
+func (g Ground) processes() map[int]string {
+	found := map[int]string{}
+	folders, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return nil
+	}
+	for _, folder := range folders {
+		environment, err := os.ReadFile(filepath.Join(folder, "environ"))
+		if err != nil || !bytes.Contains(environment, []byte(g.Marker+"\x00")) {
+			continue // it has exited, or belongs to another user
+		}
+		line, err := os.ReadFile(filepath.Join(folder, "cmdline"))
+		if err != nil || len(line) == 0 {
+			continue
+		}
+		if pid, err := strconv.Atoi(filepath.Base(folder)); err == nil {
+			found[pid] = strings.ReplaceAll(string(bytes.TrimRight(line, "\x00")), "\x00", " ")
+		}
+	}
+	return found
+}

@@ -43,7 +43,7 @@ type look struct {
 // dir, which must be empty. It returns an error if the server is missing or probe could not be run. Problems with the
 // results are in the audit.
 func (p Probing) Probe(ctx context.Context, s Server, dir string) (Audit, error) {
-	audit := Audit{Name: s.Name, Version: s.Version}
+	audit := Audit{Outcome: Outcome{Name: s.Name, Version: s.Version}}
 	g := probeGround{Ground: NewGround(dir), dir: dir, server: s, seal: NewSeal(dir), candor: p.Candor}
 	audit.Sealed = g.seal.Closed
 	line, err := s.Command(ctx, p.Box, g.Ground.dir)

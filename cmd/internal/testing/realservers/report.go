@@ -1,7 +1,6 @@
 package realservers
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -10,14 +9,30 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
-// Account is the result for one server.
+// Outcome is the part that the reports on one server share.
+type Outcome struct {
+	Name     string   `json:"server"`
+	Version  string   `json:"version"`
+	Tools    int      `json:"tools"`
+	Problems []string `json:"problems,omitempty"` // besides those of single cases
+	Absent   string   `json:"absent,omitempty"`   // why it could not be tested
+}
+
+func (o *Outcome) problem(format string, args ...any) {
+	o.Problems = append(o.Problems, fmt.Sprintf(format, args...))
+}
+
+// Versions are the date of a run and the versions in use.
+type Versions struct {
+	Date   string `json:"date"`
+	Candor string `json:"candor"`
+	Node   string `json:"node"`
+}
+
+// Account is the result of asking one server.
 type Account struct {
-	Name     string        `json:"server"`
-	Version  string        `json:"version"`
-	Tools    int           `json:"tools"`
-	Cases    []CaseAccount `json:"cases"`
-	Problems []string      `json:"problems,omitempty"` // besides those of single cases
-	Absent   string        `json:"absent,omitempty"`   // why it could not be asked
+	Outcome
+	Cases []CaseAccount `json:"cases"`
 }
 
 // CaseAccount is one case before and after. The server's texts are truncated and redacted.
@@ -82,19 +97,9 @@ func (a Account) OK() bool {
 
 // Report is the result of one run.
 type Report struct {
-	Date    string    `json:"date"`
-	Candor  string    `json:"candor"`
-	Node    string    `json:"node"`
+	Versions
 	Offline bool      `json:"offline"` // the servers had no network
 	Servers []Account `json:"servers"`
-}
-
-// WriteJSON writes the report as JSON.
-func (r Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	return e.Encode(r)
 }
 
 // intro describes the run and its terms; ¬ is replaced by a back quote.

@@ -23,7 +23,7 @@ type Trial struct {
 // Ask asks one server directly, through the gateway, and directly again. It returns an error if the server is missing
 // or does not start. Problems with answers and leftover processes are in the account.
 func (t Trial) Ask(ctx context.Context, s Server) (Account, error) {
-	account := Account{Name: s.Name, Version: s.Version}
+	account := Account{Outcome: Outcome{Name: s.Name, Version: s.Version}}
 	ground := NewGround(t.Dir)
 	line, err := s.Command(ctx, t.Box, ground.dir)
 	if err != nil {
@@ -58,7 +58,7 @@ func (t Trial) Ask(ctx context.Context, s Server) (Account, error) {
 			return account, fmt.Errorf("%s, %s: %w", s.Name, turn.how, err)
 		}
 		for _, left := range ground.Leftovers() {
-			account.Problems = append(account.Problems, "left behind "+left)
+			account.problem("left behind %s", left)
 		}
 	}
 	if len(heard[0]) != len(heard[2]) || len(heard[1]) != len(heard[2]) {
@@ -92,7 +92,7 @@ func (a *Account) holdAgainst(ctx context.Context, trail string) error {
 	}
 	for _, c := range a.Cases {
 		if c.ref != "" && recorded[c.ref] != 1 {
-			a.Problems = append(a.Problems, fmt.Sprintf("%s %s stands in the ledger %d times", c.Case, c.Tool, recorded[c.ref]))
+			a.problem("%s %s is in the ledger %d times", c.Case, c.Tool, recorded[c.ref])
 		}
 	}
 	return reader.Close()

@@ -61,11 +61,7 @@ func Quick() []Server {
 // Command returns the command line that runs the server in that directory. The error is a [conformance.MissingError] if
 // the server is not installed.
 func (s Server) Command(ctx context.Context, box conformance.Toolbox, ground string) ([]string, error) {
-	node, err := box.Node(ctx)
-	if err != nil {
-		return nil, err
-	}
-	modules, err := box.Modules(s.Package)
+	node, modules, err := box.Find(ctx, s.Package)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -84,7 +85,7 @@ func (c *choice) work(ctx context.Context, box conformance.Toolbox, dir string, 
 	if err != nil {
 		return err
 	}
-	err = errors.Join(write(c.markdown, report.WriteMarkdown), write(c.programs, report.WriteJSON))
+	err = errors.Join(write(c.markdown, report.WriteMarkdown), writeJSON(c.programs, report))
 	for _, a := range report.Servers {
 		if !a.OK() {
 			err = errors.Join(err, fmt.Errorf("%s: %d cases wrong; %s", a.Name, a.Sum(realservers.Wrong), strings.Join(append(a.Problems, a.Absent), "; ")))
@@ -100,7 +101,7 @@ func ask(ctx context.Context, box conformance.Toolbox, servers []realservers.Ser
 		return realservers.Report{}, err
 	}
 	trial := realservers.Trial{Box: box, Candor: candor, Dir: dir, Offline: realservers.Offline()}
-	report := realservers.Report{Date: time.Now().UTC().Format(time.DateOnly), Candor: versions.candor, Node: versions.node, Offline: trial.Offline != nil}
+	report := realservers.Report{Versions: versions, Offline: trial.Offline != nil}
 	for _, s := range servers {
 		account, err := trial.Ask(ctx, s)
 		if err != nil {
@@ -114,20 +115,18 @@ func ask(ctx context.Context, box conformance.Toolbox, servers []realservers.Ser
 	return report, nil
 }
 
-type versions struct{ candor, node string }
-
 // prepared builds the candor command in dir and returns its path and the versions in use.
-func prepared(ctx context.Context, box conformance.Toolbox, dir string) (candor string, v versions, err error) {
+func prepared(ctx context.Context, box conformance.Toolbox, dir string) (candor string, v realservers.Versions, err error) {
 	if candor, err = conformance.BuildCandor(ctx, dir); err != nil {
 		return candor, v, err
 	}
-	if v.candor, err = firstLine(ctx, candor, "version"); err != nil {
+	if v.Candor, err = firstLine(ctx, candor, "version"); err != nil {
 		return candor, v, err
 	}
-	v.candor = strings.TrimPrefix(v.candor, "candor ")
+	v.Date, v.Candor = time.Now().UTC().Format(time.DateOnly), strings.TrimPrefix(v.Candor, "candor ")
 	node, err := box.Node(ctx)
 	if err == nil {
-		v.node, err = firstLine(ctx, node, "--version")
+		v.Node, err = firstLine(ctx, node, "--version")
 	}
 	return candor, v, err
 }
@@ -148,4 +147,13 @@ func write(name string, report func(io.Writer) error) error {
 		return err
 	}
 	return os.WriteFile(name, []byte(text.String()), 0o600)
+}
+
+func writeJSON(name string, report any) error {
+	return write(name, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", " ")
+		return e.Encode(report)
+	})
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/testing/conformance"
 	"github.com/candor-mcp/candor/cmd/internal/testing/realservers"
@@ -30,14 +29,14 @@ func (c *choice) probe(ctx context.Context, box conformance.Toolbox, servers []r
 			return err
 		}
 	}
-	all := realservers.Audits{Date: time.Now().UTC().Format(time.DateOnly), Candor: versions.candor, Node: versions.node}
+	all := realservers.Audits{Versions: versions}
 	if all.Servers, err = audits(ctx, work, servers, dir, out); err != nil {
 		return err
 	}
 	if sum, ok := all.Agreement(); ok {
 		fmt.Fprintf(out, "labels: %d of %d calls in common agree with the corpus, %.2f %%; %d are aside\n", sum.Agreed, sum.Common, sum.Percent(), sum.Aside)
 	}
-	err = errors.Join(write(c.markdown, all.WriteMarkdown), write(c.programs, all.WriteJSON))
+	err = errors.Join(write(c.markdown, all.WriteMarkdown), writeJSON(c.programs, all))
 	if broken := all.Broken(); len(broken) > 0 {
 		err = errors.Join(err, fmt.Errorf("%d promises failed:\n%s", len(broken), strings.Join(broken, "\n")))
 	}
