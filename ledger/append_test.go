@@ -218,7 +218,7 @@ func TestAppendCancelledBeforeWrite(t *testing.T) {
 	closeTest(t, l)
 	lines := string(fileOf(t, dir, chainsOf(t, dir)[0], format.ActiveSegment))
 	if !strings.Contains(lines, `"written"`) || strings.Contains(lines, `"queued"`) {
-		t.Errorf("not what the callers were told:\n%s", lines)
+		t.Errorf("not the receipts of the callers:\n%s", lines)
 	}
 }
 

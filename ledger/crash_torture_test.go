@@ -49,7 +49,7 @@ func (c *cutter) wait() {
 func (c *cutter) cutting(w workload, seed uint64, seeds int) func(*stage) {
 	type sight struct {
 		disk, second uint64
-		told         int
+		acknowledged int
 	}
 	seen := map[sight]bool{} // survivors with the same content and the same receipts are checked once
 	return func(s *stage) {
@@ -57,12 +57,12 @@ func (c *cutter) cutting(w workload, seed uint64, seeds int) func(*stage) {
 			if !op.Changes() || testing.Short() && index%4 != 0 {
 				return
 			}
-			told := s.told.soFar() // receipts added later may depend on later operations
+			acknowledged := s.acknowledged.all() // receipts added later may depend on later operations
 			for i := range seeds {
 				rng := rand.New(rand.NewPCG(seed, uint64(index)<<16|uint64(i)))
-				left := survivor{disk: cut(rng), options: w.options, prunes: w.prunes, told: told}
+				left := survivor{disk: cut(rng), options: w.options, prunes: w.prunes, acknowledged: acknowledged}
 				left.where = fmt.Sprintf("%s, seed %d, power cut %d after operation %d (%s)", w.name, seed, i, index, op)
-				at := sight{disk: left.disk.Sum(), told: len(told)}
+				at := sight{disk: left.disk.Sum(), acknowledged: len(acknowledged)}
 				if s.second != nil {
 					left.second = s.second.Crash(rng)
 					at.second = left.second.Sum()
@@ -96,7 +96,7 @@ func TestR2PowerCutsLoseNothingAcknowledged(t *testing.T) {
 				t.Errorf("%s: on a healthy disk the ledger refused: %v", w.name, s.refused)
 			}
 			if seed == 1 {
-				t.Logf("%s: %d operations, %d receipts", w.name, s.disk.Ops(), len(s.told.soFar()))
+				t.Logf("%s: %d operations, %d receipts", w.name, s.disk.Ops(), len(s.acknowledged.all()))
 			}
 		}
 	}

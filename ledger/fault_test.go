@@ -174,7 +174,7 @@ func TestFailOpenIsRecordedAndCounted(t *testing.T) {
 func TestK20LockAndLogFailuresHaveOwnCodes(t *testing.T) {
 	dir := t.TempDir()
 	s := testStorage(t, dir)
-	release, err := s.Lock(folderLock, newLockNote("somebody", time.Now()))
+	release, err := s.Lock(folderLock, newLockNote("other", time.Now()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func (k strike) check(s *stage, seed uint64) error {
 		return err
 	}
 	rng := rand.New(rand.NewPCG(seed, uint64(k.at)))
-	left := survivor{options: k.workload.options, prunes: k.workload.prunes, told: s.told.soFar()}
+	left := survivor{options: k.workload.options, prunes: k.workload.prunes, acknowledged: s.acknowledged.all()}
 	for _, next := range []struct {
 		name string
 		take func(*crashfs.FS) *crashfs.FS
@@ -168,7 +168,7 @@ func TestServiceResumesAfterTransientFault(t *testing.T) {
 	for at := 0; at < ops; at += step {
 		for _, fault := range crashfs.Faults() {
 			s := perform(t, w, 1, func(s *stage) { s.disk.Plant(fault, at) })
-			left := survivor{disk: s.disk.Crash(s.rng), options: w.options, told: s.told.soFar()}
+			left := survivor{disk: s.disk.Crash(s.rng), options: w.options, acknowledged: s.acknowledged.all()}
 			if err := left.check(); err != nil {
 				t.Errorf("%s at operation %d: %v", fault, at, err)
 			}
@@ -186,7 +186,7 @@ func (s *stage) resumes(l *ledger.Ledger) {
 	for range 3 {
 		var r ledger.Receipt
 		if r, err = l.Append(context.Background(), s.entry(50)); err == nil {
-			s.told.add(r)
+			s.acknowledged.add(r)
 			return
 		}
 		time.Sleep(2 * time.Second)

@@ -100,12 +100,12 @@ func TestR4DiskFullAndBackInMemory(t *testing.T) {
 
 // fullness tests a ledger whose disk becomes full and is emptied again.
 type fullness struct {
-	t           *testing.T
-	look        func() (verify.Report, error)
-	read        func() (*inventory, error)
-	fill, empty func()
-	told        told
-	warnings    chan ledger.Warning
+	t            *testing.T
+	look         func() (verify.Report, error)
+	read         func() (*inventory, error)
+	fill, empty  func()
+	acknowledged acknowledged
+	warnings     chan ledger.Warning
 }
 
 func (f *fullness) endure(open func(ledger.Options) (*ledger.Ledger, error)) {
@@ -132,7 +132,7 @@ func (f *fullness) endure(open func(ledger.Options) (*ledger.Ledger, error)) {
 func (f *fullness) append(l *ledger.Ledger, ref string) error {
 	r, err := l.Append(f.t.Context(), ledger.Entry{Kind: ledger.KindFailure, Ref: ref, Envelope: []byte(strings.Repeat("x", 700))})
 	if err == nil {
-		f.told.add(r)
+		f.acknowledged.add(r)
 	}
 	return err
 }
@@ -196,7 +196,7 @@ func (f *fullness) recorded(disk string, times int) {
 func (f *fullness) remembers() {
 	got, err := f.read()
 	must(f.t, err)
-	if lost := got.lost(f.told.soFar()); len(lost) > 0 {
+	if lost := got.lost(f.acknowledged.all()); len(lost) > 0 {
 		f.t.Errorf("%d acknowledged entries are lost", len(lost))
 	}
 	if got.refs["never"] > 0 {
@@ -211,6 +211,6 @@ func (f *fullness) remembers() {
 		seen[w.Kind]++
 	}
 	if seen["full"] == 0 || seen["space-back"] == 0 {
-		f.t.Errorf("the operator was not told: %v", seen)
+		f.t.Errorf("the operator was not acknowledged: %v", seen)
 	}
 }

@@ -33,12 +33,12 @@ func TestR1SigkillLosesNothing(t *testing.T) {
 				dir := t.TempDir() + "/ledger"
 				var said []receipt
 				for i := 0; i < perFolder && left.Add(-1) >= 0; i++ {
-					heard := killOne(t, dir)
-					if len(heard) == 0 {
+					received := killOne(t, dir)
+					if len(received) == 0 {
 						silent.Add(1)
 					}
-					receipts.Add(int64(len(heard)))
-					said = append(said, heard...)
+					receipts.Add(int64(len(received)))
+					said = append(said, received...)
 				}
 				if left.Load() < 0 && said == nil {
 					return

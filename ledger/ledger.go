@@ -104,13 +104,13 @@ func (l *Ledger) Append(ctx context.Context, e Entry) (Receipt, error) {
 	return l.append(ctx, &e, nil, nil)
 }
 
-func (l *Ledger) append(ctx context.Context, e *Entry, reserve, settles *reservation) (Receipt, error) {
+func (l *Ledger) append(ctx context.Context, e *Entry, reserve, completes *reservation) (Receipt, error) {
 	r := l.queue.request()
 	var err error
 	if r.body, err = l.encoder.appendBody(r.body, e); err != nil {
 		return Receipt{}, logFailed(fmt.Errorf("appending: %w", err))
 	}
-	r.reserve, r.completes = reserve, settles
+	r.reserve, r.completes = reserve, completes
 	if err := ctx.Err(); err != nil {
 		return Receipt{}, l.cancelled(ctx)
 	}

@@ -140,7 +140,7 @@ func TestRetentionKeepsCheckpointsAndRecordsRemoval(t *testing.T) {
 	if !strings.Contains(string(notes), format.Origin+first) {
 		t.Error("the checkpoints of the old chain are gone")
 	}
-	told := map[string]uint64{}
+	removed := map[string]uint64{}
 	left, _ := filepath.Glob(filepath.Join(dir, chain, format.SegmentPrefix+"*"))
 	for _, path := range left {
 		for line := range strings.Lines(string(fileOf(t, path))) {
@@ -151,12 +151,12 @@ func TestRetentionKeepsCheckpointsAndRecordsRemoval(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, p := range e.Data.Pruned {
-				told[p.Chain] = max(told[p.Chain], p.Size)
+				removed[p.Chain] = max(removed[p.Chain], p.Size)
 			}
 		}
 	}
-	if told[chain] == 0 {
-		t.Errorf("told of %v", told)
+	if removed[chain] == 0 {
+		t.Errorf("records of removal: %v", removed)
 	}
 	s := testStorage(t, dir)
 	closed, _, _ := listSegments(s, chain)

@@ -3,6 +3,7 @@ package ledger
 import (
 	"bytes"
 	"crypto/sha256"
+	"strconv"
 	"time"
 
 	"github.com/candor-mcp/candor/ledger/internal/format"
@@ -98,18 +99,8 @@ func (p *headParser) until(c byte) []byte {
 
 func (p *headParser) number() uint64 {
 	digits := p.until(',')
-	if len(digits) == 0 || len(digits) > 18 || digits[0] == '0' {
-		p.bad = true
-		return 0
-	}
-	var n uint64
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			p.bad = true
-			return 0
-		}
-		n = n*10 + uint64(c-'0')
-	}
+	n, err := strconv.ParseUint(string(digits), 10, 64)
+	p.bad = p.bad || err != nil || len(digits) > 18 || digits[0] == '0'
 	return n
 }
 

@@ -63,8 +63,8 @@ func withoutCheckpoints(t *testing.T, dir string, drop int64) {
 func TestVerifyFindsMissingCheckpointByTime(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		step time.Duration
-		harm bool
+		step   time.Duration
+		damage bool
 	}{"an hour apart": {time.Hour, true}, "three seconds apart": {3 * time.Second, true}, "at the same time": {0, false}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -78,7 +78,7 @@ func TestVerifyFindsMissingCheckpointByTime(t *testing.T) {
 			reportOK(t, verifyDir(t, dir))
 			withoutCheckpoints(t, dir, 2)
 			report := verifyDir(t, dir)
-			if !c.harm {
+			if !c.damage {
 				reportOK(t, report)
 				return
 			}

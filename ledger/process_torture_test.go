@@ -143,8 +143,8 @@ func verifiesClean(t *testing.T, dir string) verify.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, harm := range report.Damage {
-		t.Errorf("false alarm: %s", harm)
+	for _, damage := range report.Damage {
+		t.Errorf("false alarm: %s", damage)
 	}
 	return report
 }

@@ -63,7 +63,7 @@ func (l life) live(t *testing.T) error {
 	if len(s.refused) > 0 {
 		return fmt.Errorf("refused: %v", s.refused)
 	}
-	left := survivor{disk: s.disk, second: s.second, options: w.options, prunes: w.prunes, told: s.told.soFar()}
+	left := survivor{disk: s.disk, second: s.second, options: w.options, prunes: w.prunes, acknowledged: s.acknowledged.all()}
 	return left.check()
 }
 
@@ -99,13 +99,13 @@ func (s *stage) chapter(rng *rand.Rand) {
 func (s *stage) cut(l *ledger.Ledger, rng *rand.Rand) {
 	s.killed = append(s.killed, l)
 	var disk, second *crashfs.FS
-	var heard []ledger.Receipt
+	var received []ledger.Receipt
 	wait := rng.IntN(8)
 	take := func(_ int, _ crashfs.Op, cut func(*rand.Rand) *crashfs.FS) {
 		if wait--; wait >= 0 || disk != nil {
 			return
 		}
-		disk, heard = cut(rng), s.told.soFar()
+		disk, received = cut(rng), s.acknowledged.all()
 		if s.second != nil {
 			second = s.second.Crash(rng)
 		}
@@ -116,7 +116,7 @@ func (s *stage) cut(l *ledger.Ledger, rng *rand.Rand) {
 	if wait = 0; disk == nil { // the writes ended before the power cut
 		take(0, crashfs.OpClose, s.disk.Crash)
 	}
-	s.disk, s.second, s.told = disk, second, &told{receipts: heard}
+	s.disk, s.second, s.acknowledged = disk, second, &acknowledged{receipts: received}
 }
 
 // alarm returns an error if the verifier reports damage in a folder that was not tampered with.

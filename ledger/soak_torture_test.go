@@ -44,7 +44,7 @@ func TestSoakLeaksNothing(t *testing.T) {
 	lifetime := func(entries int) {
 		l, err := ledger.Open(dir, options)
 		must(t, err)
-		s := &stage{t: t, told: &told{}, rng: newRand(1)}
+		s := &stage{t: t, acknowledged: &acknowledged{}, rng: newRand(1)}
 		s.appendAtOnce(l, 64, entries/64, 400)
 		s.effects(l, 4)
 		must(t, l.Close())

@@ -21,17 +21,17 @@ import (
 // stage is the environment of a workload: a disk, a second one for checkpoints, and the receipts of the callers. It
 // runs in a synctest bubble, where waiting takes no time.
 type stage struct {
-	t       *testing.T
-	disk    *crashfs.FS
-	second  *crashfs.FS // nil if there is no witness copy
-	options ledger.Options
-	told    *told
-	rng     *rand.Rand
-	hook    func(index int, op crashfs.Op, cut func(*rand.Rand) *crashfs.FS) // called after every operation of the disk; may be nil
-	refused []error                                                          // errors returned by the ledger, guarded by mu
-	mu      sync.Mutex
-	refs    int
-	killed  []*ledger.Ledger // ledgers of killed processes; closed after all checks
+	t            *testing.T
+	disk         *crashfs.FS
+	second       *crashfs.FS // nil if there is no witness copy
+	options      ledger.Options
+	acknowledged *acknowledged
+	rng          *rand.Rand
+	hook         func(index int, op crashfs.Op, cut func(*rand.Rand) *crashfs.FS) // called after every operation of the disk; may be nil
+	refused      []error                                                          // errors returned by the ledger, guarded by mu
+	mu           sync.Mutex
+	refs         int
+	killed       []*ledger.Ledger // ledgers of killed processes; closed after all checks
 }
 
 // workload is a typical use of a ledger.
@@ -128,7 +128,7 @@ var workloads = []workload{
 
 // newStage returns a stage for a workload, with an empty disk.
 func newStage(t *testing.T, w workload, seed uint64) *stage {
-	s := &stage{t: t, disk: crashfs.New(), options: w.options, told: &told{}, rng: newRand(seed)}
+	s := &stage{t: t, disk: crashfs.New(), options: w.options, acknowledged: &acknowledged{}, rng: newRand(seed)}
 	if w.second {
 		s.second = crashfs.New()
 	}
@@ -227,7 +227,7 @@ func (s *stage) append(l *ledger.Ledger, size int) {
 		s.refuse(err)
 		return
 	}
-	s.told.add(r)
+	s.acknowledged.add(r)
 }
 
 func (s *stage) appendInTurn(l *ledger.Ledger, count, size int) {
@@ -255,7 +255,7 @@ func (s *stage) effects(l *ledger.Ledger, count int) {
 			s.refuse(err)
 			continue
 		}
-		s.told.add(effect.Receipt())
+		s.acknowledged.add(effect.Receipt())
 		if i%2 == 1 {
 			continue
 		}
@@ -264,7 +264,7 @@ func (s *stage) effects(l *ledger.Ledger, count int) {
 			s.refuse(err)
 			continue
 		}
-		s.told.add(r)
+		s.acknowledged.add(r)
 	}
 }
 
@@ -273,7 +273,7 @@ type survivor struct {
 	disk, second *crashfs.FS
 	options      ledger.Options
 	prunes       bool
-	told         []ledger.Receipt
+	acknowledged []ledger.Receipt
 	where        string
 }
 
@@ -292,8 +292,8 @@ func (s survivor) check() error {
 	if err != nil {
 		return err
 	}
-	if lost := f.lost(s.told); len(lost) > 0 && !s.prunes {
-		return fmt.Errorf("%d of %d acknowledged entries are lost, the first is %s/%d", len(lost), len(s.told), lost[0].Chain, lost[0].Seq)
+	if lost := f.lost(s.acknowledged); len(lost) > 0 && !s.prunes {
+		return fmt.Errorf("%d of %d acknowledged entries are lost, the first is %s/%d", len(lost), len(s.acknowledged), lost[0].Chain, lost[0].Seq)
 	}
 	if len(f.twice) > 0 {
 		return fmt.Errorf("%d entries are there twice, the first is %v", len(f.twice), f.twice[0])

@@ -15,20 +15,20 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// told holds the receipts that callers have received. All of their entries must be in the ledger.
-type told struct {
+// acknowledged holds the receipts that callers have received. All of their entries must be in the ledger.
+type acknowledged struct {
 	mu       sync.Mutex
 	receipts []ledger.Receipt // append-only, so that a prefix can be kept
 }
 
-func (w *told) add(r ledger.Receipt) {
+func (w *acknowledged) add(r ledger.Receipt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.receipts = append(w.receipts, r)
 }
 
 // soFar returns the receipts up to now. The caller may keep the slice.
-func (w *told) soFar() []ledger.Receipt {
+func (w *acknowledged) all() []ledger.Receipt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.receipts[:len(w.receipts):len(w.receipts)]

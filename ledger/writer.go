@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/mod/sumdb/tlog"
+
 	"github.com/candor-mcp/candor/ledger/internal/format"
 	"github.com/candor-mcp/candor/ledger/internal/keys"
 	"github.com/candor-mcp/candor/ledger/internal/storage"
@@ -55,7 +57,7 @@ type pendingNote struct {
 	Closed    bool          `json:"closed,omitempty"`
 	Segment   int           `json:"segment,omitempty"`
 	Within    int64         `json:"checkpoint_ms,omitempty"` // in the first entry of a segment, as in the first entry of a chain
-	Tree      []string      `json:"tree,omitempty"`
+	Tree      []tlog.Hash   `json:"tree,omitempty"`
 	Open      []reservation `json:"open,omitempty"`
 }
 
@@ -268,7 +270,7 @@ func (w *writer) sign() error {
 	return nil
 }
 
-// needsSync reports whether settle has work to do.
+// needsSync reports whether syncIdle has work to do.
 func (w *writer) needsSync() bool {
 	return w.chain != nil && w.chain.notes.dirty || w.witness.unsynced()
 }

@@ -15,34 +15,36 @@ import (
 	"github.com/candor-mcp/candor/internal/record"
 )
 
-// story is a ledger and a meter that note the order in which they are called.
-type story struct {
-	told   []string
+// fakeSinks is a ledger and a meter that note the order in which they are called.
+type fakeSinks struct {
+	calls  []string
 	refuse error
 	log    bytes.Buffer
 }
 
-func (s *story) record(context.Context) error {
-	s.told = append(s.told, "record")
+func (s *fakeSinks) record(context.Context) error {
+	s.calls = append(s.calls, "record")
 	return s.refuse
 }
 
-func (s *story) Count(_ *candor.Error, verdict string) { s.told = append(s.told, "count "+verdict) }
-func (s *story) CountSuppressed()                      { s.told = append(s.told, "suppressed") }
-func (s *story) CountUnrecorded(e *candor.Error) {
-	s.told = append(s.told, "unrecorded "+e.Code().Symbol())
+func (s *fakeSinks) Count(_ *candor.Error, verdict string) {
+	s.calls = append(s.calls, "count "+verdict)
+}
+func (s *fakeSinks) CountSuppressed() { s.calls = append(s.calls, "suppressed") }
+func (s *fakeSinks) CountUnrecorded(e *candor.Error) {
+	s.calls = append(s.calls, "unrecorded "+e.Code().Symbol())
 }
 
 var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
-func (s *story) edge() record.Recorder {
+func (s *fakeSinks) edge() record.Recorder {
 	return record.Recorder{
 		By: candor.PartyGateway, Meter: s, Logger: slog.New(slog.NewTextHandler(&s.log, nil)),
 		Now: func() time.Time { return noon }, Ref: func() string { return "r1" },
 	}
 }
 
-func (s *story) failure(silent bool) record.Failure {
+func (s *fakeSinks) failure(silent bool) record.Failure {
 	place := record.CallSite{Tool: "read", Session: "s1"}
 	return record.Failure{
 		Error: s.edge().Stamp(candor.New(candor.CodeNotFound, ""), place), Verdict: "tool", Site: place, Silent: silent,
@@ -50,40 +52,40 @@ func (s *story) failure(silent bool) record.Failure {
 }
 
 func TestRecordBeforeCount(t *testing.T) {
-	attempt := new(story).failure(false)
+	attempt := new(fakeSinks).failure(false)
 	attempt.Attempt = true
 	for name, row := range map[string]struct {
 		failure record.Failure
 		want    []string
 	}{
-		"told":              {new(story).failure(false), []string{"record", "count tool"}},
-		"nobody to be told": {new(story).failure(true), []string{"record", "count tool", "suppressed"}},
-		"an attempt":        {attempt, []string{"record"}},
+		"answer":     {new(fakeSinks).failure(false), []string{"record", "count tool"}},
+		"no answer":  {new(fakeSinks).failure(true), []string{"record", "count tool", "suppressed"}},
+		"an attempt": {attempt, []string{"record"}},
 	} {
-		s := &story{}
+		s := &fakeSinks{}
 		if instead := s.edge().Record(t.Context(), row.failure, s.record); instead != nil {
 			t.Errorf("%s: %v is to be sent instead", name, instead)
 		}
-		if !slices.Equal(s.told, row.want) {
-			t.Errorf("%s: happened %q, want %q", name, s.told, row.want)
+		if !slices.Equal(s.calls, row.want) {
+			t.Errorf("%s: happened %q, want %q", name, s.calls, row.want)
 		}
 	}
 }
 
 func TestRecordCountsSuppressedIfClientLeaves(t *testing.T) {
-	s := &story{}
+	s := &fakeSinks{}
 	f := s.failure(false)
 	f.ClientGone = new(atomic.Bool)
 	if instead := s.edge().Record(t.Context(), f, func(context.Context) error { f.ClientGone.Store(true); return nil }); instead != nil {
 		t.Errorf("%v is to be sent instead", instead)
 	}
-	if want := []string{"count tool", "suppressed"}; !slices.Equal(s.told, want) {
-		t.Errorf("happened %q, want %q", s.told, want)
+	if want := []string{"count tool", "suppressed"}; !slices.Equal(s.calls, want) {
+		t.Errorf("happened %q, want %q", s.calls, want)
 	}
 }
 
 func TestRecordIgnoresCancelledContext(t *testing.T) {
-	s := &story{}
+	s := &fakeSinks{}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if instead := s.edge().Record(ctx, s.failure(true), func(ctx context.Context) error { return ctx.Err() }); instead != nil {
@@ -101,20 +103,20 @@ func TestUnrecordedFailureClaimsNoEffect(t *testing.T) {
 		"the ledger's own":   {candor.New(candor.CodeLedgerFailed, ""), candor.CodeLedgerFailed},
 		"the ledger's lock":  {candor.New(candor.CodeLedgerLocked, ""), candor.CodeLedgerLocked},
 	} {
-		s := &story{refuse: row.refuse}
+		s := &fakeSinks{refuse: row.refuse}
 		e := s.edge().Record(t.Context(), s.failure(false), s.record)
 		if e == nil {
 			t.Errorf("%s: the failure may be sent", name)
 			continue
 		}
 		if e.Code() != row.code || e.Retry().Retryable() || strings.Contains(e.Message(), "not done") || strings.Contains(e.Suggestion(), "same call again") {
-			t.Errorf("%s: told %v, %v, %s", name, e, e.Retry(), e.Suggestion())
+			t.Errorf("%s: sent %v, %v, %s", name, e, e.Retry(), e.Suggestion())
 		}
 		if was := e.Details().Get("code").String(); was != `"candor/NOT_FOUND"` || e.Ref() != "r1" || e.CallInfo().Tool != "read" || e.Origin().By != candor.PartyGateway {
 			t.Errorf("%s: lost what was known: code %q, ref %q, %+v, by %v", name, was, e.Ref(), e.CallInfo(), e.Origin())
 		}
-		if want := []string{"record", "unrecorded " + row.code.Symbol()}; !slices.Equal(s.told, want) {
-			t.Errorf("%s: happened %q, want %q", name, s.told, want)
+		if want := []string{"record", "unrecorded " + row.code.Symbol()}; !slices.Equal(s.calls, want) {
+			t.Errorf("%s: happened %q, want %q", name, s.calls, want)
 		}
 		if log := s.log.String(); strings.Count(log, "could not be recorded") != 1 || !strings.Contains(log, "ref=r1") {
 			t.Errorf("%s: logged %q", name, log)
@@ -123,7 +125,7 @@ func TestUnrecordedFailureClaimsNoEffect(t *testing.T) {
 }
 
 func TestStampOverwritesOnlyForTrustedSite(t *testing.T) {
-	edge := new(story).edge()
+	edge := new(fakeSinks).edge()
 	bare := candor.New(candor.CodeNotFound, "")
 	said := bare.With(candor.WithRef("theirs"), candor.WithTime(noon.Add(-time.Hour)), candor.WithTool("write"), candor.WithSession("s9", "admin", "/w"))
 	for name, row := range map[string]struct {

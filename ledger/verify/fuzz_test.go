@@ -33,7 +33,7 @@ func FuzzReader(f *testing.F) {
 		if report.OK {
 			whole := data[:bytes.LastIndexByte(data, '\n')+1]
 			if !bytes.HasPrefix(sound, whole[:min(len(whole), len(sound))]) {
-				t.Errorf("bytes that nobody wrote verify: %q", data)
+				t.Errorf("arbitrary bytes verify: %q", data)
 			}
 		}
 		if mask == 0 {

@@ -53,7 +53,7 @@ type Options struct {
 // Progress is the progress of a verification.
 type Progress struct {
 	Chains, Chain int   // number of chains, and the number of the current one, from 1
-	Bytes, Total  int64 // read so far, and on the disk; compressed segments hold more than they take on the disk
+	Bytes         int64 // read so far
 }
 
 // Report is the result of a verification.

@@ -4,10 +4,10 @@ package tree
 
 import (
 	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"hash"
 	"math/bits"
+	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -44,29 +44,17 @@ func (t *Tree) Root() tlog.Hash {
 	return h
 }
 
-// Edges returns the edge in the form in which entries store it.
-func (t *Tree) Edges() []string {
-	texts := make([]string, t.depth)
-	for i := range texts {
-		texts[i] = base64.StdEncoding.EncodeToString(t.edge[i][:])
-	}
-	return texts
-}
+// Edges returns the edge, whose JSON form entries store.
+func (t *Tree) Edges() []tlog.Hash { return slices.Clone(t.edge[:t.depth]) }
 
-// FromEdges returns the tree of that size with that edge. It checks only the number and the form of the hashes; only
-// a signed root shows that they are correct.
-func FromEdges(size uint64, edges []string) (Tree, error) {
+// FromEdges returns the tree of that size with that edge. It checks only the number of the hashes; only a signed root
+// shows that they are correct.
+func FromEdges(size uint64, edges []tlog.Hash) (Tree, error) {
 	t := Tree{Size: size, depth: len(edges)}
 	if bits.OnesCount64(size) != len(edges) {
 		return Tree{}, errors.New("tree edge: wrong number of hashes")
 	}
-	for i, text := range edges {
-		b, err := base64.StdEncoding.DecodeString(text)
-		if err != nil || len(b) != len(t.edge[i]) {
-			return Tree{}, errors.New("tree edge: malformed hash")
-		}
-		copy(t.edge[i][:], b)
-	}
+	copy(t.edge[:], edges)
 	return t, nil
 }
 
