@@ -25,6 +25,6 @@ func New() (dir string, last ledger.Receipt, key string) {
 
 func check(err error) {
 	if err != nil {
-		panic(err)
+		panic(err) //nolint:forbidigo // an example has no other way to fail
 	}
 }
