@@ -67,7 +67,7 @@ type voteArgs struct {
 
 func (s *System) consensusVote() workbench.Tool {
 	return workbench.Tool{
-		Name: "consensus_vote", Title: "Vote", About: "Vote in a round, once. A second vote is refused and the first one stands; one that differs from the first is recorded as an equivocation.",
+		Name: "consensus_vote", Title: "Vote", About: "Vote in a round, once. A second vote is refused and the first one counts; one that differs from the first is recorded as an equivocation.",
 		Input:    `{"round_id":` + roundSchema + `,"voter_id":` + property(agentSchema, "Who votes.") + `,"choice":{"type":"string","enum":["accept","reject"]}}`,
 		Required: []string{"round_id", "voter_id", "choice"},
 		Codes:    []candor.Code{dualcode.RoundNotFound, dualcode.AlreadyVoted, dualcode.DBBusy, dualcode.DBFull},

@@ -66,7 +66,7 @@ func (s *System) checkUpstreams(path string, names []string) error {
 	known := s.router.Upstreams()
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return invalid(path, "there is no upstream "+candor.Public(name, 64)+"; there are: "+strings.Join(known, ", "))
+			return invalid(path, "unknown upstream "+candor.Public(name, 64)+"; there are: "+strings.Join(known, ", "))
 		}
 	}
 	return nil

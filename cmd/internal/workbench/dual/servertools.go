@@ -14,7 +14,7 @@ type noArgs struct{}
 
 func (s *System) serverPing() workbench.Tool {
 	return workbench.Tool{
-		Name: "server_ping", Title: "Ping", About: "Answer at once, to see that the server is there.", ReadOnly: true, Idempotent: true,
+		Name: "server_ping", Title: "Ping", About: "Answer at once, to check that the server works.", ReadOnly: true, Idempotent: true,
 		Run: handle(func(context.Context, *workbench.Call, noArgs) (any, error) {
 			return map[string]any{"pong": true, "time": s.now().UTC().Format(time.RFC3339Nano), "uptime_ms": s.now().Sub(s.begun).Milliseconds()}, nil
 		}),
@@ -36,7 +36,7 @@ type health struct {
 
 func (s *System) serverHealth() workbench.Tool {
 	return workbench.Tool{
-		Name: "server_health", Title: "Health", About: "Say how the server is: its version, access, and what its database holds.", ReadOnly: true, Idempotent: true,
+		Name: "server_health", Title: "Health", About: "Return the version, the access and the number of database rows of the server.", ReadOnly: true, Idempotent: true,
 		Codes: []candor.Code{dualcode.DBBusy},
 		Run: handle(func(ctx context.Context, c *workbench.Call, _ noArgs) (any, error) {
 			h := health{Status: "ok", Version: s.o.Version, UptimeMs: s.now().Sub(s.begun).Milliseconds(), Access: s.o.Access, Tools: ToolCount,

@@ -81,7 +81,7 @@ func (v *verification) ledgerDamage(ctx context.Context) error {
 		return err
 	}
 	for _, h := range report.Damage {
-		v.other("the ledger is harmed: " + h.String())
+		v.other("the ledger is damaged: " + h.String())
 	}
 	v.pruned = map[string]uint64{}
 	for i := range report.Chains {

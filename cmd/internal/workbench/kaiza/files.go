@@ -52,7 +52,7 @@ func (k *System) moveFile() workbench.Tool {
 	return workbench.Tool{
 		Name: "move_file", Title: "Move a file", Destructive: true,
 		About: "Give a file another name or folder, within an approved plan that covers both names. Content and mode stay as they are. " +
-			"A file that stands under the new name is replaced only if its hash is given as replaced_hash. Folders are not moved.",
+			"An existing file with the new name is replaced only if its hash is given as replaced_hash. Folders are not moved.",
 		Input: `{` + pathProperty + `,
 "to":{"type":"string","minLength":1,"maxLength":4096,"description":"The new name, relative to the workspace."},
 ` + previousProperty + `,

@@ -37,12 +37,12 @@ type readArgs struct {
 func (k *System) readFile() workbench.Tool {
 	return workbench.Tool{
 		Name: "read_file", Title: "Read a file", ReadOnly: true, Idempotent: true,
-		About: "Read a file of the workspace. The second block holds its hash, which write_file wants as previous_hash.",
+		About: "Read a file of the workspace. The second block holds its hash, which write_file takes as previous_hash.",
 		Input: `{` + pathProperty + `,
 "line":{"type":"integer","minimum":1,"description":"First line to return. Default 1."},
 "lines":{"type":"integer","minimum":1,"maximum":100000,"description":"How many lines to return. Default: all that fit."},
 "offset":{"type":"integer","minimum":0,"description":"First byte to return, instead of line and lines: for base64 and for long lines. next_offset in an answer leads on."},
-"encoding":{"type":"string","enum":["utf-8","base64"],"description":"base64 for files that are no text. Default utf-8."}}`,
+"encoding":{"type":"string","enum":["utf-8","base64"],"description":"base64 for files that are not text. Default utf-8."}}`,
 		Required: []string{"path"},
 		Codes: append([]candor.Code{kaizacode.FileNotFound, kaizacode.FileReadFailed, kaizacode.InsufficientPermissions},
 			pathCodes...),

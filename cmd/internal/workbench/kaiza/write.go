@@ -163,7 +163,7 @@ func (in *writeArgs) after(before *workspace.File) ([]byte, error) {
 	case in.Encoding == "base64":
 		content, err := base64.StdEncoding.DecodeString(*in.Content)
 		if err != nil {
-			return nil, wrongValue("/content", "it is no base64")
+			return nil, wrongValue("/content", "not valid base64")
 		}
 		return content, nil
 	}

@@ -128,11 +128,11 @@ func (a *Approvals) Has(root, plan string) bool {
 // details.reason is then "no_record" or "bad_record".
 func (a *Approvals) Lookup(root, plan string) (Approval, error) {
 	if !digest.MatchString(root) || !fullHash.MatchString(plan) {
-		return Approval{}, notApproved(plan, "no_record", "Nobody has approved the plan.")
+		return Approval{}, notApproved(plan, "no_record", "The plan has not been approved.")
 	}
 	record, err := a.read(root, plan)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Approval{}, notApproved(plan, "no_record", "Nobody has approved the plan.")
+		return Approval{}, notApproved(plan, "no_record", "The plan has not been approved.")
 	}
 	if err != nil {
 		return Approval{}, notApproved(plan, "bad_record", "The record of the approval is damaged: "+problemOf(err)+".")
@@ -189,7 +189,7 @@ func (r Approval) check(root, plan string) error {
 	case r.At.IsZero():
 		return &mistake{text: "it does not say when"}
 	case len(r.Note) > maxNote || strings.ContainsFunc(r.Note, func(c rune) bool { return c != '\n' && hidden(c) }):
-		return &mistake{text: "its note is too long, or no plain text"}
+		return &mistake{text: "its note is too long, or not plain text"}
 	case r.Expires != nil && !r.Expires.After(r.At):
 		return &mistake{text: "it ends before it begins"}
 	case r.Uses < 0 || r.Uses > MaxUses || len(r.Used) > r.Uses:

@@ -135,7 +135,7 @@ func (l *linter) root(p *Plan, f *ast.File) {
 		}
 		pairs, ok := yamlfile.Pairs(d.Body)
 		if !ok {
-			l.at(d.Body.GetToken(), ruleFront, "the front matter is not a list of keys", "write title: and scope: on lines of their own")
+			l.at(d.Body.GetToken(), ruleFront, "the front matter is not a list of keys", "write title: and scope: on separate lines")
 			return
 		}
 		for _, pair := range pairs {
@@ -174,7 +174,7 @@ func (l *linter) title(n ast.Node) string {
 	case strings.TrimSpace(v.Value) == "":
 		l.at(n.GetToken(), ruleTitle, "the title is empty", "give a few words")
 	case len(v.Value) > MaxTitle:
-		l.at(n.GetToken(), ruleTitle, fmt.Sprintf("the title is longer than %d bytes", MaxTitle), "shorten it; the text below has room")
+		l.at(n.GetToken(), ruleTitle, fmt.Sprintf("the title is longer than %d bytes", MaxTitle), "shorten it; put details into the text below")
 	case strings.ContainsFunc(v.Value, hidden):
 		l.at(n.GetToken(), ruleHidden, "the title has an invisible character", "write it with visible characters only, on one line")
 	default:
@@ -198,7 +198,7 @@ func (l *linter) scope(p *Plan, n ast.Node) {
 	list, ok := n.(*ast.SequenceNode)
 	switch {
 	case !ok:
-		l.at(n.GetToken(), ruleScope, "the scope is not a list", "put each glob on a line of its own, behind a dash")
+		l.at(n.GetToken(), ruleScope, "the scope is not a list", "put each glob on a separate line after a dash")
 		return
 	case len(list.Values) == 0:
 		l.at(n.GetToken(), ruleScope, "the scope is empty", "list at least one glob, such as - src/**")

@@ -15,12 +15,12 @@ var groupNames = []string{"secrets", "conflict-markers", "rust"}
 // groups holds the rules of each built-in group.
 var groups = map[string][]rule{
 	"secrets": {{
-		id: "NO_SECRETS", find: secrets, message: "The line holds what has the form of a secret.",
+		id: "NO_SECRETS", find: secrets, message: "The line contains text that looks like a secret.",
 		suggestion: "Take the secret out and read it from the environment or a secret store; if it was real, have it revoked.",
 	}},
 	"conflict-markers": {{
 		id: "NO_CONFLICT_MARKERS", find: each(lazyregexp.New(`(?m)^(?:<{7}|>{7}|\|{7})(?: |\r?$)`)), message: "The line is the mark of a merge conflict.",
-		suggestion: "Settle the conflict and remove its marks.",
+		suggestion: "Resolve the conflict and remove its marks.",
 	}},
 	"rust": {
 		inRust("RUST_NO_UNWRAP", `unwrap`, `(?:\.|::)\s*(?:r#)?unwrap\b`, "unwrap panics.", "Handle the other case with match, ? or unwrap_or_else."),
@@ -30,7 +30,7 @@ var groups = map[string][]rule{
 		inRust("RUST_NO_UNIMPLEMENTED", `unimplemented`, `\bunimplemented\s*!`, "unimplemented! panics.", "Write the code, or return an error."),
 		inRust("RUST_NO_UNREACHABLE", `unreachable`, `\bunreachable\s*!`, "unreachable! panics.", "Return an error, or make the case impossible by its type."),
 		inRust("RUST_NO_UNSAFE", `unsafe`, `\bunsafe\b`, "unsafe code is not allowed.", "Use safe code, or a crate that wraps it."),
-		inRust("RUST_NO_ALLOW", `allow|expect`, `#\s*!?\s*\[\s*(?:(?:r#)?cfg_attr\s*\([^\]]*,\s*)?(?:r#)?(?:allow|expect)\s*\(`, "A lint may not be silenced.", "Mend what the lint complains of."),
+		inRust("RUST_NO_ALLOW", `allow|expect`, `#\s*!?\s*\[\s*(?:(?:r#)?cfg_attr\s*\([^\]]*,\s*)?(?:r#)?(?:allow|expect)\s*\(`, "A lint may not be silenced.", "Fix what the lint reports."),
 	},
 }
 

@@ -47,7 +47,7 @@ func (e *continueError) Error() string {
 func (e *continueError) Unwrap() error { return e.err }
 
 // afterInternal is the advice after an unexpected error. A step is then recorded completely or not at all.
-const afterInternal = "Report it with the reference. Then call resume_session to see where the session stands; no step is half recorded."
+const afterInternal = "Report it with the reference. Then call resume_session for the current step; a step is recorded completely or not at all."
 
 // failure returns the error of a tool: code, message, suggestion and details.
 func failure(code candor.Code, message, suggestion string, details map[string]any, cause error) *candor.Error {
@@ -86,7 +86,7 @@ func (e *continueError) public() *candor.Error {
 		return publicRun(e.err, "continue with the same token", details)
 	case sessionStoreError, snapshotStoreError:
 		return failure(workrailcode.InternalError, "The state of the workflow could not be stored or read.",
-			"Tell the user, who finds the cause with candor workbench workrail doctor. Then call resume_session to see where the session stands.", details, e.err)
+			"Tell the user, who finds the cause with candor workbench workrail doctor. Then call resume_session for the current step.", details, e.err)
 	}
 	return failure(workrailcode.InternalError, "", "", details, e)
 }
@@ -117,7 +117,7 @@ func publicRun(err error, goOn string, details map[string]any) *candor.Error {
 	case *run.MaxIterationsExceeded:
 		details["step"], details["path"], details["maxIterations"] = e.Step, e.Path, e.Limit
 		return failure(workrailcode.PreconditionFailed, fmt.Sprintf("The loop %s has reached its limit of %d iterations.", e.Path, e.Limit),
-			"Set the context so that the loop ends, or tell the user that the workflow does not get further.", details, err)
+			"Set the context so that the loop ends, or tell the user that the workflow cannot continue.", details, err)
 	case *run.InvalidPosition:
 		return failure(workrailcode.InternalError, "", "", details, err)
 	case *run.NoPendingStep:
@@ -144,9 +144,9 @@ func publicToken(err error) *candor.Error {
 
 // tokenAdvice suggests how to get a valid token. Only resume_session without arguments works without one.
 var tokenAdvice = map[token.Problem]string{
-	token.InvalidFormat:      "Copy the token exactly as the last answer has it. If it is lost, call resume_session without arguments, which lists the open sessions.",
+	token.InvalidFormat:      "Copy the token exactly from the last answer. If it is lost, call resume_session without arguments, which lists the open sessions.",
 	token.UnsupportedVersion: "Call resume_session without arguments: it lists the open sessions, with tokens of this server.",
-	token.BadSignature:       "Copy the token exactly as the last answer has it. If it is old, call resume_session without arguments, which lists the open sessions.",
+	token.BadSignature:       "Copy the token exactly from the last answer. If it is old, call resume_session without arguments, which lists the open sessions.",
 	token.ScopeMismatch:      "continue_workflow takes the continueToken or retryContinueToken of the last answer, all other tools take its resumeToken.",
 }
 

@@ -63,7 +63,7 @@ func listReply(all []listed) workbench.Reply {
 		b.WriteByte('\n')
 	}
 	if len(unusable) > 0 {
-		fmt.Fprintf(&b, "Files with errors, which cannot be started: %s. validate_workflow tells what is wrong.\n", strings.Join(shown, ", "))
+		fmt.Fprintf(&b, "Files with errors, which cannot be started: %s. validate_workflow lists the errors.\n", strings.Join(shown, ", "))
 	}
 	return workbench.Reply{Text: []string{b.String()}, Data: map[string]any{"workflows": found, "unusable": unusable}}
 }
@@ -193,7 +193,7 @@ func validated(w *workflow.Workflow, problems []workflow.Problem) workbench.Repl
 func (s *System) sessionHealth() workbench.Tool {
 	return workbench.Tool{
 		Name: "session_health", Title: "Check a session", ReadOnly: true,
-		About: "Read all of a session and tell whether its data are sound. It changes nothing and works while another process uses the session.",
+		About: "Check whether the data of a session are valid. It changes nothing and works while another process uses the session.",
 		Input: `{` + nameProperties + `}`,
 		Codes: sessionCodes,
 		Run: workbench.Handle(func(_ context.Context, _ *workbench.Call, in nameArgs) (workbench.Reply, error) {

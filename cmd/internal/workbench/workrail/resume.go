@@ -32,7 +32,7 @@ var sessionCodes = []candor.Code{
 func (s *System) resumeSession() workbench.Tool {
 	return workbench.Tool{
 		Name: "resume_session", Title: "Resume a session", ReadOnly: true,
-		About: "Find out where a session stands and get its pending step with a token. Without arguments it lists the latest sessions that are not completed.",
+		About: "Get the pending step of a session with a token. Without arguments it lists the latest sessions that are not completed.",
 		Input: `{` + nameProperties + `}`,
 		Codes: append(slices.Clone(sessionCodes), workrailcode.SessionNotHealthy),
 		Run:   workbench.Handle(s.resume),
@@ -209,7 +209,7 @@ func (s *System) list(ctx context.Context) (workbench.Reply, error) {
 		if m.Resume != "" {
 			fmt.Fprintf(&b, "  resumeToken: %s\n", m.Resume)
 		} else {
-			fmt.Fprintf(&b, "  not healthy (%s): session_health tells why, export_session reads what is left\n", m.Health)
+			fmt.Fprintf(&b, "  not healthy (%s): session_health gives the reason, export_session returns what can be read\n", m.Health)
 		}
 	}
 	if older > 0 {

@@ -77,11 +77,11 @@ func malformed(name string) string {
 	case !utf8.ValidString(name):
 		return "The path is not valid UTF-8."
 	case strings.ContainsRune(name, 0):
-		return "The path holds a NUL byte."
+		return "The path contains a NUL byte."
 	case strings.ContainsFunc(name, deceptive):
-		return "The path holds a control character."
+		return "The path contains a control character."
 	case strings.ContainsRune(name, '\\'):
-		return "The path holds a backslash; separate its parts with slashes."
+		return "The path contains a backslash; separate its parts with slashes."
 	}
 	return ""
 }
