@@ -14,11 +14,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/candor-mcp/candor/cmd/internal/cli/probecmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/cmd/internal/probe/fake"
+	"github.com/candor-mcp/candor/cmd/internal/probe/report"
 	"github.com/candor-mcp/candor/cmd/internal/probe/zoo"
 	"github.com/candor-mcp/candor/internal/testing/sweep"
 )
@@ -32,7 +32,11 @@ func probing(t *testing.T, args ...string) *probe.Report {
 	if said, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
-	r, err := probecmd.ReadReport(out)
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := report.Read(text)
 	if err != nil {
 		t.Fatal(err)
 	}

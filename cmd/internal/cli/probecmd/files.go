@@ -28,7 +28,7 @@ func (c *probeCommand) files() (before *probe.Report, err error) {
 	if c.baseline == "" {
 		return nil, nil //nolint:nilnil // a baseline is optional
 	}
-	before, err = ReadReport(c.baseline)
+	before, err = readReport(c.baseline)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, term.BadInput("write one with --format json --out "+c.baseline, "--baseline %s: no such file", c.baseline)
 	}
@@ -52,8 +52,8 @@ func writable(flag, name string) error {
 	return nil
 }
 
-// ReadReport reads a report of --format json.
-func ReadReport(name string) (*probe.Report, error) {
+// readReport reads a report of --format json.
+func readReport(name string) (*probe.Report, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err

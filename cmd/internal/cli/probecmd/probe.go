@@ -386,12 +386,12 @@ func writeRun(name string, run *probe.Run) error {
 	if err != nil {
 		return err
 	}
-	return WriteWhole(name, append(data, '\n'))
+	return writeWhole(name, append(data, '\n'))
 }
 
-// WriteWhole replaces a file atomically. A device or pipe is written in place. A symbolic link is kept, and its target is written, even
+// writeWhole replaces a file atomically. A device or pipe is written in place. A symbolic link is kept, and its target is written, even
 // if it does not exist yet.
-func WriteWhole(name string, data []byte) error {
+func writeWhole(name string, data []byte) error {
 	to, err := filepath.EvalSymlinks(name)
 	if err == nil {
 		name = to
@@ -402,7 +402,7 @@ func WriteWhole(name string, data []byte) error {
 		if !filepath.IsAbs(to) {
 			to = filepath.Join(filepath.Dir(name), to)
 		}
-		return WriteWhole(to, data)
+		return writeWhole(to, data)
 	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return os.WriteFile(name, data, 0o644) //nolint:gosec // the mode of the existing file stays

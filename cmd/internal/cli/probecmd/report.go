@@ -29,7 +29,7 @@ func (c *probeCommand) writeReport(judged *probe.Report) error {
 	if err := report.Write(&text, c.format, judged, report.Options{}); err != nil {
 		return err
 	}
-	if err := WriteWhole(c.out, text.Bytes()); err != nil {
+	if err := writeWhole(c.out, text.Bytes()); err != nil {
 		return term.BadInput("choose another file with --out", "%s", err)
 	}
 	c.env.Notify(c.cmd, fmt.Sprintf("grade %s, %s, written to %s", cmp.Or(string(judged.Grade), "?"), term.Count(uint64(len(judged.Findings)), "finding", "findings"), c.out), "")
@@ -117,7 +117,7 @@ func newProbeDiff(env *term.Env) *cobra.Command {
 			}
 			var read [2]*probe.Report
 			for i, name := range args {
-				r, err := ReadReport(name)
+				r, err := readReport(name)
 				if err != nil {
 					return term.BadInput("give a report of --format json", "%s: %s", name, err)
 				}

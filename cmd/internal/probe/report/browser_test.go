@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,19 +41,44 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
+// browser is the browser of all tests, which have a tab each; TestMain ends it.
+var browser struct {
+	sync.Once
+	ctx    context.Context
+	cancel context.CancelFunc
+	err    error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if browser.cancel != nil {
+		browser.cancel()
+	}
+	os.Exit(code)
+}
+
+func startBrowser(path string) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
+		chromedp.NoSandbox, // CI runs as root, which the sandbox refuses; the page is trusted
+		chromedp.WindowSize(1280, 900))
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
+	browser.ctx, _ = chromedp.NewContext(ctx)
+	browser.cancel, browser.err = cancel, chromedp.Do(browser.ctx)
+}
+
 // open writes a report as a page and opens it from disk.
 func open(t *testing.T, r *probe.Report) *tab {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(chromium(t)),
-		chromedp.NoSandbox, // CI runs as root, which the sandbox refuses; the page is trusted
-		chromedp.WindowSize(1280, 900))
+	program := chromium(t)
+	browser.Do(func() { startBrowser(program) })
+	if browser.err != nil {
+		t.Fatal(browser.err)
+	}
 	path := filepath.Join(t.TempDir(), "report.html")
 	if err := os.WriteFile(path, []byte(write(t, report.FormatHTML, r, report.Options{})), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
+	ctx, cancel := context.WithTimeout(browser.ctx, 30*time.Second)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)

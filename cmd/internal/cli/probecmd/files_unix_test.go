@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package probecmd
 
 import (
 	"io"
@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-
-	"github.com/candor-mcp/candor/cmd/internal/cli/probecmd"
 )
 
 // TestOutputKeepsDanglingLink includes a link to another link, and one to itself.
@@ -22,18 +20,18 @@ func TestOutputKeepsDanglingLink(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := probecmd.WriteWhole(link, []byte("report")); err != nil {
+	if err := writeWhole(link, []byte("report")); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "file")); err != nil || string(text) != "report" {
-		t.Errorf("where it leads there is %q, %v", text, err)
+		t.Errorf("the target has %q, %v", text, err)
 	}
-	if err := probecmd.WriteWhole(loop, []byte("report")); err == nil {
+	if err := writeWhole(loop, []byte("report")); err == nil {
 		t.Error("a link that leads to itself was written to")
 	}
 	for _, name := range []string{link, loop} {
 		if _, err := os.Readlink(name); err != nil {
-			t.Errorf("%s is no link any more: %v", filepath.Base(name), err)
+			t.Errorf("%s is not a link any more: %v", filepath.Base(name), err)
 		}
 	}
 }
@@ -45,20 +43,20 @@ func TestOutputDoesNotReplaceDevice(t *testing.T) {
 	if err := syscall.Mkfifo(name, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	heard := make(chan string, 1)
+	received := make(chan string, 1)
 	go func() {
 		f, err := os.Open(name)
 		if err != nil {
-			heard <- err.Error()
+			received <- err.Error()
 			return
 		}
 		text, _ := io.ReadAll(f)
-		heard <- string(text)
+		received <- string(text)
 	}()
-	if err := probecmd.WriteWhole(name, []byte("report")); err != nil {
+	if err := writeWhole(name, []byte("report")); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-heard; got != "report" {
+	if got := <-received; got != "report" {
 		t.Errorf("the reader of the pipe got %q", got)
 	}
 	if info, err := os.Stat(name); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
