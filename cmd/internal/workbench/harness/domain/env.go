@@ -42,7 +42,7 @@ func (v *Variables) Number(name string, unset, least, most int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < least || n > most {
-		v.Fail(name, fmt.Sprintf("a whole number from %d to %d", least, most))
+		v.Fail(name, fmt.Sprintf("a number from %d to %d", least, most))
 	}
 	return n
 }
