@@ -89,7 +89,7 @@ func TestEveryFailureOfTheExampleIsHonest(t *testing.T) {
 	}
 }
 
-// failed asks for a failed result with that code, whose text tells a model all of the words.
+// failed checks that the answer is a failed result with that code, and that its text contains all the words.
 func failed(t *testing.T, m *wire.Message, code string, words ...string) {
 	t.Helper()
 	envelope := m.Result().Path("_meta", "dev.candor/error")
