@@ -31,7 +31,7 @@ func (b *Boundary) abandon(ctx context.Context, x exchange, id wire.ID) []byte {
 	return resultMessage(id, encoded(m.result))
 }
 
-// abandonCalls answers the calls of a stream that have not finished in time. It stops after leaveTime if the client does not read.
+// abandonCalls answers the calls of a stream that have not finished in time. It stops after abandonTimeout if the client does not read.
 func (c *streamConn) abandonCalls() {
 	left := c.calls.takeAll()
 	if len(left) == 0 {
@@ -49,7 +49,7 @@ func (c *streamConn) abandonCalls() {
 	}()
 	select {
 	case <-done:
-	case <-time.After(leaveTime):
+	case <-time.After(abandonTimeout):
 	case <-c.closed:
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestWhatTheClientDoesNotOfferIsToldAsThat runs a handler that sends a request to a client that answers "method not found". The
+// TestMissingClientCapabilityIsReported runs a handler that sends a request to a client that answers "method not found". The
 // error concerns the handler's request, not the call.
-func TestWhatTheClientDoesNotOfferIsToldAsThat(t *testing.T) {
+func TestMissingClientCapabilityIsReported(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "asks", Version: "1"}, nil)
 	mcp.AddTool(server, &mcp.Tool{Name: "roots"}, func(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
 		_, err := r.Session.ListRoots(ctx, nil)

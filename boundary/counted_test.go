@@ -108,8 +108,8 @@ func TestH11NamesThatPeersMakeUpDoNotGrowTheCounters(t *testing.T) {
 	}
 }
 
-// TestW7EveryIssueIsTaught checks the issues of invalid arguments in the tool-error dialect.
-func TestW7EveryIssueIsTaught(t *testing.T) {
+// TestW7EveryIssueIsReported checks the issues of invalid arguments in the tool-error dialect.
+func TestW7EveryIssueIsReported(t *testing.T) {
 	toolError, err := dialect.Lookup("tool-error")
 	if err != nil {
 		t.Fatal(err)

@@ -138,7 +138,7 @@ func (b *Boundary) stamp(e *candor.Error, x *exchange) *candor.Error {
 }
 
 func (b *Boundary) recorder() record.Recorder {
-	return record.Recorder{By: candor.PartyServer, Meter: calmMeter{b}, Logger: b.o.Logger, Now: b.o.now, Ref: b.o.ref}
+	return record.Recorder{By: candor.PartyServer, Meter: recoveringMeter{b}, Logger: b.o.Logger, Now: b.o.now, Ref: b.o.ref}
 }
 
 // siteOf returns the tool and session of a failed call. If the transport has no session, it uses the one that the server set in the

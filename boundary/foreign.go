@@ -194,34 +194,34 @@ func (b rawBlock) MarshalJSON() ([]byte, error) { return b.raw, nil }
 // MarshalJSON, an As. This foreign code runs after the handler has returned, but its panic is a failure of the handler. A method that
 // panicked is not called again.
 
-func (b *Boundary) stumble(v any) *candor.Error {
+func (b *Boundary) panickedError(v any) *candor.Error {
 	return b.ask(func() *candor.Error {
 		return candor.New(candor.CodeInternalError, "", candor.WithOrigin(candor.PartyServer, false),
 			candor.WithCauseText(candor.NewCause(fmt.Sprint(v), "", "panic")))
 	})
 }
 
-// stumbled returns the answer to a call of any method except tools/call, when a value of its handler panicked.
-func (g *guard) stumbled(ctx context.Context, method string, req mcp.Request, v any) (mcp.Result, error) {
+// answerPanicked returns the answer to a call of any method except tools/call, when a value of its handler panicked.
+func (g *guard) answerPanicked(ctx context.Context, method string, req mcp.Request, v any) (mcp.Result, error) {
 	x := g.exchangeOf(method, req)
-	out := g.protocolError(ctx, g.b.stumble(v), &x, rpcError{}, isNotification(method))
+	out := g.protocolError(ctx, g.b.panickedError(v), &x, rpcError{}, isNotification(method))
 	g.noteRecorded(req, &out)
 	return out.result, out.err
 }
 
-// stumbledTool is stumbled for tools/call. Name is the tool that was called, because the handler may have changed its request.
-func (g *guard) stumbledTool(ctx context.Context, name string, req *mcp.CallToolRequest, v any) (mcp.Result, error) {
+// answerPanickedTool is answerPanicked for tools/call. Name is the tool that was called, because the handler may have changed its request.
+func (g *guard) answerPanickedTool(ctx context.Context, name string, req *mcp.CallToolRequest, v any) (mcp.Result, error) {
 	asked := mcp.CallToolRequest{Session: req.Session, Extra: req.Extra, Params: &mcp.CallToolParamsRaw{Name: name}}
 	if req.Params != nil {
 		asked.Params.Meta, asked.Params.Arguments = req.Params.Meta, req.Params.Arguments
 	}
-	out := toolCall{g: g, req: &asked}.fail(ctx, g.b.stumble(v), nil)
+	out := toolCall{g: g, req: &asked}.fail(ctx, g.b.panickedError(v), nil)
 	g.noteRecorded(&asked, &out)
 	return out.result, out.err
 }
 
-// speaks reports whether err.Error returns without a panic.
-func speaks(err error) (yes bool) {
+// errorReturns reports whether err.Error returns without a panic.
+func errorReturns(err error) (yes bool) {
 	defer func() {
 		if recover() != nil {
 			yes = false

@@ -28,7 +28,7 @@ func (g *guard) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		if !ok || call.Params == nil {
 			defer func() {
 				if v := recover(); v != nil {
-					result, err = g.stumbled(ctx, method, req, v)
+					result, err = g.answerPanicked(ctx, method, req, v)
 				}
 			}()
 			r := g.call(ctx, next, method, req)
@@ -40,7 +40,7 @@ func (g *guard) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		name := call.Params.Name // a handler may change its request
 		defer func() {
 			if v := recover(); v != nil {
-				result, err = g.stumbledTool(ctx, name, call, v)
+				result, err = g.answerPanickedTool(ctx, name, call, v)
 			}
 		}()
 		r := g.callTool(ctx, next, call)
@@ -96,7 +96,7 @@ func (g *guard) run(ctx context.Context, next mcp.MethodHandler, method string, 
 // thrownError returns the error for a panic. The panic value is the cause, which is not sent, unless it is an error with a public
 // message.
 func thrownError(out outcome) *candor.Error {
-	if err, ok := out.thrown.(error); ok && !speaks(err) {
+	if err, ok := out.thrown.(error); ok && !errorReturns(err) {
 		out.thrown = fmt.Sprint(out.thrown) // fmt prints that the method panicked
 	}
 	e := candor.FromUnknown(out.thrown, candor.WithOrigin(candor.PartyServer, false))

@@ -9,9 +9,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// TestServersThatAreGoneAreForgotten checks that collected servers are removed, because over HTTP a server may be created for each
+// TestClosedServersAreForgotten checks that collected servers are removed, because over HTTP a server may be created for each
 // request.
-func TestServersThatAreGoneAreForgotten(t *testing.T) {
+func TestClosedServersAreForgotten(t *testing.T) {
 	b := New(Options{Logger: quiet})
 	var made []weak.Pointer[mcp.Server]
 	for range 100 {

@@ -51,17 +51,17 @@ type httpLayer struct {
 	next http.Handler
 	max  int
 
-	patience time.Duration // time limit for reading a body; 0 leaves it to the http.Server
-	replays  replays
-	budget   httpguard.Budget
-	guard    httpguard.Guard
-	gate     *callGate
+	bodyTimeout time.Duration // time limit for reading a body; 0 leaves it to the http.Server
+	replays     replays
+	budget      httpguard.Budget
+	guard       httpguard.Guard
+	gate        *callGate
 }
 
 func (l *httpLayer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a := &answer{ResponseWriter: w, l: l, r: r, mark: [1]string{throughNonce}}
 	if no := l.guard.Check(r); no != nil {
-		a.turnAway(no, nil)
+		a.refuseUnread(no, nil)
 		return
 	}
 	var body []byte
@@ -102,7 +102,7 @@ func (l *httpLayer) start(a *answer) bool {
 func (l *httpLayer) read(a *answer) ([]byte, bool) {
 	body, no := l.readBody(a)
 	if no != nil {
-		a.turnAway(no, wire.PeekID(body[:min(len(body), peekBytes)], nil))
+		a.refuseUnread(no, wire.PeekID(body[:min(len(body), peekBytes)], nil))
 		return nil, false
 	}
 	m := wire.Parse(body, wire.Limits{MaxBytes: l.max, AllowLoneSurrogates: true})
@@ -120,7 +120,7 @@ func (l *httpLayer) read(a *answer) ([]byte, bool) {
 // readBody reads at most the allowed number of bytes, and allocates no more memory than was received. For a refused body it returns
 // the beginning, which may contain an id.
 func (l *httpLayer) readBody(a *answer) ([]byte, *httpguard.Refusal) {
-	clear, large := setReadDeadline(a, l.patience), false
+	clear, large := setReadDeadline(a, l.bodyTimeout), false
 	defer func() { clear() }()
 	limit, said := int64(l.max), a.r.ContentLength
 	if said > limit {
@@ -128,7 +128,7 @@ func (l *httpLayer) readBody(a *answer) ([]byte, *httpguard.Refusal) {
 	}
 	body, err := httpguard.ReadBody(a.r.Body, said, limit, func(size int64) error {
 		if size > smallBody && !large { // limits how long the reservation is held
-			clear, large = setReadDeadline(a, cmp.Or(l.patience, bodyPatience)), true
+			clear, large = setReadDeadline(a, cmp.Or(l.bodyTimeout, defaultBodyTimeout)), true
 		}
 		return l.budget.Reserve(a.r.Context(), &a.reserved, size)
 	})

@@ -50,7 +50,7 @@ func probe(t *testing.T, url string) (probed, after error) {
 	return probed, after
 }
 
-func TestAnUnknownMethodEndsNoSession(t *testing.T) {
+func TestUnknownMethodDoesNotEndTheSession(t *testing.T) {
 	bare := httptest.NewServer(streamable(mcp.StreamableHTTPOptions{})(nil, demoServer()))
 	defer bare.Close()
 	if probed, after := probe(t, bare.URL); probed == nil || after == nil {
@@ -66,7 +66,7 @@ func TestAnUnknownMethodEndsNoSession(t *testing.T) {
 	}
 }
 
-func TestAClientLearnsThatItsSessionIsGone(t *testing.T) {
+func TestUnknownSessionIsReported(t *testing.T) {
 	r := newRig(t, streamable(mcp.StreamableHTTPOptions{}), nil)
 	session := connect(t, r.URL, "2025-11-25", nil)
 	if res := r.do(t, "DELETE", "", "Mcp-Session-Id", session.ID()); res.status != 204 {
@@ -80,8 +80,8 @@ func TestAClientLearnsThatItsSessionIsGone(t *testing.T) {
 	}
 }
 
-// TestTheSDKsClientWorksThroughIt calls a tool that reports progress and sends a request to the client before it answers.
-func TestTheSDKsClientWorksThroughIt(t *testing.T) {
+// TestClientOfTheSDKWorksThroughTheLayer calls a tool that reports progress and sends a request to the client before it answers.
+func TestClientOfTheSDKWorksThroughTheLayer(t *testing.T) {
 	server := demoServer()
 	mcp.AddTool(server, &mcp.Tool{Name: "asks"}, func(ctx context.Context, req *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
 		if err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(), Progress: 1}); err != nil {
@@ -131,7 +131,7 @@ func TestTheSDKsClientWorksThroughIt(t *testing.T) {
 	}
 }
 
-func TestACallOverHTTPCanBeCalledOff(t *testing.T) {
+func TestCallOverHTTPIsCancelled(t *testing.T) {
 	for _, version := range []string{"2025-11-25", "2026-07-28"} {
 		server, began, ended := demoServer(), make(chan bool), make(chan error, 1)
 		mcp.AddTool(server, &mcp.Tool{Name: "waits"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
@@ -161,7 +161,7 @@ func TestACallOverHTTPCanBeCalledOff(t *testing.T) {
 	}
 }
 
-func TestACallWithALargeIDCanBeCalledOff(t *testing.T) {
+func TestCallWithLargeIDIsCancelled(t *testing.T) {
 	began, ended := make(chan bool), make(chan bool)
 	server := demoServer()
 	mcp.AddTool(server, &mcp.Tool{Name: "waits"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
@@ -185,8 +185,8 @@ func TestACallWithALargeIDCanBeCalledOff(t *testing.T) {
 	}
 }
 
-// TestWhatIsReplayedIsNotSettledAgain reads a stream of events twice, like a client that has lost its connection.
-func TestWhatIsReplayedIsNotSettledAgain(t *testing.T) {
+// TestReplayedEventIsRecordedOnce reads a stream of events twice, like a client that has lost its connection.
+func TestReplayedEventIsRecordedOnce(t *testing.T) {
 	r := newRig(t, streamable(mcp.StreamableHTTPOptions{EventStore: mcp.NewMemoryEventStore(nil)}), nil)
 	r.initialize(t)
 	for _, call := range [][3]string{
@@ -214,8 +214,8 @@ func TestWhatIsReplayedIsNotSettledAgain(t *testing.T) {
 	}
 }
 
-// TestAnErrorReachesAClientThatHadToComeBack calls a tool that closes the stream of its call before it fails.
-func TestAnErrorReachesAClientThatHadToComeBack(t *testing.T) {
+// TestErrorReachesReconnectedClient calls a tool that closes the stream of its call before it fails.
+func TestErrorReachesReconnectedClient(t *testing.T) {
 	server, count := demoServer(), new(tally)
 	for name, failure := range map[string]error{"tool": errors.New("disk on fire"), "rpc": &jsonrpc.Error{Code: 2100, Message: "Navigation failed"}} {
 		mcp.AddTool(server, &mcp.Tool{Name: "drops " + name}, func(_ context.Context, req *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
@@ -275,7 +275,7 @@ func TestMixedCallsReconcile(t *testing.T) {
 	}
 }
 
-func TestTheLegacyHandlerWorksThroughIt(t *testing.T) {
+func TestLegacyHandlerWorksThroughTheLayer(t *testing.T) {
 	r := newRig(t, func(_ *Boundary, s *mcp.Server) http.Handler {
 		return mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return s }, nil)
 	}, nil)

@@ -64,7 +64,7 @@ func TestCleanEventsPassByteForByte(t *testing.T) {
 	}
 }
 
-func TestAnErrorInAnEventIsSettledHoweverItIsWritten(t *testing.T) {
+func TestErrorInEventIsRecordedOnce(t *testing.T) {
 	const before = ": c\n\nevent: message\nid: s_1\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n"
 	const failed = "event: message\nid: s_2\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":0,\"message\":\"method \\\"x\\\" is invalid during session initialization\"}}\n\n"
 	const after = "event: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n\n"
@@ -173,7 +173,7 @@ func TestReplaysForgetTheOldest(t *testing.T) {
 	}
 }
 
-func TestServingEndsInGoodOrder(t *testing.T) {
+func TestServeEndsCleanly(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

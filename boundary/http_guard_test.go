@@ -16,8 +16,8 @@ import (
 	"github.com/candor-mcp/candor/dialect"
 )
 
-// TestTheDoorIsGuarded checks Host, Origin, method, media type and size.
-func TestTheDoorIsGuarded(t *testing.T) {
+// TestRequestsAreChecked checks Host, Origin, method, media type and size.
+func TestRequestsAreChecked(t *testing.T) {
 	ping := request("7", "ping", "")
 	long := request("7", "tools/call", `{"name":"echo","arguments":{"text":"`+strings.Repeat("x", 5000)+`"}}`)
 	for _, row := range []struct {
@@ -79,7 +79,7 @@ func TestTheDoorIsGuarded(t *testing.T) {
 	}
 }
 
-func TestAServerAnswersToTheNamesItWasGiven(t *testing.T) {
+func TestConfiguredHostsAreAccepted(t *testing.T) {
 	server := httptest.NewServer(Handler(demoServer(), Options{Hosts: []string{"api.example.com"}, Logger: quiet}))
 	defer server.Close()
 	r := &rig{Server: server, tally: new(tally)}
@@ -92,7 +92,7 @@ func TestAServerAnswersToTheNamesItWasGiven(t *testing.T) {
 	}
 }
 
-func TestABodyWithoutLengthIsBoundedToo(t *testing.T) {
+func TestBodyWithoutLengthIsLimited(t *testing.T) {
 	r := newRig(t, streamable(mcp.StreamableHTTPOptions{Stateless: true}), func(o *Options) { o.MaxMessage = 4096 })
 	body := struct{ *strings.Reader }{strings.NewReader(request(`"big"`, "ping", `{"x":"`+strings.Repeat("y", 1<<20)+`"}`))}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.URL, body)
@@ -111,10 +111,10 @@ func TestABodyWithoutLengthIsBoundedToo(t *testing.T) {
 	}
 }
 
-func TestABodyThatNeverEndsIsNotWaitedFor(t *testing.T) {
+func TestEndlessBodyTimesOut(t *testing.T) {
 	r := &rig{tally: new(tally)}
 	layer := New(Options{Ledger: r.tally, Meter: r.tally, Logger: quiet}).layer(http.NotFoundHandler())
-	layer.patience = 20 * time.Millisecond
+	layer.bodyTimeout = 20 * time.Millisecond
 	r.Server = httptest.NewServer(layer)
 	defer r.Close()
 	body, hold := io.Pipe()
@@ -135,7 +135,7 @@ func TestABodyThatNeverEndsIsNotWaitedFor(t *testing.T) {
 	}
 }
 
-func TestInTheProblemDialectRefusalsThatAnswerNoMessageAreDocuments(t *testing.T) {
+func TestProblemDialectSendsDocumentsForRefusedRequests(t *testing.T) {
 	r := newRig(t, bothEras, func(o *Options) { o.Dialect = dialect.Must("problem") })
 	for _, row := range []struct {
 		res    httpReply
@@ -177,7 +177,7 @@ func TestARefusalThatCannotBeRecordedSaysOnlyThat(t *testing.T) {
 	}
 }
 
-func TestWhatGuardsTheDoorPassesByteForByte(t *testing.T) {
+func TestAuthorizationResponsesPassUnchanged(t *testing.T) {
 	for _, status := range []int{401, 403, 405} {
 		inner := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="https://x"`)
@@ -194,7 +194,7 @@ func TestWhatGuardsTheDoorPassesByteForByte(t *testing.T) {
 	}
 }
 
-func TestTheWordsOfAHandlerInsideAreKept(t *testing.T) {
+func TestTextOfInnerHandlerIsKept(t *testing.T) {
 	for _, row := range []struct {
 		status  int
 		kind    string
@@ -233,7 +233,7 @@ func TestTheWordsOfAHandlerInsideAreKept(t *testing.T) {
 	}
 }
 
-func TestAPanicInsideIsAnAnswer(t *testing.T) {
+func TestPanicIsAnswered(t *testing.T) {
 	inner := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/abort":

@@ -161,7 +161,7 @@ func TestAnUnreadableBodyIsAnsweredAsJSONRPC(t *testing.T) {
 	}
 }
 
-func TestWhatOnlyOneEraCanSay(t *testing.T) {
+func TestRowsOfOneEra(t *testing.T) {
 	old, both := newRig(t, streamable(mcp.StreamableHTTPOptions{}), nil), newRig(t, bothEras, nil)
 	old.initialize(t)
 	both.newEra = true

@@ -75,7 +75,7 @@ func (a *answer) writeEvent(raw []byte) error {
 	// A stream opened by GET may carry answers to other requests, whose ids were hidden.
 	touched := a.hidden || a.asked == nil && bytes.Contains(raw, a.l.b.idMark())
 	if touched || !isClean(raw) {
-		raw = a.mendEvent(raw)
+		raw = a.rewriteEvent(raw)
 	} else {
 		a.suspectEvent(raw)
 	}
@@ -107,9 +107,9 @@ func (a *answer) suspect(message []byte) {
 	}
 }
 
-// mendEvent records an error in an event and returns the event to send. An event with an id may be sent again to a client that has
+// rewriteEvent records an error in an event and returns the event to send. An event with an id may be sent again to a client that has
 // missed it: its error is recorded once, and the event is the same each time.
-func (a *answer) mendEvent(raw []byte) []byte {
+func (a *answer) rewriteEvent(raw []byte) []byte {
 	event, err := framing.NewEventReader(bytes.NewReader(raw), wire.Limits{}).Next()
 	if err != nil || len(event.Data) == 0 || event.Unended {
 		return raw
@@ -121,9 +121,9 @@ func (a *answer) mendEvent(raw []byte) []byte {
 			return again
 		}
 	}
-	mended, failed := a.mend(event.Data)
-	if !bytes.Equal(mended, event.Data) {
-		if out, err := event.AppendWithData(nil, mended); err == nil {
+	rewritten, failed := a.rewrite(event.Data)
+	if !bytes.Equal(rewritten, event.Data) {
+		if out, err := event.AppendWithData(nil, rewritten); err == nil {
 			raw = append(out, raw[len(event.Raw):]...) // the event reader does not consume the LF of a final CRLF
 		}
 	}

@@ -54,8 +54,8 @@ const (
 )
 
 const (
-	writePiece    = 256 << 10
-	writePatience = 30 * time.Second
+	writePiece   = 256 << 10
+	writeTimeout = 30 * time.Second
 )
 
 // maxHeld is the maximum size of an answer that is held. Longer answers are sent unchanged.
@@ -134,7 +134,7 @@ func (a *answer) Write(p []byte) (int, error) {
 	return a.write(p)
 }
 
-// write sends bytes to the client. A large answer is sent in pieces, each with a write deadline of writePatience, so that the
+// write sends bytes to the client. A large answer is sent in pieces, each with a write deadline of writeTimeout, so that the
 // connection of a client that does not read is closed.
 func (a *answer) write(p []byte) (int, error) {
 	if len(p) <= writePiece {
@@ -148,7 +148,7 @@ func (a *answer) write(p []byte) (int, error) {
 	defer func() { _ = rc.SetWriteDeadline(time.Time{}) }()
 	sent := 0
 	for sent < len(p) {
-		_ = rc.SetWriteDeadline(time.Now().Add(writePatience))
+		_ = rc.SetWriteDeadline(time.Now().Add(writeTimeout))
 		n, err := a.ResponseWriter.Write(p[sent:min(len(p), sent+writePiece)])
 		sent += n
 		if err != nil {
@@ -203,7 +203,7 @@ func (a *answer) finish() {
 		_, _ = a.write(a.held)
 	case a.mode != answerHeld:
 	case a.kind == "application/json":
-		body, _ := a.mend(a.held)
+		body, _ := a.rewrite(a.held)
 		a.send(a.status, a.kind, body)
 	default:
 		a.reject(string(a.held))
@@ -238,9 +238,9 @@ func isClean(message []byte) bool {
 	return false
 }
 
-// mend records a message that is about to be sent, if it is an error that was not recorded yet, and restores the ids. It reports
+// rewrite records a message that is about to be sent, if it is an error that was not recorded yet, and restores the ids. It reports
 // whether the message was an error.
-func (a *answer) mend(message []byte) ([]byte, bool) {
+func (a *answer) rewrite(message []byte) ([]byte, bool) {
 	m := wire.Parse(message, wire.Limits{AllowLoneSurrogates: true})
 	failed := m.Kind() == wire.KindError // other bytes are passed on
 	if failed {
@@ -288,9 +288,9 @@ func (a *answer) refuse(status int, e *candor.Error, v contract.Verdict, id wire
 	a.send(status, "application/json", out.append(nil, id))
 }
 
-// turnAway answers a request whose message was not read. The request may not be JSON-RPC, so a server with the problem dialect
+// refuseUnread answers a request whose message was not read. The request may not be JSON-RPC, so a server with the problem dialect
 // answers with a problem document.
-func (a *answer) turnAway(no *httpguard.Refusal, id wire.ID) {
+func (a *answer) refuseUnread(no *httpguard.Refusal, id wire.ID) {
 	b := a.l.b
 	no.SetHeaders(a.Header())
 	if b.o.Dialect.Name() != "problem" {
@@ -332,7 +332,7 @@ func (a *answer) reject(text string) {
 	text = strings.TrimSpace(text)
 	x := a.exchange()
 	e := rejected(a.status, text, &x)
-	if after, ok := retryAfter(a.Header()); ok {
+	if after, ok := httpguard.RetryAfter(a.Header(), time.Now()); ok {
 		e = e.With(candor.WithRetry(candor.RetryIn(after)))
 	}
 	shown := rpcError{code: int64(e.Code().RPCNumber()), message: e.Message()}
@@ -384,23 +384,6 @@ var rejections = []struct {
 	{http.StatusBadRequest, "can't send Last-Event-ID", candor.CodeInvalidRequest},
 }
 
-// statuses maps the statuses of other handlers to codes.
-var statuses = map[int]candor.Code{
-	http.StatusBadRequest:            candor.CodeInvalidRequest,
-	http.StatusPaymentRequired:       candor.CodePaymentRequired,
-	http.StatusNotFound:              candor.CodeNotFound,
-	http.StatusNotAcceptable:         candor.CodeMediaTypeUnsupported,
-	http.StatusRequestTimeout:        candor.CodeTimeout,
-	http.StatusConflict:              candor.CodeConflict,
-	http.StatusPreconditionFailed:    candor.CodePreconditionFailed,
-	http.StatusRequestEntityTooLarge: candor.CodeMessageTooLarge,
-	http.StatusUnsupportedMediaType:  candor.CodeMediaTypeUnsupported,
-	http.StatusTooManyRequests:       candor.CodeRateLimited,
-	http.StatusNotImplemented:        candor.CodeUnsupported,
-	http.StatusServiceUnavailable:    candor.CodeUnavailable,
-	http.StatusGatewayTimeout:        candor.CodeTimeout,
-}
-
 // rejection returns the code for a plain-text rejection, and whether the text is the SDK's.
 func rejection(status int, text string) (candor.Code, bool) {
 	for _, r := range rejections {
@@ -408,7 +391,7 @@ func rejection(status int, text string) (candor.Code, bool) {
 			return r.is, true
 		}
 	}
-	if code, ok := statuses[status]; ok {
+	if code, ok := httpguard.StatusCodes[status]; ok {
 		return code, false
 	}
 	if status < 500 {
@@ -430,13 +413,4 @@ func versions(text, requested string) []byte {
 	}
 	data = wire.AppendString(append(data, `],"requested":`...), contract.Bound(requested, 64))
 	return append(data, '}')
-}
-
-// retryAfter parses the Retry-After header in its form of seconds.
-func retryAfter(h http.Header) (time.Duration, bool) {
-	seconds, err := strconv.Atoi(h.Get("Retry-After"))
-	if err != nil || seconds <= 0 || seconds > 24*3600 {
-		return 0, false
-	}
-	return time.Duration(seconds) * time.Second, true
 }

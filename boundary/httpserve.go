@@ -40,12 +40,12 @@ func ListenAndServe(ctx context.Context, addr string, server *mcp.Server, o Opti
 }
 
 const (
-	headerPatience = 10 * time.Second
-	bodyPatience   = 30 * time.Second
-	idlePatience   = 2 * time.Minute
-	drainPatience  = 5 * time.Second
-	maxHeaderBytes = 64 << 10
-	sessionRest    = 24 * time.Hour // an unused session is closed after this time
+	headerTimeout      = 10 * time.Second
+	defaultBodyTimeout = 30 * time.Second
+	idleTimeout        = 2 * time.Minute
+	drainTimeout       = 5 * time.Second
+	maxHeaderBytes     = 64 << 10
+	sessionTimeout     = 24 * time.Hour // an unused session is closed after this time
 )
 
 // ServeListener is [ListenAndServe] on an open listener, which it closes.
@@ -55,11 +55,11 @@ func ServeListener(ctx context.Context, listener net.Listener, server *mcp.Serve
 	defer callOff()
 	b.running.stopping = stopping
 	layer := b.layer(b.eras(server))
-	layer.patience = bodyPatience
+	layer.bodyTimeout = defaultBodyTimeout
 	srv := &http.Server{
 		Handler:           untilDone(ctx, layer),
-		ReadHeaderTimeout: headerPatience,
-		IdleTimeout:       idlePatience,
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 	}
 	ended := make(chan error, 1)
@@ -69,17 +69,17 @@ func ServeListener(ctx context.Context, listener net.Listener, server *mcp.Serve
 		return err
 	case <-ctx.Done():
 	}
-	if drain(ctx, srv, drainPatience) == nil {
+	if drain(ctx, srv, drainTimeout) == nil {
 		return nil
 	}
 	callOff()
-	err := drain(ctx, srv, leaveTime)
+	err := drain(ctx, srv, abandonTimeout)
 	if err != nil {
 		layer.abandon()
 		err = errors.Join(fmt.Errorf("waiting for open calls: %w", err), srv.Close())
 	}
-	if !b.running.awaitHandlers(leaveTime) {
-		err = errors.Join(err, errLeftBehind)
+	if !b.running.awaitHandlers(abandonTimeout) {
+		err = errors.Join(err, errHandlerRunning)
 	}
 	return err
 }
@@ -111,7 +111,7 @@ func (b *Boundary) eras(server *mcp.Server) http.Handler {
 		DisableLocalhostProtection:   true, // checked by the boundary
 		MaxRequestBodyBytes:          -1,   // limited by the boundary
 		PropagateRequestCancellation: true,
-		SessionTimeout:               sessionRest,
+		SessionTimeout:               sessionTimeout,
 	}
 	sessions := mcp.NewStreamableHTTPHandler(get, &o)
 	o.Stateless = true
@@ -144,7 +144,7 @@ func (a *answer) done() bool {
 	httpCalls.remove(&a.mark[0])
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.leaveRecorded()
+	a.keepRecorded()
 	return a.mode == answerGiven
 }
 
@@ -165,10 +165,10 @@ func (a *answer) abandon() {
 }
 
 // give answers a call instead of its handler, unless the handler has answered, and closes the connection. Writing takes at most
-// leaveTime.
+// abandonTimeout.
 func (a *answer) give(message func() []byte) {
 	rc := http.NewResponseController(a.ResponseWriter)
-	_ = rc.SetWriteDeadline(time.Now().Add(leaveTime)) // also ends a write that holds the lock
+	_ = rc.SetWriteDeadline(time.Now().Add(abandonTimeout)) // also ends a write that holds the lock
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.mode != answerOpen && a.mode != answerEvents || a.answered {

@@ -12,7 +12,7 @@ import (
 	"github.com/candor-mcp/candor/boundary"
 )
 
-func TestWithoutTheTokenNothingIsRead(t *testing.T) {
+func TestMissingTokenIsRefused(t *testing.T) {
 	t.Parallel()
 	server := mcp.NewServer(&mcp.Implementation{Name: "guarded"}, nil)
 	h := httptest.NewServer(boundary.Handler(server, boundary.Options{Token: "correct horse"}))

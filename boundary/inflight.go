@@ -58,10 +58,10 @@ func (o *openCall) exchange() exchange {
 
 // inflight is the table of the open calls of one stream.
 type inflight struct {
-	mu    sync.Mutex
-	calls map[string]*openCall // by keyOf the client's id
-	owed  int                  // how many of them are not cancelled
-	shut  bool                 // new calls are refused
+	mu         sync.Mutex
+	calls      map[string]*openCall // by keyOf the client's id
+	unanswered int                  // how many of them are not cancelled
+	shut       bool                 // new calls are refused
 	// fewer receives a value when a call was removed or cancelled.
 	fewer chan struct{}
 }
@@ -85,7 +85,7 @@ func (t *inflight) open(o *openCall) *candor.Error {
 		return candor.New(candor.CodeTooManyCalls, "", server, candor.WithDetails(map[string]any{"limit": maxInFlight}))
 	}
 	t.calls[key] = o
-	t.owed++
+	t.unanswered++
 	return nil
 }
 
@@ -108,12 +108,17 @@ func (t *inflight) drop(o *openCall) bool {
 	if o.started.Load() || t.calls[key] != o {
 		return false
 	}
+	t.remove(key, o)
+	return true
+}
+
+// remove removes a call. The caller holds the lock.
+func (t *inflight) remove(key string, o *openCall) {
 	delete(t.calls, key)
 	if !o.cancelled {
-		t.owed--
+		t.unanswered--
 	}
-	t.tell()
-	return true
+	t.notify()
 }
 
 // close removes the call that the SDK is about to answer, and returns it and whether it was cancelled.
@@ -125,11 +130,7 @@ func (t *inflight) close(id jsonrpc.ID) (o *openCall, cancelled bool) {
 	if o == nil {
 		return nil, false
 	}
-	delete(t.calls, key)
-	if !o.cancelled {
-		t.owed--
-	}
-	t.tell()
+	t.remove(key, o)
 	return o, o.cancelled
 }
 
@@ -142,12 +143,12 @@ func (t *inflight) cancel(id wire.ID) *openCall {
 		return nil
 	}
 	o.cancelled = true
-	t.owed--
-	t.tell()
+	t.unanswered--
+	t.notify()
 	return o
 }
 
-func (t *inflight) tell() {
+func (t *inflight) notify() {
 	select {
 	case t.fewer <- struct{}{}:
 	default:
@@ -155,10 +156,10 @@ func (t *inflight) tell() {
 }
 
 // left returns the number of calls that must be answered, and the number of open calls.
-func (t *inflight) left() (owed, open int) {
+func (t *inflight) left() (unanswered, open int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.owed, len(t.calls)
+	return t.unanswered, len(t.calls)
 }
 
 // shutDown refuses new calls from now on and returns the open calls that must be answered.
@@ -192,7 +193,7 @@ func (t *inflight) takeAll() []*openCall {
 	for key, o := range t.calls {
 		if !o.cancelled && o.started.Load() && !o.endless() {
 			delete(t.calls, key)
-			t.owed--
+			t.unanswered--
 			open = append(open, o)
 		}
 	}

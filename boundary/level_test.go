@@ -7,7 +7,7 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-func TestALevelThatThereIsNoneOfIsRefused(t *testing.T) {
+func TestUnknownLogLevelIsRefused(t *testing.T) {
 	s := begin(t, rowServer(), eras[0], Options{})
 	for level, fine := range map[string]bool{"warning": true, "emergency": true, "zz-bogus": false, "": false, "WARNING": false} {
 		s.send(`{"jsonrpc":"2.0","id":7,"method":"logging/setLevel","params":{"level":"` + level + `"}}`)

@@ -95,8 +95,8 @@ func stateless(t *testing.T, server *mcp.Server) func(tool string) string {
 	}
 }
 
-// TestAHandlerThatEndsItsGoroutineIsToldOf calls runtime.Goexit, as t.FailNow does.
-func TestAHandlerThatEndsItsGoroutineIsToldOf(t *testing.T) {
+// TestHandlerThatEndsItsGoroutineIsReported calls runtime.Goexit, as t.FailNow does.
+func TestHandlerThatEndsItsGoroutineIsReported(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "exits", Version: "1"}, nil)
 	mcp.AddTool(server, &mcp.Tool{Name: "exit"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
 		runtime.Goexit()
@@ -132,9 +132,9 @@ func TestAnEnvelopeInASuccessIsAFailure(t *testing.T) {
 	}
 }
 
-// TestAnAuthorsNumberStaysWhateverItsWords checks that a JSON-RPC error of an author keeps its number, even if its text resembles an
+// TestNumberOfAuthorIsKept checks that a JSON-RPC error of an author keeps its number, even if its text resembles an
 // error of a client.
-func TestAnAuthorsNumberStaysWhateverItsWords(t *testing.T) {
+func TestNumberOfAuthorIsKept(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "words", Version: "1"}, nil)
 	server.AddTool(&mcp.Tool{Name: "words", InputSchema: json.RawMessage(`{"type":"object"}`)},
 		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {

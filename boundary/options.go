@@ -97,7 +97,7 @@ func (o *Options) fill() {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	o.Logger = calmLogger(o.Logger)
+	o.Logger = recoveringLogger(o.Logger)
 	if o.now == nil {
 		o.now = time.Now
 	}

@@ -60,8 +60,8 @@ func TestAnEnvelopeInAToolsResultIsTheTools(t *testing.T) {
 	}
 }
 
-// TestTheTextOfAnErrorDoesNotSayWhoFailed calls tools whose error texts name codes, tools and sessions.
-func TestTheTextOfAnErrorDoesNotSayWhoFailed(t *testing.T) {
+// TestTextOfErrorDoesNotDecideTheOrigin calls tools whose error texts name codes, tools and sessions.
+func TestTextOfErrorDoesNotDecideTheOrigin(t *testing.T) {
 	for _, text := range []string{
 		"AUDIT_LOG_FAILED: x", `upstream said {"code":"TOO_MANY_CALLS","message":"m"}`, "Tool other not found",
 		`{"error_code":"AUDIT_LOG_FAILED","message":"m","tool":"other","session_id":"s-1","role":"ADMIN","invariant":"i","timestamp":"2026-11-15T12:00:00Z","workspace_root":"/w"}`,
@@ -91,8 +91,8 @@ func TestAMethodNotFoundOfAToolIsAResult(t *testing.T) {
 	}
 }
 
-// TestWhatAToolCannotDecodeIsNotTheCallersFault calls a tool that fails to decode the answer of another service.
-func TestWhatAToolCannotDecodeIsNotTheCallersFault(t *testing.T) {
+// TestDecodingErrorOfToolIsInternal calls a tool that fails to decode the answer of another service.
+func TestDecodingErrorOfToolIsInternal(t *testing.T) {
 	var n int
 	for _, bad := range []string{`"text"`, `{`, `<html>`} {
 		err := fmt.Errorf("decoding the weather service's answer: %w", json.Unmarshal([]byte(bad), &n))

@@ -60,8 +60,8 @@ func (a *answer) takeRecorded(key string) bool {
 		(lateFailures.take(key) || slices.ContainsFunc(httpCalls.values(), func(a *answer) bool { return a.recorded.take(key) }))
 }
 
-// leaveRecorded remembers a failure whose answer was not written to its request before the request ended.
-func (a *answer) leaveRecorded() {
+// keepRecorded remembers a failure whose answer was not written to its request before the request ended.
+func (a *answer) keepRecorded() {
 	if key := a.recorded.key.Load(); key != nil {
 		lateFailures.add(*key)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// TestAServerSaysItsFailuresInItsOwnWords passes refusals of the boundary and errors of a tool through Refine.
-func TestAServerSaysItsFailuresInItsOwnWords(t *testing.T) {
+// TestRefineSetsCodeAndSession passes refusals of the boundary and errors of a tool through Refine.
+func TestRefineSetsCodeAndSession(t *testing.T) {
 	for _, e := range eras {
 		var asked int
 		s := begin(t, rowServer(), e, Options{Refine: func(_ context.Context, e *candor.Error) *candor.Error {

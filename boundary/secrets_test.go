@@ -227,8 +227,8 @@ func overPipes(t *testing.T, server *mcp.Server, o boundary.Options, lines []str
 	return answers
 }
 
-// TestR12NoPlantedSecretGetsOut searches all outputs for every planted secret.
-func TestR12NoPlantedSecretGetsOut(t *testing.T) {
+// TestR12NoPlantedSecretIsShown searches all outputs for every planted secret.
+func TestR12NoPlantedSecretIsShown(t *testing.T) {
 	all := plants(rand.New(rand.NewPCG(7, 8)))
 	dir := t.TempDir()
 	trail, err := ledger.Open(dir, ledger.Options{})
@@ -281,8 +281,8 @@ func TestR12NoPlantedSecretGetsOut(t *testing.T) {
 	}
 }
 
-// TestR12NoDialectLetsASecretOut enables all optional output, in every dialect.
-func TestR12NoDialectLetsASecretOut(t *testing.T) {
+// TestR12NoDialectShowsASecret enables all optional output, in every dialect.
+func TestR12NoDialectShowsASecret(t *testing.T) {
 	all := plants(rand.New(rand.NewPCG(13, 14)))
 	quiet := slog.New(slog.DiscardHandler)
 	for k, name := range dialect.Names() {

@@ -32,7 +32,7 @@ func TestShutdownAnswersStuckCall(t *testing.T) {
 			if !strings.Contains(got, `"isError":true`) || string(m.ID()) != "7" {
 				t.Errorf("%s: %s", e.name, got)
 			}
-			if err := <-s.ended; !errors.Is(err, errLeftBehind) {
+			if err := <-s.ended; !errors.Is(err, errHandlerRunning) {
 				t.Errorf("%s: ended with %v", e.name, err)
 			}
 			if total, suppressed, _ := s.meter.counts(); total != 1 || suppressed != 0 {
@@ -90,7 +90,7 @@ func checkStuckOverHTTP(t *testing.T, newEra bool) {
 		t.Errorf("status %d, %s", res.status, res.body)
 	}
 	checkStuck(t, "HTTP", res.failure(t))
-	if err := <-ended; !errors.Is(err, errLeftBehind) {
+	if err := <-ended; !errors.Is(err, errHandlerRunning) {
 		t.Errorf("ended with %v", err)
 	}
 	if entries, counts, _ := r.totals(); entries != counts || entries != 1 {

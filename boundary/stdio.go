@@ -276,7 +276,7 @@ func Serve(ctx context.Context, server *mcp.Server, o Options) error {
 	return b.serve(ctx, server, in, out)
 }
 
-var errLeftBehind = errors.New("handler still running after the end of the session; abandoned")
+var errHandlerRunning = errors.New("handler still running after the end of the session; abandoned")
 
 func (b *Boundary) serve(ctx context.Context, server *mcp.Server, r io.ReadCloser, w io.WriteCloser) error {
 	over := make(chan struct{})
@@ -292,10 +292,10 @@ func (b *Boundary) serve(ctx context.Context, server *mcp.Server, r io.ReadClose
 	select {
 	case err := <-ran:
 		return err
-	case <-time.After(leaveTime):
-		return errLeftBehind
+	case <-time.After(abandonTimeout):
+		return errHandlerRunning
 	}
 }
 
-// leaveTime is how long handlers may keep running after the session has ended.
-const leaveTime = time.Second
+// abandonTimeout is how long handlers may keep running after the session has ended.
+const abandonTimeout = time.Second

@@ -124,7 +124,7 @@ func TestOneProcessLivesThroughTheWholeMatrix(t *testing.T) {
 	}
 }
 
-func TestWhatAHandlerPrintsIsKeptOutOfTheProtocol(t *testing.T) {
+func TestPrintedTextDoesNotReachTheProtocol(t *testing.T) {
 	c := startChild(t)
 	c.send(eras[0].preamble...)
 	c.read(1)

@@ -23,7 +23,7 @@ import (
 // The tests in this file check the requirements of the four systems that this toolkit must support, as far as they concern the wire
 // format of a stream.
 
-func TestH4WhatIsNoMessageIsAnsweredAsJSONRPCSays(t *testing.T) {
+func TestH4MalformedMessagesAreAnsweredAsJSONRPCRequires(t *testing.T) {
 	s := begin(t, rowServer(), eras[0], Options{})
 	for _, c := range []struct{ send, want string }{
 		{`null`, `{"jsonrpc":"2.0","error":{"code":-32600,`},

@@ -152,7 +152,7 @@ func envelope(t testing.TB, m *wire.Message) (*candor.Error, int) {
 	return e, int(number)
 }
 
-func TestEveryRowOfTheMatrixIsToldRecordedAndCountedOnce(t *testing.T) {
+func TestEveryRowOfTheMatrixIsSentRecordedAndCountedOnce(t *testing.T) {
 	for _, e := range eras {
 		for _, r := range matrix {
 			if r.only == "" || r.only == e.name {

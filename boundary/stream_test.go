@@ -49,7 +49,7 @@ func begin(t testing.TB, server *mcp.Server, e era, o Options) *session {
 	return s
 }
 
-func TestASecondCallWithTheSameIDIsRefusedAndTheFirstAnswered(t *testing.T) {
+func TestDuplicateIDIsRefused(t *testing.T) {
 	for _, e := range eras {
 		server, begun, open := gateServer()
 		s := begin(t, server, e, Options{})
@@ -70,7 +70,7 @@ func TestASecondCallWithTheSameIDIsRefusedAndTheFirstAnswered(t *testing.T) {
 	}
 }
 
-func TestACancelledCallIsNotAnsweredAndItsNeighbourIs(t *testing.T) {
+func TestOnlyTheCancelledCallIsNotAnswered(t *testing.T) {
 	for _, e := range eras {
 		for _, id := range []string{"1.5", "1.0", "7", `"7"`, "9007199254740993", `"\u0041"`} {
 			server, begun, open := gateServer()
@@ -97,7 +97,7 @@ func checkSilent(t *testing.T, s *session, code candor.Code) {
 	}
 }
 
-func TestASuccessThatWasCalledOffIsLost(t *testing.T) {
+func TestSuccessOfCancelledCallIsNotSent(t *testing.T) {
 	server, begun, open := gateServer()
 	s := begin(t, server, eras[0], Options{})
 	s.send(request("7", "tools/call", `{"name":"gate"}`))
@@ -129,7 +129,7 @@ func TestTheEndOfTheInputWaitsForOpenCalls(t *testing.T) {
 	}
 }
 
-func TestAHandlerThatAsksAClientThatIsGoneIsAnswered(t *testing.T) {
+func TestRequestToADisconnectedClientFails(t *testing.T) {
 	s := begin(t, rowServer(), eras[0], Options{})
 	s.send(request7era("asks", "7"))
 	if ask := s.next(); !strings.Contains(ask, "roots/list") {
@@ -160,7 +160,7 @@ func TestTheClientsAnswersReachTheHandler(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsToldToStopAnswersOpenCalls(t *testing.T) {
+func TestShutdownAnswersOpenCalls(t *testing.T) {
 	for _, e := range eras {
 		s := begin(t, rowServer(), e, Options{})
 		s.send(e.say(request7("waits", "1.5")))
@@ -177,14 +177,14 @@ func TestAServerThatIsToldToStopAnswersOpenCalls(t *testing.T) {
 	}
 }
 
-func TestAHandlerThatIgnoresTheEndIsLeftBehind(t *testing.T) {
+func TestHandlerThatIgnoresShutdownIsAbandoned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, begun, open := gateServer()
 		s := begin(t, server, eras[0], Options{})
 		s.send(request7era("gate", "7"))
 		<-begun
 		s.stop()
-		if err := <-s.ended; !errors.Is(err, errLeftBehind) {
+		if err := <-s.ended; !errors.Is(err, errHandlerRunning) {
 			t.Errorf("ended with %v", err)
 		}
 		close(open)
@@ -192,7 +192,7 @@ func TestAHandlerThatIgnoresTheEndIsLeftBehind(t *testing.T) {
 	})
 }
 
-func TestAClientThatHasGoneEndsTheSessionCleanly(t *testing.T) {
+func TestDisconnectedClientEndsTheSession(t *testing.T) {
 	for name, line := range map[string]string{"an answer": request7era("fine", "7"), "a refusal": "hello world"} {
 		fromClient, in := io.Pipe()
 		fromServer, out := io.Pipe()

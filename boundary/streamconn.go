@@ -152,23 +152,23 @@ func (c *streamConn) drain(all bool, cause error) {
 	c.end(cause)
 }
 
-// await waits until all calls are answered, but at most limit. When only cancelled calls remain, it waits at most leaveTime for them,
+// await waits until all calls are answered, but at most limit. When only cancelled calls remain, it waits at most abandonTimeout for them,
 // so that they are recorded too.
 func (c *streamConn) await(limit time.Duration) {
-	patience := time.NewTimer(limit)
-	defer patience.Stop()
-	for hurried := false; ; {
-		owed, open := c.calls.left()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	for shortened := false; ; {
+		unanswered, open := c.calls.left()
 		if open == 0 {
 			return
 		}
-		if owed == 0 && !hurried {
-			hurried = true
-			patience.Reset(leaveTime)
+		if unanswered == 0 && !shortened {
+			shortened = true
+			timer.Reset(abandonTimeout)
 		}
 		select {
 		case <-c.calls.fewer:
-		case <-patience.C:
+		case <-timer.C:
 			return
 		case <-c.over:
 			return
@@ -290,9 +290,9 @@ func (c *streamConn) sendAnswer(o *openCall, parts ...[]byte) error {
 func (c *streamConn) withhold(ctx context.Context, o *openCall, r *jsonrpc.Response) {
 	done := o.recorded.any() && (r.Error == nil || o.recorded.is(rpcErrorOf(r.Error).key()))
 	switch {
-	case done && c.b.o.Meter != nil:
-		calmMeter{c.b}.CountSuppressed()
-	case done, o.endless():
+	case done:
+		recoveringMeter{c.b}.CountSuppressed()
+	case o.endless():
 	default:
 		e := candor.New(candor.CodeCancelled, "", candor.WithOrigin(candor.PartyClient, false))
 		c.b.suppress(ctx, e, contract.VerdictLost, o.exchange())

@@ -53,8 +53,8 @@ var stumbles = map[string]func(*mcp.CallToolRequest) (*mcp.CallToolResult, error
 	},
 }
 
-// TestWhatPanicsWhenLookedAtIsAFailureLikeAnyOther uses a real ledger, because it uses the values too.
-func TestWhatPanicsWhenLookedAtIsAFailureLikeAnyOther(t *testing.T) {
+// TestPanickingMethodsOfValuesAreFailures uses a real ledger, because it uses the values too.
+func TestPanickingMethodsOfValuesAreFailures(t *testing.T) {
 	for name, handle := range stumbles {
 		t.Run(name, func(t *testing.T) {
 			trail, err := ledger.Open(t.TempDir(), ledger.Options{})
@@ -115,7 +115,7 @@ func (panickyLedger) RecordFailure(context.Context, candor.Failure) error {
 	panic("no disk")
 }
 
-func TestALedgerThatPanicsHasRefused(t *testing.T) {
+func TestPanicOfLedgerIsARefusal(t *testing.T) {
 	counts := &fakeMeter{}
 	session := stumbling(t, Options{Ledger: panickyLedger{}, Meter: counts, Logger: quiet},
 		func(*mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, errors.New("it is on fire") })

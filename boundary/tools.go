@@ -27,7 +27,7 @@ type tool struct {
 var schemas schema.Cache
 
 // toolbox is a cache of the server's list of tools. The SDK cannot look up one tool, and reports changes only to sessions. Therefore
-// the list is requested when it lacks a name, after the server announced a change, when it is older than listRest, and before
+// the list is requested when it lacks a name, after the server announced a change, when it is older than maxListAge, and before
 // arguments are refused.
 type toolbox struct {
 	listed  func(names []string)                // called with the names after each listing; may be nil
@@ -43,9 +43,9 @@ type toolList struct {
 }
 
 const (
-	listRest  = time.Second            // an older list is requested again
-	listPause = 100 * time.Millisecond // a younger list is not requested again, so that not every bad call costs a listing
-	maxPages  = 1000
+	maxListAge = time.Second            // an older list is requested again
+	minListAge = 100 * time.Millisecond // a younger list is not requested again, so that not every bad call costs a listing
+	maxPages   = 1000
 )
 
 // find returns the tool that is called, or nil.
@@ -55,7 +55,7 @@ func (t *toolbox) find(ctx context.Context, next mcp.MethodHandler, req *mcp.Cal
 		return t.again(ctx, next, req)
 	}
 	found, ok := list.tools[req.Params.Name]
-	if ok && time.Since(list.at) < listRest {
+	if ok && time.Since(list.at) < maxListAge {
 		return found
 	}
 	if ok && !t.mu.TryLock() { // another goroutine is requesting the list
@@ -67,12 +67,12 @@ func (t *toolbox) find(ctx context.Context, next mcp.MethodHandler, req *mcp.Cal
 	return t.again(ctx, next, req)
 }
 
-// again requests the server's tools, unless the list is younger than listPause, and returns the tool that is called, or nil.
+// again requests the server's tools, unless the list is younger than minListAge, and returns the tool that is called, or nil.
 func (t *toolbox) again(ctx context.Context, next mcp.MethodHandler, req *mcp.CallToolRequest) *tool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	list := t.known.Load()
-	if list == nil || time.Since(list.at) >= listPause {
+	if list == nil || time.Since(list.at) >= minListAge {
 		if fresh := t.ask(ctx, next, req, list); fresh != nil {
 			list = fresh
 			t.known.Store(list)

@@ -10,9 +10,9 @@ import (
 	"github.com/candor-mcp/candor"
 )
 
-// TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone checks the error for a failure that cannot be recorded. The tool has
+// TestUnrecordedFailureDoesNotClaimNoEffect checks the error for a failure that cannot be recorded. The tool has
 // run, so an error that denies any effect would make a model repeat the call.
-func TestAFailureThatCannotBeRecordedDoesNotClaimThatNothingWasDone(t *testing.T) {
+func TestUnrecordedFailureDoesNotClaimNoEffect(t *testing.T) {
 	for name, refusal := range map[string]error{
 		"any error":        errors.New("disk full"),
 		"the ledger's own": candor.New(candor.CodeLedgerFailed, ""),

@@ -26,7 +26,7 @@ var unwritable = map[string]struct {
 	"a block that is nothing": {result: &mcp.CallToolResult{Content: []mcp.Content{nil}}, want: candor.CodeResultNotEncodable},
 }
 
-func TestWhatNoClientCanReadIsNotSent(t *testing.T) {
+func TestUnreadableResultIsNotSent(t *testing.T) {
 	for name, row := range unwritable {
 		t.Run(name, func(t *testing.T) {
 			server := mcp.NewServer(&mcp.Implementation{Name: "s", Version: "1"}, nil)
@@ -53,7 +53,7 @@ func TestWhatNoClientCanReadIsNotSent(t *testing.T) {
 	}
 }
 
-func TestACompletionThatCannotBeWrittenIsAnswered(t *testing.T) {
+func TestUnencodableCompletionIsAnswered(t *testing.T) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "s", Version: "1"}, &mcp.ServerOptions{
 		CompletionHandler: func(context.Context, *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 			return &mcp.CompleteResult{Meta: mcp.Meta{"x": unpaged{}}}, nil

@@ -10,7 +10,7 @@ var failureChecks = []check{
 	{Rule: Rule{ID: "failure-is-error", Level: Protocol, Needs: needsFailing,
 		Title: "A tool that fails answers with a result whose isError is true.",
 		Why:   "A failure that looks like a success is believed by the model and counted as a success everywhere else.",
-		Want:  "A result with isError true; not a JSON-RPC error, not a success that speaks of an error.",
+		Want:  "A result with isError true; not a JSON-RPC error, not a success with the text of an error.",
 		Fix:   "Return the tool's error as a result with isError."},
 		run: failureIsError},
 	{Rule: Rule{ID: "failure-text", Level: Manners, Needs: needsFailing,
@@ -36,7 +36,7 @@ var failureChecks = []check{
 		run: structuredContent},
 	{Rule: Rule{ID: "result-type", Level: Protocol, Eras: []Era{Era2026},
 		Title: "Every result has a resultType.",
-		Why:   "The schema of 2026-07-28 demands it; a client cannot tell a complete result from one that wants input.",
+		Why:   "The schema of 2026-07-28 requires it; without it a complete result looks like one that asks for input.",
 		Want:  `"resultType":"complete" in tools/list and in results with isError.`,
 		Fix:   "Set it where results are written, errors included."},
 		run: opened(resultType)},
@@ -94,12 +94,7 @@ func resultType(v *visit, c *client) ruling {
 	if err == nil && listed.msg.Shape() == wire.KindResult && !listed.msg.Result().Path("resultType").Present() {
 		return bad("the result of tools/list has none")
 	}
-	r := v.eachFailure(toolError, func(f failure) string {
-		if !f.msg.Result().Path("resultType").Is("complete") {
-			return `the result has no resultType "complete"`
-		}
-		return ""
-	})
+	r := v.eachFailure(toolError, when(`the result has no resultType "complete"`, func(f failure) bool { return !f.msg.Result().Path("resultType").Is("complete") }))
 	return ruling{failed: r.failed} // without a failing tool only the result of the list counts
 }
 

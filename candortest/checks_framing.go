@@ -51,7 +51,7 @@ func unsupportedVersion(v *visit) ruling {
 		return bad("%v", err)
 	}
 	var answer said
-	if err := c.hear(v.ctx, c.wait(), func(s said) bool { answer = s; return true }); err != nil {
+	if err := c.receive(v.ctx, c.wait(), func(s said) bool { answer = s; return true }); err != nil {
 		return bad("the request was not answered: %v", err)
 	}
 	if c.era == Era2026 {
@@ -248,7 +248,7 @@ func oversize(v *visit, c *client) ruling {
 	raw := c.era.request(`"oversize"`, "tools/list", `{"candortest":"`+padding+`"}`)
 	// Reading a large message takes time, even for a server that answers other requests meanwhile: wait for this answer first.
 	err := c.send(v.ctx, raw)
-	if silent := c.hear(v.ctx, c.wait(), func(said) bool { return true }); silent != nil {
+	if silent := c.receive(v.ctx, c.wait(), func(said) bool { return true }); silent != nil {
 		return bad("nothing came back: %v", errors.Join(err, silent))
 	}
 	return c.alive(v)

@@ -40,11 +40,6 @@ func leak(id, title, why, fix string, leaks func(string) bool, problem string) c
 	return check{Rule: Rule{ID: id, Level: Manners, Title: title, Why: why, Fix: fix,
 		Want: "Texts without it, in every kind of failure the kit can cause."},
 		run: func(v *visit) ruling {
-			return v.eachFailure(anyFailure, func(f failure) string {
-				if leaks(f.text()) {
-					return problem
-				}
-				return ""
-			})
+			return v.eachFailure(anyFailure, when(problem, func(f failure) bool { return leaks(f.text()) }))
 		}}
 }

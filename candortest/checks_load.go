@@ -33,7 +33,7 @@ func parallelFailures(v *visit, c *client) ruling {
 	}
 	var strange []string
 	count := 0
-	err := c.hear(v.ctx, c.wait(), func(s said) bool {
+	err := c.receive(v.ctx, c.wait(), func(s said) bool {
 		id := string(s.msg.ID())
 		if (!open[id] || s.msg.Err() != nil) && len(strange) < parallel {
 			strange = append(strange, id)
@@ -45,7 +45,7 @@ func parallelFailures(v *visit, c *client) ruling {
 		return count == parallel && c.http == nil
 	})
 	if c.http == nil && err == nil { // a surplus answer would arrive now
-		err = c.hear(v.ctx, c.o.Silence, func(s said) bool { strange = append(strange, string(s.msg.ID())); return true })
+		err = c.receive(v.ctx, c.o.Silence, func(s said) bool { strange = append(strange, string(s.msg.ID())); return true })
 	}
 	missing := 0
 	for _, waiting := range open {

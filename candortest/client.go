@@ -14,26 +14,26 @@ import (
 
 // client exchanges raw bytes with a server over one connection and records them in a transcript.
 type client struct {
-	conn Conn
-	http *httpConn // nil unless the connection is HTTP
-	era  Era
-	o    *Options
-	log  *transcript
-	ids  int // the last id that was used
-	calm *patience
+	conn  Conn
+	http  *httpConn // nil unless the connection is HTTP
+	era   Era
+	o     *Options
+	log   *transcript
+	ids   int // the last id that was used
+	waits *waitTotal
 
 	version string // the negotiated version, or that of the era
 }
 
-// patience sums the waits of a run that got no answer. Without it, a server that answers nothing would cost the full timeout
+// waitTotal sums the waits of a run that got no answer. Without it, a server that answers nothing would cost the full timeout
 // for every request.
-type patience struct{ wasted time.Duration }
+type waitTotal struct{ wasted time.Duration }
 
 // maxWasted is the number of full timeouts after which further waits are shortened.
 const maxWasted = 12
 
 // waste records a wait without an answer. Waits of at most meant, where silence is expected, do not count.
-func (p *patience) waste(wait, meant time.Duration) {
+func (p *waitTotal) waste(wait, meant time.Duration) {
 	if wait > meant {
 		p.wasted += wait
 	}
@@ -41,7 +41,7 @@ func (p *patience) waste(wait, meant time.Duration) {
 
 // wait returns the current timeout for an answer.
 func (c *client) wait() time.Duration {
-	if c.calm.wasted >= maxWasted*c.o.Timeout {
+	if c.waits.wasted >= maxWasted*c.o.Timeout {
 		return min(c.o.Silence, c.o.Timeout)
 	}
 	return c.o.Timeout
@@ -101,8 +101,8 @@ func (c *client) sendWith(ctx context.Context, raw []byte, header http.Header) e
 	return c.conn.Send(ctx, raw, header)
 }
 
-// hear passes frames to enough until it returns true. The error says why it stopped earlier.
-func (c *client) hear(ctx context.Context, wait time.Duration, enough func(said) bool) error {
+// receive passes frames to enough until it returns true. The error says why it stopped earlier.
+func (c *client) receive(ctx context.Context, wait time.Duration, enough func(said) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	for {
@@ -111,7 +111,7 @@ func (c *client) hear(ctx context.Context, wait time.Duration, enough func(said)
 		case errors.Is(err, io.EOF):
 			return errors.New("the server closed the connection or ended")
 		case errors.Is(err, context.DeadlineExceeded):
-			c.calm.waste(wait, 5*c.o.Silence)
+			c.waits.waste(wait, 5*c.o.Silence)
 			return fmt.Errorf("no further message within %v", wait)
 		case err != nil:
 			return err
@@ -133,7 +133,7 @@ func (c *client) ask(ctx context.Context, raw []byte, id string) (said, error) {
 	if err := c.send(ctx, raw); err != nil {
 		return found, err
 	}
-	err := c.hear(ctx, c.wait(), func(s said) bool {
+	err := c.receive(ctx, c.wait(), func(s said) bool {
 		found = s
 		return s.msg.ID().Equal(wire.ID(id)) || s.Status >= 400
 	})
@@ -177,7 +177,7 @@ func (c *client) provoke(ctx context.Context, raw []byte, want int) (answers []s
 		return nil, fmt.Errorf("the message could not be sent: %w", err)
 	}
 	if c.http != nil { // one exchange at a time, so that each answer belongs to one message
-		err := c.hear(ctx, c.wait(), func(s said) bool { answers = keep(answers, s); return false })
+		err := c.receive(ctx, c.wait(), func(s said) bool { answers = keep(answers, s); return false })
 		if !errors.Is(err, ErrQuiet) {
 			return answers, err
 		}
@@ -188,7 +188,7 @@ func (c *client) provoke(ctx context.Context, raw []byte, want int) (answers []s
 		dead = err // frames that the server sent before it ended are still to be read
 	}
 	var probe said
-	err := c.hear(ctx, c.wait(), func(s said) bool {
+	err := c.receive(ctx, c.wait(), func(s said) bool {
 		if s.msg.ID().Equal(wire.ID(id)) {
 			probe = s
 			return true
@@ -204,7 +204,7 @@ func (c *client) provoke(ctx context.Context, raw []byte, want int) (answers []s
 		if want > 0 {
 			settle = min(5*settle, c.wait())
 		}
-		_ = c.hear(ctx, settle, func(s said) bool { // silence is reported by the caller
+		_ = c.receive(ctx, settle, func(s said) bool { // silence is reported by the caller
 			answers = keep(answers, s)
 			return len(answers) == want
 		})

@@ -106,7 +106,7 @@ func (c *client) shake(ctx context.Context) (said, error) {
 	if c.http == nil {
 		return answer, nil
 	}
-	err = c.hear(ctx, c.wait(), func(said) bool { return false })
+	err = c.receive(ctx, c.wait(), func(said) bool { return false })
 	if !errors.Is(err, ErrQuiet) {
 		return answer, fmt.Errorf("the server did not accept notifications/initialized: %w", err)
 	}

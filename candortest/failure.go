@@ -100,6 +100,16 @@ func (v *visit) eachFailure(concern func(failure) bool, problem func(failure) st
 	return good()
 }
 
+// when returns a function for eachFailure that reports problem if wrong returns true.
+func when(problem string, wrong func(failure) bool) func(failure) string {
+	return func(f failure) string {
+		if wrong(f) {
+			return problem
+		}
+		return ""
+	}
+}
+
 func anyFailure(failure) bool { return true }
 
 // protocolError and toolError report which of the two error channels a failure uses.

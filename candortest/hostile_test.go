@@ -61,7 +61,7 @@ func TestServerThatFallsSilentCausesBoundedWaits(t *testing.T) {
 }
 
 // The server and the process that it started both hold the pipe, so it closes when both have ended.
-func TestEverythingTheServerStartedEndsWithTheConnection(t *testing.T) {
+func TestProcessesOfTheServerEndWithTheConnection(t *testing.T) {
 	t.Parallel()
 	read, held, err := os.Pipe()
 	if err != nil {
@@ -90,7 +90,7 @@ func TestEverythingTheServerStartedEndsWithTheConnection(t *testing.T) {
 	}
 }
 
-func TestNoToolRunsThatNobodyAllowed(t *testing.T) {
+func TestOnlyAllowedToolsAreCalled(t *testing.T) {
 	var mu sync.Mutex
 	var called []string
 	listening := inProcess{mutant{hear: func(raw []byte) (string, bool) {
@@ -115,7 +115,7 @@ func TestNoToolRunsThatNobodyAllowed(t *testing.T) {
 	}
 }
 
-func TestWhatIsShownIsBoundedAndRedacted(t *testing.T) {
+func TestFindingsAreBoundedAndRedacted(t *testing.T) {
 	leaky := inProcess{mutant{say: set(nameOnly, quoted("password=hunter2hunter2 "+strings.Repeat("long ", 5000)), "error", "message")}}
 	findings, err := candortest.Check(t.Context(), leaky, with(func(o *candortest.Options) { o.Only = []string{"no-secret"} }))
 	if err != nil {

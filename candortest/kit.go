@@ -99,7 +99,7 @@ type tour struct {
 	eras  []Era
 	http  bool
 	facts map[Era]*facts // learned before the checks
-	calm  patience
+	waits waitTotal
 }
 
 func newTour(ctx context.Context, tr Transport, options Options) (*tour, error) {
@@ -191,7 +191,7 @@ func (v *visit) bare() (*client, error) {
 		return nil, fmt.Errorf("the server could not be reached: %w", err)
 	}
 	v.conns = append(v.conns, conn)
-	c := &client{conn: conn, era: v.era, o: v.tour.o, log: &v.log, calm: &v.tour.calm, version: string(v.era)}
+	c := &client{conn: conn, era: v.era, o: v.tour.o, log: &v.log, waits: &v.tour.waits, version: string(v.era)}
 	c.http, _ = conn.(*httpConn)
 	return c, nil
 }

@@ -47,7 +47,7 @@ func failure(code candor.Code, tool string, n int) *candor.Error {
 	return candor.New(code, "", candor.WithTool(tool), candor.WithRef("r"+strconv.Itoa(n)))
 }
 
-func TestTheFirstIsToldAtOnceAndTheRestOnceAWindow(t *testing.T) {
+func TestFirstErrorIsReportedAtOnce(t *testing.T) {
 	withAggregator(t, func(t *testing.T, a *client.Aggregator, r *reports) {
 		began := time.Now()
 		for i := range 8 {
@@ -77,7 +77,7 @@ func TestTheFirstIsToldAtOnceAndTheRestOnceAWindow(t *testing.T) {
 	})
 }
 
-func TestWhatKeepsComingIsToldOnceAWindow(t *testing.T) {
+func TestRepeatedErrorsAreReportedOncePerWindow(t *testing.T) {
 	withAggregator(t, func(t *testing.T, a *client.Aggregator, r *reports) {
 		for range 600 { // ten minutes
 			a.Add(failure(candor.CodeTimeout, "read", 0))
@@ -127,7 +127,7 @@ func TestInventedKindsCostNeitherMemoryNorReports(t *testing.T) {
 	})
 }
 
-func TestAfterCloseNothingIsLost(t *testing.T) {
+func TestErrorsAfterStopAreReported(t *testing.T) {
 	withAggregator(t, func(t *testing.T, a *client.Aggregator, r *reports) {
 		a.Add(failure(candor.CodeTimeout, "read", 0))
 		a.Add(failure(candor.CodeTimeout, "read", 1))
@@ -169,7 +169,7 @@ func TestCountsAreExactUnderConcurrency(t *testing.T) {
 	})
 }
 
-func TestAWindowThatEndsWhileFlushingIsToldOnce(t *testing.T) {
+func TestWindowThatEndsDuringFlushIsReportedOnce(t *testing.T) {
 	withAggregator(t, func(t *testing.T, a *client.Aggregator, r *reports) {
 		for range 200 {
 			a.Add(failure(candor.CodeTimeout, "read", 0))

@@ -107,7 +107,7 @@ func TestNotRetryableIsNeverRetried(t *testing.T) {
 	})
 }
 
-func TestTheLastErrorTellsItsAttempts(t *testing.T) {
+func TestLastErrorHasItsAttempts(t *testing.T) {
 	withRig(t, idempotent, func(t *testing.T, r *retryRig) {
 		r.script = always(candor.RetryableImmediately(dual.DBBusy, "", candor.WithDetails(map[string]any{"table": "t"})))
 		e := r.call(t.Context())
@@ -132,7 +132,7 @@ func before(r *retryRig, sent **candor.Error) mcp.Middleware {
 	}
 }
 
-func TestACallThatMayHaveHadAnEffectIsNeverReplayed(t *testing.T) {
+func TestCallWithPossibleEffectIsNotRepeated(t *testing.T) {
 	withRig(t, nil, func(t *testing.T, r *retryRig) {
 		r.Budget, r.MaxAttempts = 1e6, 2
 		var sent *candor.Error
@@ -177,7 +177,7 @@ func TestAnUnrecordedFailureOfAToolThatRanIsNotReplayed(t *testing.T) {
 	})
 }
 
-func TestATimeoutIsReplayedOnlyIfTheToolIsIdempotent(t *testing.T) {
+func TestTimeoutIsRetriedOnlyForIdempotentTools(t *testing.T) {
 	for name, c := range map[string]struct {
 		annotations *mcp.ToolAnnotations
 		ran         int64
@@ -197,7 +197,7 @@ func TestATimeoutIsReplayedOnlyIfTheToolIsIdempotent(t *testing.T) {
 	}
 }
 
-func TestAWaitThatDoesNotFitIsNotBegun(t *testing.T) {
+func TestWaitBeyondTheDeadlineIsNotStarted(t *testing.T) {
 	withRig(t, readOnly, func(t *testing.T, r *retryRig) {
 		began := time.Now()
 		r.script = always(candor.RetryableAfter(candor.CodeUnavailable, time.Minute, ""))
@@ -213,7 +213,7 @@ func TestAWaitThatDoesNotFitIsNotBegun(t *testing.T) {
 	})
 }
 
-func TestACancelledWaitEnds(t *testing.T) {
+func TestCancelledWaitEnds(t *testing.T) {
 	withRig(t, readOnly, func(t *testing.T, r *retryRig) {
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
@@ -226,7 +226,7 @@ func TestACancelledWaitEnds(t *testing.T) {
 	})
 }
 
-func TestADyingServerIsNotHammered(t *testing.T) {
+func TestRetriesOfAFailingServerAreLimited(t *testing.T) {
 	withRig(t, readOnly, func(t *testing.T, r *retryRig) {
 		r.script = always(candor.RetryableImmediately(candor.CodeUnavailable, ""))
 		const calls int64 = 200

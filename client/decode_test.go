@@ -128,7 +128,7 @@ func checkSame(t *testing.T, sent, got *candor.Error, d dialect.Dialect) {
 	}
 }
 
-func TestASuccessIsNoError(t *testing.T) {
+func TestSuccessDecodesToNil(t *testing.T) {
 	ok := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "Error: only a file that says so"}}}
 	if e := client.Decode(ok, nil); e != nil {
 		t.Errorf("a success is read as %v", e)
@@ -138,7 +138,7 @@ func TestASuccessIsNoError(t *testing.T) {
 	}
 }
 
-func TestAMaskedFailureIsOnlySuspected(t *testing.T) {
+func TestMaskedFailureIsSuspected(t *testing.T) {
 	masked := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: `{"success":false,"error":"rate limit exceeded"}`}}}
 	if e := client.Decode(masked, nil); e != nil {
 		t.Errorf("a guess decided: %v", e)

@@ -64,8 +64,8 @@ func checkCareful(t *testing.T, what string, e *candor.Error) {
 	}
 }
 
-// TestClientsOwnDeadlineIsNoAdviceToRepeat lets the deadline of a call pass while its handler is running.
-func TestClientsOwnDeadlineIsNoAdviceToRepeat(t *testing.T) {
+// TestDeadlineOfClientIsNotRetryable lets the deadline of a call pass while its handler is running.
+func TestDeadlineOfClientIsNotRetryable(t *testing.T) {
 	t.Parallel()
 	for path, connect := range clientPaths {
 		session := connect(t, toolServer("wait", nil, blocking))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/common"
+	"github.com/candor-mcp/candor/internal/httpguard"
 )
 
 // localErrors lists the failures on this side of the connection. The first match counts.
@@ -59,30 +60,12 @@ func local(code candor.Code, by candor.Party, err error) *candor.Error {
 	return candor.New(code, "", candor.WithOrigin(by, false), candor.WithTime(time.Now()), candor.WithCause(err))
 }
 
-// statusCodes are the HTTP statuses with which a server or a proxy refuses a message.
-var statusCodes = map[int]candor.Code{
-	http.StatusBadRequest:            candor.CodeInvalidRequest,
-	http.StatusUnauthorized:          candor.CodeUnauthenticated,
-	http.StatusForbidden:             candor.CodePermissionDenied,
-	http.StatusNotFound:              candor.CodeNotFound,
-	http.StatusMethodNotAllowed:      candor.CodeMethodNotAllowed,
-	http.StatusRequestTimeout:        candor.CodeTimeout,
-	http.StatusConflict:              candor.CodeConflict,
-	http.StatusRequestEntityTooLarge: candor.CodeMessageTooLarge,
-	http.StatusUnsupportedMediaType:  candor.CodeMediaTypeUnsupported,
-	http.StatusTooManyRequests:       candor.CodeRateLimited,
-	http.StatusInternalServerError:   candor.CodeInternalError,
-	http.StatusBadGateway:            candor.CodeUnavailable,
-	http.StatusServiceUnavailable:    candor.CodeUnavailable,
-	http.StatusGatewayTimeout:        candor.CodeTimeout,
-}
-
 // statusCode returns the code for an error that ends in the text of an HTTP status, as in `sending "tools/call": Bad Request`.
 func statusCode(text string) candor.Code {
 	if !strings.Contains(text, "sending ") {
 		return candor.Code{}
 	}
-	for status, code := range statusCodes {
+	for status, code := range httpguard.StatusCodes {
 		if strings.HasSuffix(text, ": "+http.StatusText(status)) {
 			return code
 		}

@@ -33,7 +33,7 @@ func checkLocal(t *testing.T, e *candor.Error, code candor.Code, by candor.Party
 	}
 }
 
-func TestTheClientsOwnClockIsNotThePeersFault(t *testing.T) {
+func TestTimeoutOfClientIsItsOwn(t *testing.T) {
 	for path, connect := range clientPaths {
 		t.Run(path, func(t *testing.T) {
 			session := connect(t, toolServer("wait", nil, blocking))
@@ -55,7 +55,7 @@ func TestTheClientsOwnClockIsNotThePeersFault(t *testing.T) {
 	}
 }
 
-func TestAServerThatGoesAwayIsGone(t *testing.T) {
+func TestServerThatEndsIsUpstreamGone(t *testing.T) {
 	near, far := net.Pipe()
 	started := make(chan struct{})
 	server := toolServer("wait", nil, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -79,7 +79,7 @@ func TestAServerThatGoesAwayIsGone(t *testing.T) {
 	}
 }
 
-func TestAPeerThatUsesTheNumbersOfTheSDKIsStillHeard(t *testing.T) {
+func TestPeerErrorWithNumberOfTheSDKIsRead(t *testing.T) {
 	var said jsonrpc.Error
 	session := clientPaths["pipe"](t, toolServer("fail", nil, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		sent := said

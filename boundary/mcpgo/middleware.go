@@ -69,7 +69,7 @@ func (c *toolCall) handle(ctx context.Context) (*mcp.CallToolResult, *candor.Err
 	}
 	result, err := c.run(ctx)
 	switch {
-	case err != nil && c.wantsURL(err):
+	case err != nil && c.asksForURL(err):
 		return nil, nil, err // not a failure: the protocol has a separate error number for it
 	case err != nil:
 		return c.fail(ctx, err, nil)
@@ -146,8 +146,8 @@ func (c *toolCall) call(ctx context.Context) (result *mcp.CallToolResult, err er
 	return c.next(ctx, c.req)
 }
 
-// wantsURL reports whether err asks the client to send its user to a URL.
-func (c *toolCall) wantsURL(err error) bool {
+// asksForURL reports whether err asks the client to send its user to a URL.
+func (c *toolCall) asksForURL(err error) bool {
 	return c.asks(err, func() bool {
 		var (
 			value   mcp.URLElicitationRequiredError

@@ -124,7 +124,7 @@ func TestTheCountsAreOfferedAndAnnounced(t *testing.T) {
 	}
 }
 
-func TestAnEnvelopeOfTheAuthorsOwnLeavesAsItIs(t *testing.T) {
+func TestEnvelopeOfAuthorIsKept(t *testing.T) {
 	own := candor.New(candor.CodeConflict, "The page has changed.", candor.WithRef("the-authors-ref"))
 	inner := server.NewMCPServer("test", "1")
 	inner.AddTool(mcp.NewTool("own"), func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -142,7 +142,7 @@ func TestAnEnvelopeOfTheAuthorsOwnLeavesAsItIs(t *testing.T) {
 	}
 }
 
-func TestBadArgumentsAreTaught(t *testing.T) {
+func TestInvalidArgumentsListAllIssues(t *testing.T) {
 	s, _ := open(t, boundary.Options{})
 	answer := paths()["stdio"](t, s)(call(1, "strict", `{"mode":"x"}`))
 	issues := envelope(t, answer).Path("details", "issues")
@@ -154,7 +154,7 @@ func TestBadArgumentsAreTaught(t *testing.T) {
 	}
 }
 
-func TestACancelledCallIsRecordedAndNotAnswered(t *testing.T) {
+func TestCancelledCallIsRecordedAndNotAnswered(t *testing.T) {
 	s, b := open(t, boundary.Options{})
 	send, receive := stdio(t, s)
 	send(hello)
@@ -182,7 +182,7 @@ func TestIDsComeBackAsTheyWereWritten(t *testing.T) {
 	}
 }
 
-func TestAHandlerThatIgnoresItsTimeIsLeftBehind(t *testing.T) {
+func TestHandlerThatIgnoresItsTimeoutIsAbandoned(t *testing.T) {
 	inner := server.NewMCPServer("test", "1")
 	release := make(chan struct{})
 	defer close(release)
@@ -197,7 +197,7 @@ func TestAHandlerThatIgnoresItsTimeIsLeftBehind(t *testing.T) {
 	}
 }
 
-func TestALedgerThatRefusesIsToldInstead(t *testing.T) {
+func TestRefusalOfLedgerIsSentInstead(t *testing.T) {
 	for name, connect := range paths() {
 		t.Run(name, func(t *testing.T) {
 			s, b := open(t, boundary.Options{})
@@ -257,7 +257,7 @@ func TestTheMiddlewareAloneCoversTools(t *testing.T) {
 	}
 }
 
-func TestMCPGosOwnValidationIsSettledToo(t *testing.T) {
+func TestValidationOfMCPGoIsRecorded(t *testing.T) {
 	b := &books{}
 	inner := server.NewMCPServer("test", "1", server.WithInputSchemaValidation())
 	inner.AddTool(mcp.NewToolWithRawSchema("strict", "", schema), tools()["fine"])

@@ -65,7 +65,7 @@ func TestTheServerCanStillAskTheClient(t *testing.T) {
 	}
 }
 
-func TestAMalformedLineEndsNothing(t *testing.T) {
+func TestMalformedLineDoesNotEndTheSession(t *testing.T) {
 	s, _ := open(t, boundary.Options{MaxMessage: 4096})
 	ask := paths()["stdio"](t, s)
 	for i, line := range []string{`{"jsonrpc":"2.0","method":`, `{"jsonrpc":"1.0","id":1,"method":"ping"}`, strings.Repeat("x", 5000), `true`} {
@@ -79,7 +79,7 @@ func TestAMalformedLineEndsNothing(t *testing.T) {
 	}
 }
 
-func TestAnUnknownToolIsToldItsNeighbour(t *testing.T) {
+func TestUnknownToolGetsSimilarNames(t *testing.T) {
 	for _, way := range []string{"stdio", "message"} {
 		t.Run(way, func(t *testing.T) {
 			s, b := open(t, boundary.Options{})

@@ -27,7 +27,7 @@ var unwritable = map[string]*mcp.CallToolResult{
 	"meta that is no UTF-8": {Result: mcp.Result{Meta: &mcp.Meta{AdditionalFields: map[string]any{"a": json.RawMessage("\"\xff\"")}}}},
 }
 
-func TestWhatNoClientCanReadIsNotSent(t *testing.T) {
+func TestUnreadableResultIsNotSent(t *testing.T) {
 	for way, connect := range paths() {
 		for name, result := range unwritable {
 			t.Run(way+"/"+name, func(t *testing.T) {

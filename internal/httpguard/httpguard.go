@@ -12,7 +12,9 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/candor-mcp/candor"
 )
@@ -183,3 +185,39 @@ func bears(h http.Header, token string) bool {
 	scheme, got, _ := strings.Cut(said[0], " ")
 	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare([]byte(strings.TrimSpace(got)), []byte(token)) == 1
 }
+
+// StatusCodes maps the status with which a server or a proxy refuses a message to a code.
+var StatusCodes = map[int]candor.Code{
+	http.StatusBadRequest:            candor.CodeInvalidRequest,
+	http.StatusUnauthorized:          candor.CodeUnauthenticated,
+	http.StatusPaymentRequired:       candor.CodePaymentRequired,
+	http.StatusForbidden:             candor.CodePermissionDenied,
+	http.StatusNotFound:              candor.CodeNotFound,
+	http.StatusMethodNotAllowed:      candor.CodeMethodNotAllowed,
+	http.StatusNotAcceptable:         candor.CodeMediaTypeUnsupported,
+	http.StatusRequestTimeout:        candor.CodeTimeout,
+	http.StatusConflict:              candor.CodeConflict,
+	http.StatusPreconditionFailed:    candor.CodePreconditionFailed,
+	http.StatusRequestEntityTooLarge: candor.CodeMessageTooLarge,
+	http.StatusUnsupportedMediaType:  candor.CodeMediaTypeUnsupported,
+	http.StatusTooManyRequests:       candor.CodeRateLimited,
+	http.StatusInternalServerError:   candor.CodeInternalError,
+	http.StatusNotImplemented:        candor.CodeUnsupported,
+	http.StatusBadGateway:            candor.CodeUnavailable,
+	http.StatusServiceUnavailable:    candor.CodeUnavailable,
+	http.StatusGatewayTimeout:        candor.CodeTimeout,
+}
+
+// RetryAfter reads the Retry-After header in both its forms. Times far in the future are ignored.
+func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
+	said := h.Get("Retry-After")
+	wait := time.Duration(-1)
+	if seconds, err := strconv.Atoi(said); err == nil && seconds <= maxRetryAfter {
+		wait = time.Duration(seconds) * time.Second
+	} else if at, err := http.ParseTime(said); err == nil {
+		wait = at.Sub(now)
+	}
+	return wait, wait > 0 && wait <= maxRetryAfter*time.Second
+}
+
+const maxRetryAfter = 24 * 3600

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -49,25 +48,11 @@ func rejected(status int, h http.Header, body []byte) *candor.Error {
 		details["said"] = contract.Bound(text, maxSaid)
 	}
 	options := []candor.Option{candor.WithOrigin(candor.PartyServer, true), candor.WithDetails(details)}
-	if after, ok := retryAfter(h, time.Now()); ok {
+	if after, ok := httpguard.RetryAfter(h, time.Now()); ok {
 		options = append(options, candor.WithRetry(candor.RetryIn(after)))
 	}
 	return candor.New(code, "", options...)
 }
-
-// retryAfter reads the Retry-After header in both its forms. Times far in the future are ignored.
-func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
-	said := h.Get("Retry-After")
-	wait := time.Duration(-1)
-	if seconds, err := strconv.Atoi(said); err == nil && seconds <= maxRetryAfter {
-		wait = time.Duration(seconds) * time.Second
-	} else if at, err := http.ParseTime(said); err == nil {
-		wait = at.Sub(now)
-	}
-	return wait, wait > 0 && wait <= maxRetryAfter*time.Second
-}
-
-const maxRetryAfter = 24 * 3600
 
 // keepsStatus reports whether clients must see a rejection unchanged, because they use it to log in or to begin a new session.
 func (x *Exchange) keepsStatus(status int) bool {
