@@ -87,8 +87,8 @@ func TestForgetMissingFolder(t *testing.T) {
 	}
 }
 
-// TestRunningWriterFollowsSecondPlace checks that a running writer keeps its checkpoints in the file that forget has written.
-func TestRunningWriterFollowsSecondPlace(t *testing.T) {
+// TestRunningWriterFollowsWitnessCopy checks that a running writer keeps its checkpoints in the file that forget has written.
+func TestRunningWriterFollowsWitnessCopy(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	session(t, home, syscall.SIGTERM)

@@ -185,7 +185,7 @@ func TestR20RollBackIsFound(t *testing.T) {
 func TestR20TimesShowThatCheckpointsWereRemoved(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	p := launchIn(t, home, "wrap", "--witness-copy", "none", "--", "badserver")
+	p := launchIn(t, home, "wrap", "--second-place", "none", "--", "badserver") // the former name of --witness-copy
 	p.fails("1", "NOT_FOUND")
 	p.fails("2", "NOT_FOUND")
 	awaitCheckpoint(t, p.chain())
@@ -216,8 +216,8 @@ func TestR20NextWriterReportsWipedLedger(t *testing.T) {
 	}
 }
 
-// TestUnwritableSecondPlaceLosesNothing checks that failures are recorded, one warning is logged, and verify reports what is missing.
-func TestUnwritableSecondPlaceLosesNothing(t *testing.T) {
+// TestUnwritableWitnessCopyLosesNothing checks that failures are recorded, one warning is logged, and verify reports what is missing.
+func TestUnwritableWitnessCopyLosesNothing(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	blocked := filepath.Join(home, "file")

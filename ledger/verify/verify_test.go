@@ -2,6 +2,8 @@ package verify
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io/fs"
 	"testing"
 	"testing/fstest"
@@ -201,6 +203,14 @@ func TestVerifyTrustsGivenKeys(t *testing.T) {
 	wantOK(t, verifyFiles(t, files, false))
 	if _, err := FS(t.Context(), files, Options{Keys: []string{"nonsense"}}); err == nil {
 		t.Error("nonsense passes for a key")
+	}
+}
+
+func TestVerifyStopsWhenCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if r, err := FS(ctx, forge.Sample(t).FS(), Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 
