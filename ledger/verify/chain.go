@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -176,12 +178,7 @@ func (s *chainScan) check() (Kind, string) {
 // vouched reports whether a checkpoint that is not compared yet covers the line. If it does, a line that the writer
 // did not write causes a root mismatch.
 func (s *chainScan) vouched() bool {
-	for _, w := range s.witnesses {
-		if w.due != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.witnesses, func(w *witness) bool { return w.due != nil })
 }
 
 func (s *chainScan) checkOrder() (Kind, string) {
@@ -260,7 +257,7 @@ func (s *chainScan) end() {
 	s.report.Size, s.report.Last, s.report.Closed = s.seq, s.last.String(), s.closed
 	s.report.Covered = s.covered
 	if s.report.Entries > 0 {
-		s.report.End = microTime(s.time)
+		s.report.End = time.UnixMicro(s.time).UTC()
 	}
 	for _, w := range s.witnesses {
 		s.report.Checkpoints += w.count

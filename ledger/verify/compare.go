@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/candor-mcp/candor/ledger/internal/checkpoint"
 	"github.com/candor-mcp/candor/ledger/internal/segment"
@@ -128,5 +127,3 @@ func (s *chainScan) finish() error {
 	s.end()
 	return nil
 }
-
-func microTime(us int64) time.Time { return time.UnixMicro(us).UTC() }

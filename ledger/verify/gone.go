@@ -1,9 +1,5 @@
 package verify
 
-import (
-	"github.com/candor-mcp/candor/ledger/internal/format"
-)
-
 // allPruned reports whether retention removed the remaining entries: the whole chain, or the part that existed when
 // the scan began.
 func (s *chainScan) allPruned() (bool, error) {
@@ -28,15 +24,9 @@ func (s *chainScan) allPruned() (bool, error) {
 	return true, nil
 }
 
-// lastKnown is the newest known state of a chain.
-type lastKnown struct {
-	size uint64
-	last format.Digest
-}
-
 // newest reads the remaining checkpoints when there are no more entries. It checks their signatures; there are no
 // entries to compare them with.
-func (s *chainScan) newest() (known lastKnown, damage *Damage, err error) {
+func (s *chainScan) newest() (known claim, damage *Damage, err error) {
 	for i, w := range s.witnesses {
 		for {
 			due, damage, err := w.look()
@@ -58,7 +48,7 @@ func (s *chainScan) newest() (known lastKnown, damage *Damage, err error) {
 	}
 	for _, c := range s.claims {
 		if c.size > known.size {
-			known.size, known.last = c.size, c.last
+			known = c
 		}
 	}
 	return known, nil, nil

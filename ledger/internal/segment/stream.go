@@ -15,7 +15,6 @@ type Line struct {
 	File   string
 	Offset int64
 	First  bool // it is the first of its file
-	number int  // number of its segment
 }
 
 // Stream reads the lines of one chain in order, across its segments. It may be read again after the end and then
@@ -54,7 +53,7 @@ func (s *Stream) Next() (Line, error) {
 		}
 		text, offset, err := s.Lines.Next()
 		if err == nil {
-			line := Line{Bytes: text, File: s.Name, Offset: offset, First: s.fresh, number: s.number}
+			line := Line{Bytes: text, File: s.Name, Offset: offset, First: s.fresh}
 			s.fresh = false
 			return line, nil
 		}

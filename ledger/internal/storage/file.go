@@ -10,7 +10,7 @@ import (
 )
 
 // IsFull reports whether err means that the disk or the quota is full.
-func IsFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, errQuota) }
+func IsFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // Remove removes a file that may not exist.
 func Remove(s Storage, name string) error {

@@ -157,17 +157,11 @@ func (c *showCommand) write(r *ledger.Record) {
 		row("arguments", fmt.Sprintf("%d bytes, %s", r.Args.Bytes, r.Args.Digest))
 	}
 	row("cause", r.Cause)
-	c.writeTexts(r, row)
-}
-
-func (c *showCommand) writeTexts(r *ledger.Record, row func(name, value string)) {
-	for _, t := range []struct {
-		name string
-		text *ledger.RecordText
-	}{{"upstream", r.Upstream}, {"envelope", r.Envelope}} {
-		if t.text != nil {
-			row(t.name, t.text.Text)
-		}
+	if r.Upstream != nil {
+		row("upstream", r.Upstream.Text)
+	}
+	if r.Envelope != nil {
+		row("envelope", r.Envelope.Text)
 	}
 	var data struct{ Note string }
 	if json.Unmarshal(r.Data, &data) == nil && data.Note != "" {

@@ -4,7 +4,5 @@ package storage
 
 import "syscall"
 
-const errQuota = syscall.EDQUOT
-
 // nonBlocking makes opening a pipe fail immediately instead of waiting for its other end.
 const nonBlocking = syscall.O_NONBLOCK

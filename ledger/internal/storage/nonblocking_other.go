@@ -2,8 +2,4 @@
 
 package storage
 
-import "syscall"
-
-const errQuota = syscall.ENOSPC
-
 const nonBlocking = 0
