@@ -145,7 +145,7 @@ func (n sdkNeutral) RefuseMessage(ctx context.Context, message []byte) (answer [
 	if e == nil {
 		return nil, false
 	}
-	x := exchange{method: contract.Bound(string(m.Method()), maxMethodName)}
+	x := exchange{method: candor.Public(string(m.Method()), maxMethodName)}
 	switch m.Shape() {
 	case wire.KindNotification, wire.KindResult, wire.KindError:
 		n.b.suppress(ctx, e, contract.VerdictMalformed, x)

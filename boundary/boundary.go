@@ -37,7 +37,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/ref"
 )
@@ -102,5 +101,5 @@ func (b *Boundary) install(server *mcp.Server) *Boundary {
 // unusableSchema logs that the arguments or results of a tool cannot be checked.
 func (b *Boundary) unusableSchema(tool, which string, err error) {
 	b.o.Logger.Warn("a schema cannot be used, so nothing is checked against it",
-		slog.String("tool", contract.Bound(tool, candor.MaxCallInfo)), slog.String("schema", which), slog.Any("error", candor.From(err)))
+		slog.String("tool", candor.Public(tool, candor.MaxCallInfo)), slog.String("schema", which), slog.Any("error", candor.From(err)))
 }

@@ -267,7 +267,7 @@ func (a *answer) exchange() exchange {
 	if a.asked == nil {
 		return x
 	}
-	x.method, x.params = contract.Bound(string(a.asked.Method()), maxMethodName), a.asked.Params().Raw()
+	x.method, x.params = candor.Public(string(a.asked.Method()), maxMethodName), a.asked.Params().Raw()
 	if a.asked.MethodIs("tools/call") {
 		x.tool, _ = a.asked.Params().Path("name").Str()
 	}
@@ -411,6 +411,6 @@ func versions(text, requested string) []byte {
 			data = wire.AppendString(data, strings.TrimSpace(version))
 		}
 	}
-	data = wire.AppendString(append(data, `],"requested":`...), contract.Bound(requested, 64))
+	data = wire.AppendString(append(data, `],"requested":`...), candor.Public(requested, 64))
 	return append(data, '}')
 }

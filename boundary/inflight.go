@@ -13,7 +13,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -47,7 +46,7 @@ func (o *openCall) endless() bool { return o.method == "subscriptions/listen" }
 const maxMethodName = 128
 
 func (o *openCall) exchange() exchange {
-	x := exchange{method: contract.Bound(o.method, maxMethodName), params: o.params}
+	x := exchange{method: candor.Public(o.method, maxMethodName), params: o.params}
 	if o.method == "tools/call" {
 		if v, err := wire.ParseValue(o.params, streamLimits(0)); err == nil {
 			x.tool, _ = v.Path("name").Str()

@@ -130,7 +130,7 @@ func (c *streamConn) takeRequest(m *wire.Message) jsonrpc.Message {
 // takeNotification passes a notification on. It records notifications that the SDK would drop silently.
 func (c *streamConn) takeNotification(m *wire.Message) jsonrpc.Message {
 	method, params := string(m.Method()), paramsOf(m)
-	x := exchange{method: contract.Bound(method, maxMethodName)}
+	x := exchange{method: candor.Public(method, maxMethodName)}
 	if slices.Contains(methods, method) {
 		c.b.suppress(c.ctx, fault(candor.CodeInvalidRequest, "a request has no id"), contract.VerdictProtocol, x)
 		return nil
@@ -212,7 +212,7 @@ func brokenAnswer(id wire.ID, reason string) jsonrpc.Message {
 
 // takeMalformed answers a malformed message. Answers and notifications are only recorded.
 func (c *streamConn) takeMalformed(m *wire.Message, e *candor.Error) jsonrpc.Message {
-	x := exchange{method: contract.Bound(string(m.Method()), maxMethodName)}
+	x := exchange{method: candor.Public(string(m.Method()), maxMethodName)}
 	id := teach.AnswerID(m, e.Code()).Clone()
 	bad := m.Malformation().Flaw
 	switch shape := m.Shape(); {
@@ -235,7 +235,7 @@ func (c *streamConn) takeOversize(line framing.Line) jsonrpc.Message {
 		candor.WithDetails(map[string]any{"bytes": line.Size, "limitBytes": c.maxBytes()}))
 	head := wire.Parse(line.Head, wire.Limits{})
 	method, id := string(head.Method()), wire.PeekID(line.Head, line.Tail).Clone()
-	x := exchange{method: contract.Bound(method, maxMethodName)}
+	x := exchange{method: candor.Public(method, maxMethodName)}
 	switch {
 	case strings.HasPrefix(method, "notifications/"):
 		c.b.suppress(c.ctx, e, contract.VerdictMalformed, x)

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -138,7 +138,7 @@ func (c *client) ask(ctx context.Context, raw []byte, id string) (said, error) {
 		return s.msg.ID().Equal(wire.ID(id)) || s.Status >= 400
 	})
 	if errors.Is(err, ErrQuiet) {
-		return said{}, fmt.Errorf("the exchange ended without an answer %s", contract.Bound(c.conn.Diagnostics(), 200))
+		return said{}, fmt.Errorf("the exchange ended without an answer %s", candor.Public(c.conn.Diagnostics(), 200))
 	}
 	if err != nil {
 		return said{}, err

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor"
 )
 
 // Finding is the result of one check in one era.
@@ -168,7 +168,7 @@ func (t *tour) check(ctx context.Context, era Era, c *check) Finding {
 
 // set stores the result of a check.
 func (f *Finding) set(r ruling) {
-	f.Problem, f.Skipped = contract.Bound(r.failed, 2000), r.skipped
+	f.Problem, f.Skipped = candor.Public(r.failed, 2000), r.skipped
 	f.Passed = r.failed == "" && r.skipped == ""
 }
 
@@ -233,10 +233,10 @@ func (v *visit) close() {
 	for _, conn := range v.conns {
 		err := conn.Close()
 		if text := strings.TrimSpace(conn.Diagnostics()); text != "" {
-			v.stderr = contract.Bound(text, 1000)
+			v.stderr = candor.Public(text, 1000)
 		}
 		if err != nil {
-			v.stderr = strings.TrimSpace(v.stderr + "\n" + contract.Bound(err.Error(), 200))
+			v.stderr = strings.TrimSpace(v.stderr + "\n" + candor.Public(err.Error(), 200))
 		}
 	}
 	v.conns = nil

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor"
 )
 
 // transcript is a bounded record of the messages of a check: the first messages and the number of further ones.
@@ -68,7 +68,7 @@ func show(raw []byte) string { return showStart(raw[:min(len(raw), maxStart)], l
 
 func showStart(start []byte, size int) string {
 	text := strings.Replace(readable(start), string(Era2026.meta()), "{…}", 1) // every request has it
-	text = contract.Bound(text, maxLine)
+	text = candor.Public(text, maxLine)
 	if size > len(start) {
 		text += fmt.Sprintf(" (%d bytes)", size)
 	}

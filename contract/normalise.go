@@ -6,6 +6,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/jsontext"
+	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/internal/splice"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -137,3 +138,8 @@ func textBlock(text []byte) []byte {
 	block := append(make([]byte, 0, len(text)+64), `{"type":"text","text":`...)
 	return append(jsontext.AppendString(block, text), '}')
 }
+
+// Redact returns text without secrets, URL credentials, directories of absolute paths and unsafe characters. Clean text is
+// returned unchanged, without allocation. Redact is idempotent and takes linear time. The constructors of package candor apply it
+// to every text in an error; use it for other text, such as a log.
+func Redact(text string) string { return redact.Text(text) }

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"errors"
-	"iter"
 	"maps"
 	"slices"
 
@@ -15,7 +14,7 @@ import (
 func prepare(root *jsonschema.Schema) (map[string]*jsonschema.Schema, error) {
 	parts := map[string]*jsonschema.Schema{}
 	var unchecked []*jsonschema.Schema
-	for s := range reachable(root) {
+	for _, s := range reachable(root) {
 		parts[s.Location] = s
 		if s.DynamicRef != nil || s.RecursiveRef != nil {
 			return nil, errors.New("$dynamicRef and $recursiveRef are not supported")
@@ -40,7 +39,7 @@ func prepare(root *jsonschema.Schema) (map[string]*jsonschema.Schema, error) {
 	for _, s := range parts {
 		doubted = append(doubted, doubting(s)...)
 	}
-	for s := range reachable(doubted...) {
+	for _, s := range reachable(doubted...) {
 		if _, bad := s.Pattern.(unreadable); bad {
 			return nil, errors.New("a pattern that decides between alternatives cannot be read")
 		}
@@ -54,22 +53,23 @@ func prepare(root *jsonschema.Schema) (map[string]*jsonschema.Schema, error) {
 	return parts, nil
 }
 
-// reachable yields schemas and all that they lead to, each once.
-func reachable(roots ...*jsonschema.Schema) iter.Seq[*jsonschema.Schema] {
-	return func(yield func(*jsonschema.Schema) bool) {
-		seen := map[*jsonschema.Schema]bool{}
-		for queue := slices.Clone(roots); len(queue) > 0; queue = queue[1:] {
-			s := queue[0]
-			if seen[s] {
-				continue
-			}
+// reachable returns schemas and all that they lead to, each once.
+func reachable(roots ...*jsonschema.Schema) []*jsonschema.Schema {
+	return closure(roots, func(s *jsonschema.Schema) []*jsonschema.Schema { return append(inPlace(s), inside(s)...) })
+}
+
+// closure returns schemas and all that next leads to from them, each once, the nearest first.
+func closure(roots []*jsonschema.Schema, next func(*jsonschema.Schema) []*jsonschema.Schema) []*jsonschema.Schema {
+	seen := make(map[*jsonschema.Schema]bool, len(roots))
+	var all []*jsonschema.Schema
+	for queue := slices.Clone(roots); len(queue) > 0; queue = queue[1:] {
+		if s := queue[0]; !seen[s] {
 			seen[s] = true
-			queue = append(append(queue, inPlace(s)...), inside(s)...) // before yield, which may change s
-			if !yield(s) {
-				return
-			}
+			all = append(all, s)
+			queue = append(queue, next(s)...)
 		}
 	}
+	return all
 }
 
 // inPlace returns the schemas that s applies to the same value.

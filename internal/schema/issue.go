@@ -121,16 +121,7 @@ func itemSchemas(part *jsonschema.Schema, i int) []*jsonschema.Schema {
 
 // together returns schemas with all that they apply to the same value, each once.
 func together(parts []*jsonschema.Schema) []*jsonschema.Schema {
-	seen := map[*jsonschema.Schema]bool{}
-	var all []*jsonschema.Schema
-	for queue := parts; len(queue) > 0; queue = queue[1:] {
-		if part := queue[0]; !seen[part] {
-			seen[part] = true
-			all = append(all, part)
-			queue = append(queue, inPlace(part)...)
-		}
-	}
-	return all
+	return closure(parts, inPlace)
 }
 
 // expected returns the piece of the schema that a finding breaks.

@@ -79,21 +79,15 @@ func mayBeAbsent(part *jsonschema.Schema) bool {
 
 // unconditional returns a schema with all that applies to the same value in every case.
 func unconditional(part *jsonschema.Schema) []*jsonschema.Schema {
-	seen := map[*jsonschema.Schema]bool{}
-	var all []*jsonschema.Schema
-	for queue := []*jsonschema.Schema{part}; len(queue) > 0; queue = queue[1:] {
-		p := queue[0]
-		if seen[p] {
-			continue
-		}
-		seen[p] = true
-		all = append(all, p)
-		if p.Ref != nil {
-			queue = append(queue, p.Ref)
-		}
-		queue = append(queue, p.AllOf...)
+	return closure([]*jsonschema.Schema{part}, required)
+}
+
+// required returns the schemas that s applies to the same value in every case.
+func required(s *jsonschema.Schema) []*jsonschema.Schema {
+	if s.Ref == nil {
+		return s.AllOf
 	}
-	return all
+	return append([]*jsonschema.Schema{s.Ref}, s.AllOf...)
 }
 
 // isWrongType reports an argument, or all of them, of a type that has no lossless reading as one of those that are wanted.

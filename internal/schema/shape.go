@@ -38,26 +38,19 @@ type shape struct {
 // gather merges a schema with all that it applies to the same value, taking one branch of every alternative.
 func (m *maker) gather(part *jsonschema.Schema, choice int) *shape {
 	s := &shape{maxLength: -1, properties: map[string][]*jsonschema.Schema{}, beside: map[string][]string{}}
-	seen := map[*jsonschema.Schema]bool{}
-	for queue := []*jsonschema.Schema{part}; len(queue) > 0; queue = queue[1:] {
-		p := queue[0]
-		if seen[p] {
-			continue
+	for _, p := range closure([]*jsonschema.Schema{part}, func(p *jsonschema.Schema) []*jsonschema.Schema {
+		subs := required(p)
+		for _, either := range [][]*jsonschema.Schema{p.AnyOf, p.OneOf} {
+			if len(either) > 0 {
+				subs = append(slices.Clip(subs), either[(m.wanted.branches[p]+choice)%len(either)])
+			}
 		}
-		seen[p] = true
+		return subs
+	}) {
 		s.take(p)
 		s.wanted = append(s.wanted, m.wanted.keys[p]...)
 		if format, ok := m.schema.piece(p.Location)["format"].(string); ok {
 			s.format = format
-		}
-		if p.Ref != nil {
-			queue = append(queue, p.Ref)
-		}
-		queue = append(queue, p.AllOf...)
-		for _, either := range [][]*jsonschema.Schema{p.AnyOf, p.OneOf} {
-			if len(either) > 0 {
-				queue = append(queue, either[(m.wanted.branches[p]+choice)%len(either)])
-			}
 		}
 	}
 	s.offered = slices.Concat(s.offered, s.defaults, s.examples, s.enums)

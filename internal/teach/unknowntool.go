@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/near"
 	"github.com/candor-mcp/candor/internal/redact"
 )
@@ -66,7 +65,7 @@ func unknownToolMessage(name string, known []string) string {
 
 // quoteName quotes a name that a caller chose, redacted and shortened.
 func quoteName(name string) string {
-	return strconv.Quote(contract.Bound(redact.Text(name), maxToolName))
+	return strconv.Quote(candor.Public(redact.Text(name), maxToolName))
 }
 
 // toolHint names the similar tools, or all of them if they are few; otherwise it returns "".

@@ -66,7 +66,7 @@ func (c *Call) Objection() *candor.Error {
 func (u *Upstream) Malformed(ctx context.Context, m *wire.Message, session string) []byte {
 	e := teach.Flaw(m.Malformation(), candor.PartyGateway)
 	c := u.newRecord(nil, session)
-	c.request, c.method = m.Clone(), contract.Bound(string(m.Method()), maxMethod)
+	c.request, c.method = m.Clone(), candor.Public(string(m.Method()), maxMethod)
 	c.id = teach.AnswerID(&c.request, e.Code())
 	if m.Shape() == wire.KindNotification && m.Malformation().Flaw != wireflaw.BadMethod || m.Shape() == wire.KindResult || m.Shape() == wire.KindError {
 		c.suppress(ctx, e, contract.VerdictMalformed)

@@ -3,7 +3,7 @@ package gateway
 import (
 	"bytes"
 
-	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/internal/redactjson"
 	"github.com/candor-mcp/candor/wire"
@@ -45,5 +45,5 @@ func Excerpt(said []byte, whole bool, limit int) string {
 	if !whole { // a truncated secret might not be recognised
 		said = said[:bytes.LastIndexAny(said, " \"")+1]
 	}
-	return contract.Bound(string(said), limit)
+	return candor.Public(string(said), limit)
 }

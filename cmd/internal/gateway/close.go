@@ -108,7 +108,7 @@ func (c *Call) Cancelled(ctx context.Context) {
 func (c *Call) Late(ctx context.Context, answer []byte) {
 	c.up.late.Add(1)
 	c.up.Options.Logger.DebugContext(ctx, "a late answer was dropped",
-		slog.String("method", contract.Bound(c.method, maxMethod)), slog.String("tool", contract.Bound(c.tool, maxMethod)), slog.Int("bytes", len(answer)))
+		slog.String("method", candor.Public(c.method, maxMethod)), slog.String("tool", candor.Public(c.tool, maxMethod)), slog.Int("bytes", len(answer)))
 }
 
 // lostOr returns the verdict for a failure that the gateway found: the call was lost, or a protocol rule refused it.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/candor-mcp/candor"
-	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -68,7 +67,7 @@ func notReady(e *candor.Error) *candor.Error {
 		text = "The server " + seen.Status + " before it was ready."
 		lines := strings.Split(strings.TrimSpace(seen.Stderr), "\n")
 		if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
-			text = strings.TrimSuffix(text, ".") + ": " + contract.Bound(last, maxLastLine)
+			text = strings.TrimSuffix(text, ".") + ": " + candor.Public(last, maxLastLine)
 		}
 	}
 	return e.With(candor.WithMessage(text),

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor"
 )
 
 // Tolerance is a deviation from a tool's input schema with which calls have succeeded: the server accepts more than its schema
@@ -40,7 +40,7 @@ func (t *tolerances) note(c *Call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, issue := range c.departures.issues {
-		key := Tolerance{Tool: contract.Bound(c.tool, maxMethod), Path: anyIndex(issue.Path), Rule: issue.Rule, Got: issue.Got}
+		key := Tolerance{Tool: candor.Public(c.tool, maxMethod), Path: anyIndex(issue.Path), Rule: issue.Rule, Got: issue.Got}
 		if _, known := t.calls[key]; !known && !t.add(key) {
 			continue
 		} else if !known {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
-	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/httpguard"
 )
 
@@ -45,7 +44,7 @@ func rejected(status int, h http.Header, body []byte) *candor.Error {
 	}
 	details := map[string]any{"status": status}
 	if kind := mediaType(h); text != "" && kind != "text/html" {
-		details["said"] = contract.Bound(text, maxSaid)
+		details["said"] = candor.Public(text, maxSaid)
 	}
 	options := []candor.Option{candor.WithOrigin(candor.PartyServer, true), candor.WithDetails(details)}
 	if after, ok := httpguard.RetryAfter(h, time.Now()); ok {

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/probe"
-	"github.com/candor-mcp/candor/contract"
 )
 
 // The limits of the evidence of a finding.
@@ -69,7 +69,7 @@ func evidence(s *caseResult) probe.Evidence {
 	if len(s.Noise) > 0 {
 		response = s.Noise[0] + "\n" + response
 	}
-	return probe.Evidence{Case: contract.Bound(s.Case.Key(), shownRequest), Request: contract.Bound(clip(s.Request), shownRequest), Response: contract.Bound(clip(response), shownResponse)}
+	return probe.Evidence{Case: candor.Public(s.Case.Key(), shownRequest), Request: candor.Public(clip(s.Request), shownRequest), Response: candor.Public(clip(response), shownResponse)}
 }
 
 // lastLines returns the last lines that a server printed, which usually have the reason why it ended.

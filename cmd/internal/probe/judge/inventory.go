@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/probe"
-	"github.com/candor-mcp/candor/contract"
 )
 
 const shownCodes = 32 // maximum for one tool
@@ -26,7 +26,7 @@ func (d *assessment) row() probe.ToolReport {
 		for _, c := range s.facts().codes {
 			r.Kinds = appendNew(r.Kinds, c.kind)
 			if len(r.Codes) < shownCodes {
-				r.Codes = appendNew(r.Codes, contract.Bound(c.value, shownName))
+				r.Codes = appendNew(r.Codes, candor.Public(c.value, shownName))
 			}
 		}
 		if len(s.facts().codes) == 0 {

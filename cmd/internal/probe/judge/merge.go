@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/probe"
-	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/internal/lazyregexp"
 )
 
@@ -152,14 +152,14 @@ func (s *shared) finding() probe.Finding {
 		}
 		start := "The server"
 		if f.Tool != "" {
-			start = contract.Bound("Tool "+f.Tool, shownName)
+			start = candor.Public("Tool "+f.Tool, shownName)
 		}
 		f.Message = sentence(start, s.hits)
 		return f
 	}
 	named := make([]string, 0, namedTools)
 	for _, tool := range f.Tools[:min(len(f.Tools), namedTools)] {
-		named = append(named, contract.Bound(tool, shownName))
+		named = append(named, candor.Public(tool, shownName))
 	}
 	who := strings.Join(named, ", ")
 	if more := len(f.Tools) - len(named); more > 0 {

@@ -173,6 +173,6 @@ func excerpt(text string, result wire.Value) string {
 	if text == "" {
 		text = string(result.Path("structuredContent").Raw())
 	}
-	text = strings.Join(strings.Fields(contract.Bound(text, 160)), " ")
-	return contract.Bound(text, 100)
+	text = strings.Join(strings.Fields(candor.Public(text, 160)), " ")
+	return candor.Public(text, 100)
 }
