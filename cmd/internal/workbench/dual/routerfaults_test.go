@@ -36,7 +36,7 @@ func TestRouterReopensASessionThatWasIdle(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	file := p.upstreams(p.fake("idle"))
-	insert(t, file, "version: 1\n", "version: 1\nlimits: {idle: 1s}\n")
+	insert(t, file, "version: 1\n", "version: 1\nlimits: {idle: 4s}\n")
 	s := p.start("--upstreams", file)
 	s.route("read", "idle").fine()
 	p.awaitEnd("idle")
