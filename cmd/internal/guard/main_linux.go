@@ -60,7 +60,7 @@ func watch(command []string) int {
 		}
 	}
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		fmt.Fprintf(os.Stderr, "becoming the heir of what is left behind: %v\n", err)
+		fmt.Fprintf(os.Stderr, "becoming the parent of orphans: %v\n", err)
 		return 127
 	}
 	pid, err := syscall.ForkExec(command[0], command, &syscall.ProcAttr{

@@ -45,7 +45,7 @@ func TestEveryCodeOfPythonIsEmitted(t *testing.T) {
 		return func(*testing.T) string { return h.python(code).code() }
 	}
 	emits.Check(t, pythonCodes, map[string]func(*testing.T) string{
-		"python/E_PY_EXEC_FAIL":        run("1/0"),
+		"python/E_PY_EXEC_FAIL":        func(*testing.T) string { return h.call("py/run", `{"code":"1/0","timeoutMs":30000}`).code() },
 		"python/E_PY_SECURITY":         run("import os"),
 		"python/E_PY_TIMEOUT":          run("while True: pass"),
 		"python/E_PY_INVALID_PARAMS":   func(*testing.T) string { return h.call("py/run", `{"code":"1","timeoutMs":30001}`).code() },

@@ -109,7 +109,7 @@ func (c *conn) add(response []byte) {
 }
 
 const (
-	patience   = 2 * time.Millisecond // a longer call causes another goroutine to become the reader
+	slowCall   = 2 * time.Millisecond // a longer call causes another goroutine to become the reader
 	quietTicks = 20                   // ticks without a call before the watchdog pauses
 )
 
@@ -125,7 +125,7 @@ func (c *conn) watch(done <-chan struct{}) {
 				return
 			}
 		}
-		time.Sleep(patience)
+		time.Sleep(slowCall)
 		c.mu.Lock()
 		if last == c.reader && turn == c.reader.turn && c.reader.busy && c.running < c.s.o.Parallel && !c.stopped {
 			c.replaceReader()

@@ -220,7 +220,7 @@ func appendResult(dst []byte, id wire.ID, result []byte) []byte {
 func (c *conn) answerSlow(next request) []byte {
 	begin := time.Now()
 	response := c.answer(next)
-	if time.Since(begin) < patience {
+	if time.Since(begin) < slowCall {
 		next.stats(c.s).slow.Store(false)
 	}
 	return response
