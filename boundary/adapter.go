@@ -24,6 +24,7 @@ func init() {
 // sdkNeutral implements [adapter.Adapter].
 type sdkNeutral struct{ b *Boundary }
 
+// FailCall implements [adapter.Adapter].
 func (n sdkNeutral) FailCall(ctx context.Context, c adapter.Call, err error, result json.RawMessage) (json.RawMessage, *candor.Error) {
 	b := n.b
 	x := exchange{method: "tools/call", tool: c.Tool, session: c.Session, params: c.Arguments}
@@ -109,10 +110,12 @@ func encoded(r *mcp.CallToolResult) json.RawMessage {
 	return raw
 }
 
+// Recovered implements [adapter.Adapter].
 func (n sdkNeutral) Recovered(thrown any) *candor.Error {
 	return n.b.askThrown(outcome{thrown: thrown, stack: panicStack()})
 }
 
+// Encode implements [adapter.Adapter].
 func (n sdkNeutral) Encode(result any) (json.RawMessage, error) {
 	return foreign(n.b, func() (json.RawMessage, error) {
 		raw, err := json.Marshal(result)
@@ -123,6 +126,7 @@ func (n sdkNeutral) Encode(result any) (json.RawMessage, error) {
 	})
 }
 
+// CheckArguments implements [adapter.Adapter].
 func (sdkNeutral) CheckArguments(inputSchema, arguments json.RawMessage) *candor.Error {
 	t := &tool{input: usable(inputSchema)}
 	if t.accepts(arguments) {
@@ -131,6 +135,7 @@ func (sdkNeutral) CheckArguments(inputSchema, arguments json.RawMessage) *candor
 	return t.explain(arguments)
 }
 
+// CheckOutput implements [adapter.Adapter].
 func (sdkNeutral) CheckOutput(outputSchema, structured json.RawMessage) *candor.Error {
 	t := &tool{output: usable(outputSchema)}
 	if t.output == nil || len(structured) > 0 && t.output.Accepts(structured) {
@@ -139,6 +144,7 @@ func (sdkNeutral) CheckOutput(outputSchema, structured json.RawMessage) *candor.
 	return t.outputError(structured)
 }
 
+// RefuseMessage implements [adapter.Adapter].
 func (n sdkNeutral) RefuseMessage(ctx context.Context, message []byte) (answer []byte, refused bool) {
 	m := wire.Parse(message, streamLimits(n.b.o.MaxMessage))
 	e := flawError(&m)
@@ -155,6 +161,7 @@ func (n sdkNeutral) RefuseMessage(ctx context.Context, message []byte) (answer [
 	}
 }
 
+// RefuseRequest implements [adapter.Adapter].
 func (n sdkNeutral) RefuseRequest(ctx context.Context, request []byte, e *candor.Error) []byte {
 	m, x := requestOf(request)
 	if m.Shape() != wire.KindRequest {
@@ -164,6 +171,7 @@ func (n sdkNeutral) RefuseRequest(ctx context.Context, request []byte, e *candor
 	return n.b.refuse(ctx, e, contract.VerdictProtocol, x).append(nil, m.ID())
 }
 
+// SealAnswer implements [adapter.Adapter].
 func (n sdkNeutral) SealAnswer(ctx context.Context, request, response []byte) []byte {
 	m := wire.Parse(response, wire.Limits{AllowLoneSurrogates: true})
 	if m.Shape() != wire.KindError {
@@ -180,6 +188,7 @@ func requestOf(request []byte) (wire.Message, exchange) {
 	return m, o.exchange()
 }
 
+// Stats implements [adapter.Adapter].
 func (n sdkNeutral) Stats(params []byte) (json.RawMessage, bool) {
 	reporter, ok := n.b.o.Meter.(Reporter)
 	if !ok {
@@ -188,6 +197,7 @@ func (n sdkNeutral) Stats(params []byte) (json.RawMessage, bool) {
 	return withResultType(reporter.AppendStats(nil), paramsNewEra(params)), true
 }
 
+// Announce implements [adapter.Adapter].
 func (n sdkNeutral) Announce(result json.RawMessage) json.RawMessage {
 	raw, err := json.Marshal(n.b.extension())
 	if err != nil {
@@ -200,6 +210,7 @@ func (n sdkNeutral) Announce(result json.RawMessage) json.RawMessage {
 	return out
 }
 
+// Envelope implements [adapter.Adapter].
 func (sdkNeutral) Envelope(result json.RawMessage) *candor.Error {
 	v, err := wire.ParseValue(result, wire.Limits{AllowLoneSurrogates: true})
 	if err != nil {
@@ -212,8 +223,10 @@ func (sdkNeutral) Envelope(result json.RawMessage) *candor.Error {
 	return e
 }
 
+// RecordSuccess implements [adapter.Adapter].
 func (n sdkNeutral) RecordSuccess(ctx context.Context, s candor.Success) { n.b.recordSuccess(ctx, s) }
 
+// NoteRecorded implements [adapter.Adapter].
 func (sdkNeutral) NoteRecorded(request *jsonrpc.Request, response *jsonrpc.Response) {
 	extra, _ := request.Extra.(*mcp.RequestExtra)
 	o := streamCalls.find(extra)

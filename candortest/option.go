@@ -79,22 +79,22 @@ func (o Options) filled() (*Options, error) {
 	for check, reason := range o.Skip {
 		errs = append(errs, known("Skip", check))
 		if strings.TrimSpace(reason) == "" {
-			errs = append(errs, fmt.Errorf("Skip: %q: a reason is required", check))
+			errs = append(errs, fmt.Errorf("option Skip: %q: a reason is required", check))
 		}
 	}
 	for _, era := range o.Eras {
 		if !slices.Contains(Eras(), era) {
-			errs = append(errs, fmt.Errorf("Eras: %q: unknown era, want one of %v", era, Eras()))
+			errs = append(errs, fmt.Errorf("option Eras: %q: unknown era, want one of %v", era, Eras()))
 		}
 	}
 	if o.Level > Contract {
-		errs = append(errs, fmt.Errorf("Level: %d: unknown level", o.Level))
+		errs = append(errs, fmt.Errorf("option Level: %d: unknown level", o.Level))
 	}
 	if o.Timeout < 0 || o.Silence < 0 {
-		errs = append(errs, errors.New("Timeout and Silence must be positive"))
+		errs = append(errs, errors.New("options Timeout and Silence must be positive"))
 	}
 	if o.Oversize < 1024 || o.Oversize > 256<<20 {
-		errs = append(errs, errors.New("Oversize must be from 1 KiB to 256 MiB"))
+		errs = append(errs, errors.New("option Oversize must be from 1 KiB to 256 MiB"))
 	}
 	return &o, errors.Join(errs...)
 }
@@ -103,5 +103,5 @@ func known(option, check string) error {
 	if slices.ContainsFunc(Checks(), func(r Rule) bool { return r.ID == check }) {
 		return nil
 	}
-	return fmt.Errorf("%s: %q: unknown check; Checks lists them", option, check)
+	return fmt.Errorf("option %s: %q: unknown check; Checks lists them", option, check)
 }

@@ -163,6 +163,7 @@ type SplitBudget struct {
 // Share is the share of one exchange in a [SplitBudget].
 type Share struct{ usual, large, spare int64 }
 
+// Sizes of messages that a [SplitBudget] distinguishes.
 const (
 	SmallMessage = 4 << 10  // a SplitBudget does not count messages up to this size; their number must be limited otherwise
 	Midsize      = 64 << 10 // messages above this size are large
