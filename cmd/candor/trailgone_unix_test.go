@@ -121,7 +121,7 @@ func TestClosingLineNamesUnrecordedFailures(t *testing.T) {
 	p.fails("3", "AUDIT_LOG_FAILED")
 	p.signal(syscall.SIGTERM)
 	_ = p.cmd.Wait()
-	if want := "candor wrap: 3 calls, 1 failure (NOT_FOUND 1), recorded in " + p.trail + "; 2 failures NOT recorded (AUDIT_LOG_FAILED 2)\n"; !strings.Contains(p.said.String(), want) {
+	if want := "candor wrap: badserver: 3 calls, 1 failure (NOT_FOUND 1), recorded in " + p.trail + "; 2 failures NOT recorded (AUDIT_LOG_FAILED 2)\n"; !strings.Contains(p.said.String(), want) {
 		t.Errorf("it said %s", p.said)
 	}
 }

@@ -48,7 +48,7 @@ func TestWrapInterruptAnswersOpenCalls(t *testing.T) {
 			if code := p.ends(); code != term.ExitOK {
 				t.Errorf("ended with %d", code)
 			}
-			if want := "candor wrap: 2 calls, 1 failure (GATEWAY_DRAINING 1), recorded in " + p.trail + "\n"; p.said.String() != want {
+			if want := "candor wrap: badserver: 2 calls, 1 failure (GATEWAY_DRAINING 1), recorded in " + p.trail + "\n"; p.said.String() != want {
 				t.Errorf("it said %q, want %q", p.said, want)
 			}
 		})

@@ -318,7 +318,7 @@ func (c *Call) record(ctx context.Context, f *failure) *candor.Error {
 func (c *Call) entry(f *failure) candor.Failure {
 	o := &c.up.Options
 	return candor.Failure{
-		Error: f.err, Verdict: string(f.verdict), Method: c.method, Upstream: o.Name, Arguments: c.arguments(),
+		Error: f.err, Verdict: string(f.verdict), Method: c.method, Upstream: c.up.Name(), Arguments: c.arguments(),
 		Received: c.recordable(f), Sent: f.sent, Attempt: c.attempt, Latency: o.Now().Sub(c.began), Retried: f.retried, Suspected: f.suspected,
 	}
 }

@@ -31,7 +31,9 @@ func (m Mode) Valid() bool { return m == ModeObserve || m == ModeAnnotate || m =
 // validation, no retries, a circuit breaker, and default limits.
 type Options struct {
 	Name string // name of the upstream in logs and entries
-	Mode Mode   // "" means annotate
+	// LearnName replaces Name by the name that the server gives itself when it is initialized.
+	LearnName bool
+	Mode      Mode // "" means annotate
 	// Dialect is the format of answers that the gateway makes; nil means candor.
 	Dialect dialect.Dialect
 	// Mirror repeats the envelope in structuredContent of such answers, in the candor dialect and if the tool declares no
@@ -116,7 +118,6 @@ func (o *Options) fill() {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	o.Logger = o.Logger.With(slog.String("upstream", o.Name))
 	o.Timeout = cmp.Or(o.Timeout, DefaultTimeout)
 	o.StartTimeout = cmp.Or(o.StartTimeout, DefaultStartTimeout)
 	o.Limits.Calls = OrDefault(o.Limits.Calls, 1024)

@@ -24,6 +24,8 @@ type Upstream struct {
 	tolerances tolerances
 	Secrets    atomic.Pointer[SecretFilter] // secrets that the server was started with; nil if there are none
 
+	name atomic.Pointer[string] // see Name
+
 	ending atomic.Bool   // no further calls are admitted
 	calls  atomic.Uint64 // number of calls so far
 	open   atomic.Int64  // number of calls that have not ended
@@ -38,11 +40,10 @@ func New(o Options) *Upstream {
 	o.Breaker.Off = o.Breaker.Off || o.Mode == ModeObserve // observe mode lets every call through
 	u := &Upstream{Options: o, repeats: newRepeats(o.Repeats), budget: newBudget(o.Retry), sent: NewRecent[[sha256.Size]byte, sentFailure](maxSent)}
 	u.Breaker = NewBreaker(&u.Options)
+	u.name.Store(&o.Name)
+	u.nameLogger()
 	return u
 }
-
-// Name returns the name of the upstream.
-func (u *Upstream) Name() string { return u.Options.Name }
 
 // Drain lets open calls finish and refuses new ones with GATEWAY_DRAINING. It cannot be undone.
 func (u *Upstream) Drain() { u.ending.Store(true) }

@@ -2,7 +2,6 @@ package gatewaycmd
 
 import (
 	"errors"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/servername"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
 	"github.com/candor-mcp/candor/dialect"
 )
@@ -54,7 +54,8 @@ In an agent's configuration put candor wrap -- before the command of the server:
      "args": ["wrap", "--", "npx", "-y", "some-mcp-server"]}}}
 
 Standard output has only the protocol. Standard error has the output of the server, with secrets redacted unless
-the mode is observe, the log, and at the end a summary in one line.
+the mode is observe, the log, and at the end a summary in one line. Ledger, log and summary name the server: by
+--name, else as it calls itself in its answer to initialize, else by the package that the command runs.
 
 Modes:
 
@@ -96,7 +97,7 @@ func (c *wrapCommand) registerAll(cmd *cobra.Command) {
 	flags.IntVar(&c.restart, "restart", 0, "restarts per minute of a server that exits")
 	flags.StringVar(&c.dialect, "dialect", "candor", "format of error responses: "+term.JoinWords(dialect.Names()))
 	flags.BoolVar(&c.mirror, "mirror", false, "repeat the error in structuredContent of error responses")
-	flags.StringVar(&c.name, "name", "", "name of the server in log and ledger; default the name of the command")
+	flags.StringVar(&c.name, "name", "", "name of the server in log, ledger and metrics; default the name that the server gives itself, and until it does so the package in its command")
 	flags.StringVar(&c.validate, "validate", string(gateway.ValidationLenient), "validation of arguments: "+term.JoinWords(validationNames()))
 	flags.StringArrayVar(&c.validateTool, "validate-tool", nil, "validation for one tool, as NAME=LEVEL; may be repeated")
 	flags.BoolVar(&c.noValidation, "no-validation", false, "same as --validate off")
@@ -113,12 +114,12 @@ func (c *wrapCommand) run(cmd *cobra.Command, args []string) error {
 	if err := checkLine(cmd, args); err != nil {
 		return err
 	}
-	if c.name == "" {
-		c.name = filepath.Base(args[0])
-	}
 	options, err := c.options()
 	if err != nil {
 		return err
+	}
+	if c.name == "" {
+		options.Name, options.LearnName = servername.FromCommand(args), true
 	}
 	ctx, stop := term.StopContext(cmd)
 	defer stop()
@@ -127,7 +128,7 @@ func (c *wrapCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	up := gateway.New(p.Attach(options))
-	exit, err := stdio.Wrap(ctx, up, stdio.Streams{In: c.env.In, Out: c.env.Out.To}, c.child(p, args))
+	exit, err := stdio.Wrap(ctx, up, stdio.Streams{In: c.env.In, Out: c.env.Out.To}, c.child(p, up, args))
 	closed := p.Close()
 	if start, ok := errors.AsType[*stdio.StartError](err); ok {
 		return term.BadInput(start.Hint, "starting %q: %s", start.Command, start.Err)
@@ -136,7 +137,7 @@ func (c *wrapCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if !c.Quiet {
-		p.Notice("%s", p.Summary(up.Calls()))
+		p.Notice("%s: %s", term.Printable(up.Name()), p.Summary(up.Calls()))
 	}
 	if closed != nil && exit.Code == term.ExitOK {
 		return closed
@@ -250,13 +251,13 @@ func perTool[T any](flag, value, example string, pairs []string, parse func(stri
 	return all, nil
 }
 
-func (c *wrapCommand) child(p *service.Sinks, args []string) stdio.Child {
+func (c *wrapCommand) child(p *service.Sinks, up *gateway.Upstream, args []string) stdio.Child {
 	child := stdio.Child{
 		Command: args[0], Args: args[1:], Guard: term.GuardCommand(), Restart: stdio.RestartPolicy{Tries: c.restart},
 		Stderr: c.env.Err, RedactStderr: c.mode != string(gateway.ModeObserve),
 	}
 	if c.JSONLogs {
-		child.Stderr = &service.LogLines{Log: p.Log, Name: c.name}
+		child.Stderr = &service.LogLines{Log: p.Log, Name: up.Name}
 	}
 	return child
 }

@@ -187,7 +187,7 @@ func frequent(codes []meter.CodeCount) string {
 // LogLines is a writer that logs each line of a server's standard error.
 type LogLines struct {
 	Log  *slog.Logger
-	Name string
+	Name func() string // returns the name of the server
 
 	mu  sync.Mutex
 	buf []byte // guarded by mu: an incomplete line
@@ -207,7 +207,7 @@ func (l *LogLines) Write(p []byte) (int, error) {
 			break
 		}
 		l.append(rest[:end])
-		l.Log.Info("server wrote to standard error", slog.String("upstream", l.Name), slog.String("line", string(l.buf)))
+		l.Log.Info("server wrote to standard error", slog.String("upstream", l.Name()), slog.String("line", string(l.buf)))
 		l.buf, rest = l.buf[:0], rest[end+1:]
 	}
 	return len(p), nil

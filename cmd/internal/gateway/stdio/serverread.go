@@ -75,8 +75,12 @@ func (l *serverConn) answered(p *pending, m *wire.Message) {
 		own := *m // the callee is unknown here; without the copy, every message would escape to the heap
 		p.own(&own)
 	default:
-		if p.call.Method() == "initialize" {
+		switch p.call.Method() {
+		case "initialize":
 			l.handshake.response(m)
+			l.up.Introduced(m)
+		case "server/discover":
+			l.up.Introduced(m)
 		}
 		l.close(p, m)
 	}
