@@ -49,6 +49,7 @@ type probeCommand struct {
 	output   term.FormatFlag
 	format   string // the value of output
 	out      string
+	source   string // --sarif-location
 	failOn   string
 	baseline string
 	profile  string
@@ -76,6 +77,9 @@ arguments or with arguments that are not an object, and no longer after the firs
 code are never called. --allow NAME and --yes permit more. --fake-upstream puts the server into a separate network in which every host
 responds with 401, 404, 429 with Retry-After, 500, garbage or not at all.
 
+--format sarif is for code scanning: each finding refers to a file of the repository, at the first line that has the name of the tool in
+quotes, else at line 1. --sarif-location chooses the file. --format badge is an SVG picture of the grade.
+
 Exit codes: 0 no finding at or above --fail-on; 1 there are findings, or a regression against --baseline; 2 the run failed or is
 incomplete.`,
 		Example: `  candor probe -- npx -y @modelcontextprotocol/server-everything
@@ -86,7 +90,7 @@ incomplete.`,
 		RunE: func(cmd *cobra.Command, args []string) error { c.cmd = cmd; return c.start(args) },
 	}
 	c.register(cmd)
-	cmd.AddCommand(newProbeDiff(env), newProbeRules(env))
+	cmd.AddCommand(newProbeDiff(env), newProbeRules(env), newProbeBadge(env))
 	return cmd
 }
 
@@ -108,6 +112,7 @@ func (c *probeCommand) register(cmd *cobra.Command) {
 	flags.StringVar(&c.rules, "rules", judge.SetAgent, "rule set: "+term.JoinWords(judge.Sets()))
 	c.output.Register(cmd, report.Formats()...)
 	flags.StringVar(&c.out, "out", "", "file for the report, or - for standard output, the default")
+	flags.StringVar(&c.source, "sarif-location", "", "file of the repository that --format sarif refers to; default the file of the server or its configuration")
 	flags.StringVar(&c.failOn, "fail-on", string(probe.SeverityMajor), "lowest severity for exit code 1: "+term.JoinWords(failLevels))
 	flags.StringVar(&c.baseline, "baseline", "", "earlier report as JSON; exit with code 1 only for regressions")
 	flags.StringVar(&c.profile, "profile-out", "", "file for a profile with rules for candor wrap --profile")
@@ -137,6 +142,9 @@ func (c *probeCommand) start(args []string) error {
 		return err
 	}
 	if c.format, err = c.output.Value(c.cmd); err != nil {
+		return err
+	}
+	if err := c.checkSource(); err != nil {
 		return err
 	}
 	before, err := c.files()

@@ -22,11 +22,13 @@ import (
 
 // writeReport writes the report to --out or standard output.
 func (c *probeCommand) writeReport(judged *probe.Report) error {
+	o := c.options(judged)
 	if c.out == "" {
-		return report.Write(c.env.Out, c.format, judged, report.Options{Colour: c.env.Colors().On})
+		o.Colour = c.env.Colors().On
+		return report.Write(c.env.Out, c.format, judged, o)
 	}
 	var text bytes.Buffer
-	if err := report.Write(&text, c.format, judged, report.Options{}); err != nil {
+	if err := report.Write(&text, c.format, judged, o); err != nil {
 		return err
 	}
 	if err := writeWhole(c.out, text.Bytes()); err != nil {
@@ -134,6 +136,33 @@ func newProbeDiff(env *term.Env) *cobra.Command {
 		},
 	}
 	output.Register(cmd, report.DeltaFormats()...)
+	return cmd
+}
+
+func newProbeBadge(env *term.Env) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "badge REPORT",
+		Short: "Draw the grade of a report as an SVG picture",
+		Long: `Draw the grade of a report of --format json as an SVG picture, on standard output. The picture loads nothing from the network. With
+--json it is the input of a shields.io endpoint badge instead.
+
+Exit codes: 0 the badge is written; 2 the report cannot be read.`,
+		Example: `  candor probe badge report.json > badge.svg
+  candor probe badge --json report.json`,
+		Args: term.OneArg("report", "candor probe badge report.json > badge.svg"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, err := readReport(args[0])
+			if err != nil {
+				return term.BadInput("give a report of --format json", "%s: %s", args[0], err)
+			}
+			if asJSON {
+				return term.WriteJSONLine(env.Out, report.NewBadge(r))
+			}
+			return report.Write(env.Out, report.FormatBadge, r, report.Options{})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON for a shields.io endpoint badge")
 	return cmd
 }
 

@@ -24,12 +24,20 @@ const (
 	FormatHTML     = "html"
 	FormatJUnit    = "junit"
 	FormatSARIF    = "sarif"
+	FormatBadge    = "badge"
 )
 
 // Options configures [Write]. The zero value is right for a file.
 type Options struct {
 	Colour bool // text only: use colours
 	Width  int  // text only: columns; 0 is 100, the minimum is 80 and the maximum 200
+	Source Source
+}
+
+// Source is the file that the results of SARIF refer to. Code scanning refuses results without one. The zero value is none.
+type Source struct {
+	Path  string         // relative to the root of the repository, with slashes
+	Lines map[string]int // line of a tool, from 1; a tool without one is on line 1
 }
 
 // The widths of text.
@@ -54,11 +62,12 @@ var writers = map[string]func(io.Writer, *probe.Report, Options) error{
 	FormatHTML:     writeHTML,
 	FormatJUnit:    writeJUnit,
 	FormatSARIF:    writeSARIF,
+	FormatBadge:    writeBadge,
 }
 
 // Formats returns the names of the formats of [Write]. The caller owns the slice.
 func Formats() []string {
-	return []string{FormatText, FormatJSON, FormatMarkdown, FormatHTML, FormatJUnit, FormatSARIF}
+	return []string{FormatText, FormatJSON, FormatMarkdown, FormatHTML, FormatJUnit, FormatSARIF, FormatBadge}
 }
 
 // Write writes a report. It fails for a format that is not in [Formats], for a nil report, and if w fails. It does not change r. A report that

@@ -67,7 +67,8 @@ func TestFormatsMatchGoldenFiles(t *testing.T) {
 		{"sample.md", report.FormatMarkdown, report.Options{}},
 		{"sample.html", report.FormatHTML, report.Options{}},
 		{"sample.xml", report.FormatJUnit, report.Options{}},
-		{"sample.sarif", report.FormatSARIF, report.Options{}},
+		{"sample.sarif", report.FormatSARIF, report.Options{Source: report.Source{Path: "src/server.js", Lines: map[string]int{"search_documents": 12}}}},
+		{"sample.svg", report.FormatBadge, report.Options{}},
 	} {
 		t.Run(c.name, func(t *testing.T) { golden(t, c.name, write(t, c.format, sample(t), c.options)) })
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 	"unicode"
@@ -23,13 +24,13 @@ const (
 // object is a JSON object. A test validates the output against the SARIF schema, so it needs no types.
 type object = map[string]any
 
-// writeSARIF writes one run. A server has no files, so the location of a result is logical: a tool. Its fingerprint is that of
-// [probe.Finding.Key].
-func writeSARIF(w io.Writer, r *probe.Report, _ Options) error {
+// writeSARIF writes one run. The logical location of a result is a tool, and its physical location is [Options.Source]. Its fingerprint is
+// that of [probe.Finding.Key].
+func writeSARIF(w io.Writer, r *probe.Report, o Options) error {
 	rules, index := sarifRules(r)
 	results := []object{}
 	for _, f := range probe.Sorted(r.Findings) {
-		results = append(results, sarifResult(r, &f, index[f.Rule]))
+		results = append(results, sarifResult(r, &f, index[f.Rule], o.Source))
 	}
 	run := object{
 		"tool": object{"driver": object{
@@ -88,7 +89,7 @@ func sarifRule(rule *probe.Rule) object {
 	}
 }
 
-func sarifResult(r *probe.Report, f *probe.Finding, rule int) object {
+func sarifResult(r *probe.Report, f *probe.Finding, rule int, source Source) object {
 	evidence := []object{}
 	for _, e := range f.Evidence {
 		evidence = append(evidence, object{"case": plain(e.Case), "request": block(e.Request), "response": block(e.Response)})
@@ -99,13 +100,31 @@ func sarifResult(r *probe.Report, f *probe.Finding, rule int) object {
 	if len(f.Tools) > 0 {
 		properties["tools"] = plainAll(f.Tools)
 	}
+	location := object{"logicalLocations": sarifPlaces(r, f)}
+	if source.Path != "" {
+		location["physicalLocation"] = sarifFile(source, f)
+	}
 	return object{
 		"ruleId": plain(f.Rule), "ruleIndex": rule, "level": level(f.Severity), "kind": "fail",
 		"message":             message(f.Message + " Fix: " + f.Fix),
-		"locations":           []object{{"logicalLocations": sarifPlaces(r, f)}},
+		"locations":           []object{location},
 		"partialFingerprints": object{sarifPrint: fingerprint(f)},
 		"occurrenceCount":     max(f.Count, 1),
 		"properties":          properties,
+	}
+}
+
+// sarifFile returns the line of the tool in the file, as an empty region at its start. GitHub requires all four numbers.
+func sarifFile(source Source, f *probe.Finding) object {
+	tool := f.Tool
+	if len(f.Tools) > 0 {
+		tool = f.Tools[0]
+	}
+	line := max(source.Lines[tool], 1)
+	file := &url.URL{Path: source.Path}
+	return object{
+		"artifactLocation": object{"uri": file.String(), "uriBaseId": "%SRCROOT%"},
+		"region":           object{"startLine": line, "startColumn": 1, "endLine": line, "endColumn": 1},
 	}
 }
 
