@@ -12,7 +12,7 @@ import (
 // unreachable, timed out or sent an unreadable answer. A failure that a tool reports is an answer and does not count. A single
 // tool that hangs or answers badly does not open it, because others may work.
 //
-// While it is open, it lets one trial call through after each interval of Rest, even if the previous trial has not ended, so that
+// While it is open, it lets one trial call through after each TrialInterval, even if the previous trial has not ended, so that
 // the delay in a refusal is correct. Any answer from the server closes it.
 type Breaker struct {
 	policy BreakerPolicy
@@ -31,7 +31,7 @@ type Breaker struct {
 // NewBreaker returns a closed breaker with the policy in o.
 func NewBreaker(o *Options) *Breaker {
 	p := o.Breaker
-	p.Failures, p.Rest = OrDefault(p.Failures, 10), OrDefault(p.Rest, 10*time.Second)
+	p.Failures, p.TrialInterval = OrDefault(p.Failures, 10), OrDefault(p.TrialInterval, 10*time.Second)
 	return &Breaker{policy: p, now: o.Now}
 }
 
@@ -61,7 +61,7 @@ func (b *Breaker) remaining() time.Duration {
 	if wait := b.until.Sub(now); wait > 0 {
 		return wait
 	}
-	b.until = now.Add(b.policy.Rest)
+	b.until = now.Add(b.policy.TrialInterval)
 	return 0
 }
 
@@ -91,7 +91,7 @@ func (b *Breaker) fail(c *Call, e *candor.Error) {
 	b.several = b.several || name != b.first
 	b.whole = b.whole || isWholeServer(e)
 	if b.until.IsZero() && b.failures >= b.policy.Failures && (b.whole || b.several) {
-		b.until = b.now().Add(b.policy.Rest)
+		b.until = b.now().Add(b.policy.TrialInterval)
 	}
 	b.troubled.Store(true)
 }

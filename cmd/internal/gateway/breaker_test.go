@@ -25,7 +25,7 @@ func knockAt(t *testing.T, up *Upstream, tool string) *Call {
 // A client that is less patient than the gateway cancels calls that a hanging server does not answer. That is not a success of
 // the server.
 func TestCancelledCallDoesNotCloseTheBreaker(t *testing.T) {
-	up := New(Options{Breaker: BreakerPolicy{Failures: 2, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}})
+	up := New(Options{Breaker: BreakerPolicy{Failures: 2, TrialInterval: time.Hour}, Repeats: RepeatPolicy{Off: true}})
 	hangs := candor.New(candor.CodeCallTimeout, "", candor.WithOrigin(candor.PartyGateway, false))
 	knock(t, up).Fail(t.Context(), hangs)
 	knock(t, up).Cancelled(t.Context())
@@ -37,7 +37,7 @@ func TestCancelledCallDoesNotCloseTheBreaker(t *testing.T) {
 
 func TestCancelledTrialKeepsTheBreakerOpen(t *testing.T) {
 	clock := newManualClock()
-	up := New(Options{Breaker: BreakerPolicy{Failures: 1, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}, Now: clock.Now})
+	up := New(Options{Breaker: BreakerPolicy{Failures: 1, TrialInterval: time.Hour}, Repeats: RepeatPolicy{Off: true}, Now: clock.Now})
 	knock(t, up).Fail(t.Context(), candor.New(candor.CodeUpstreamGone, "", candor.WithOrigin(candor.PartyGateway, false)))
 	clock.advance(time.Hour)
 	trial := knock(t, up)
@@ -53,7 +53,7 @@ func TestCancelledTrialKeepsTheBreakerOpen(t *testing.T) {
 // A call from before the breaker opened, which its client cancels during the trial, does not affect the trial.
 func TestOlderCancelledCallDoesNotEndTheTrial(t *testing.T) {
 	clock := newManualClock()
-	up := New(Options{Breaker: BreakerPolicy{Failures: 1, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}, Now: clock.Now})
+	up := New(Options{Breaker: BreakerPolicy{Failures: 1, TrialInterval: time.Hour}, Repeats: RepeatPolicy{Off: true}, Now: clock.Now})
 	old := knock(t, up)
 	knock(t, up).Fail(t.Context(), candor.New(candor.CodeUpstreamGone, "", candor.WithOrigin(candor.PartyGateway, false)))
 	clock.advance(time.Hour)
@@ -67,7 +67,7 @@ func TestOlderCancelledCallDoesNotEndTheTrial(t *testing.T) {
 
 // Mistakes of the caller count neither for the tool that reports them nor for the server that rejects them.
 func TestMistakesOfTheCallerDoNotOpenTheBreaker(t *testing.T) {
-	up := New(Options{Breaker: BreakerPolicy{Failures: 2, Rest: time.Hour}, Repeats: RepeatPolicy{Off: true}})
+	up := New(Options{Breaker: BreakerPolicy{Failures: 2, TrialInterval: time.Hour}, Repeats: RepeatPolicy{Off: true}})
 	list := wire.Parse([]byte(`{"jsonrpc":"2.0","id":9,"method":"tools/list"}`), wire.Limits{})
 	listing, _ := up.Admit(t.Context(), &list, "s1")
 	listing.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":9,"result":{"tools":[{"name":"work"}]}}`))

@@ -32,7 +32,7 @@ type Call struct {
 	streamed bool                                   // its answer comes on a stream that the client may resume
 	gone     atomic.Bool                            // the client has disconnected and will not read the answer
 
-	departures *departures // nil if the arguments match the schema or were not checked
+	mismatches *mismatches // nil if the arguments match the schema or were not checked
 }
 
 // ID returns the id as the client wrote it.

@@ -34,7 +34,7 @@ func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
 	if c.IsTool() {
 		c.up.repeats.forgive(c)
 	}
-	if c.departures != nil {
+	if c.mismatches != nil {
 		c.up.tolerances.note(c)
 	}
 	if c.learn != nil {
@@ -85,7 +85,7 @@ func (c *Call) Fail(ctx context.Context, e *candor.Error) []byte {
 		return nil
 	}
 	c.unanswered(e)
-	e = c.departures.explain(e)
+	e = c.mismatches.explain(e)
 	if c.IsTool() {
 		e = c.up.repeats.note(c, c.stamp(e))
 	}

@@ -66,15 +66,15 @@ func (c *compiler) finish(t *tool, done chan struct{}) {
 	close(done)
 }
 
-// MaxPatience is how long a call waits for the data needed to check it: the handshake, the tool list and the tool's schema.
-const MaxPatience = 2 * time.Second
+// MaxCheckTimeout is how long a call waits for the data needed to check it: the handshake, the tool list and the tool's schema.
+const MaxCheckTimeout = 2 * time.Second
 
 // CheckTimeout returns how long this call may wait before it is forwarded unchecked. It is at most a quarter of the call's timeout.
 func (c *Call) CheckTimeout() time.Duration {
 	if limit := c.Timeout(); limit > 0 {
-		return min(MaxPatience, limit/4)
+		return min(MaxCheckTimeout, limit/4)
 	}
-	return MaxPatience
+	return MaxCheckTimeout
 }
 
 // uncompiled returns the called tool if its schema must be compiled before the call can be checked against tools, otherwise nil.

@@ -47,7 +47,7 @@ func withheldRetry(e *candor.Error) candor.Retry {
 // withheldError returns a JSON-RPC error without the upstream's text. Its number is kept, and so is its data if the protocol
 // defines the data and clients need it.
 func (c *Call) withheldError(e *candor.Error, m *wire.Message) []byte {
-	shown := c.withheld(e, c.departures.own())
+	shown := c.withheld(e, c.mismatches.own())
 	out := rpc.Write(nil, shown, dialect.Options{ID: c.id, Response: true, Now: e.Time()})
 	number := m.Error().Path("code")
 	out, err := splice.SetMember(nil, out, []string{"error", "code"}, number.Raw())
@@ -72,7 +72,7 @@ func (c *Call) isMissingResource(data wire.Value) bool {
 	return ok && data.Len() == 1 && data.Path("uri").Is(asked)
 }
 
-// WithMember returns a message with the member at that path set to value, or the message itself if it has no place for it.
+// WithMember returns a message with the member at that path set to value, or the message itself if that is not possible.
 func WithMember(message, value []byte, path ...string) []byte {
 	if out, err := splice.SetMember(nil, message, path, value); err == nil {
 		return out

@@ -155,9 +155,9 @@ func (c *Call) interpret(a *Answer, f *failure) *candor.Error {
 	default:
 		e = c.stamp(c.nameTools(c.up.Options.Rules.translate(c, attribute(contract.Interpret(x, a.found), x))))
 	}
-	e = c.departures.explain(e)
+	e = c.mismatches.explain(e)
 	if a.rule == nil || a.rule.Retry == nil { // the retry advice of a rule takes precedence
-		e = c.careful(e)
+		e = c.withoutSecondEffect(e)
 	}
 	return e
 }
@@ -215,7 +215,7 @@ func (c *Call) normalise(f *failure, m *wire.Message) {
 	case mode == ModeStrict && m.Kind() == wire.KindError:
 		f.sent = c.withheldError(f.err, m)
 	case mode == ModeStrict:
-		f.sent = c.made(c.withheld(f.err, c.departures.own()))
+		f.sent = c.made(c.withheld(f.err, c.mismatches.own()))
 	case m.Kind() == wire.KindMalformed:
 		f.sent = c.made(f.err) // its text is understood, but a strict client would not read it
 	case mode == ModeObserve:

@@ -156,8 +156,8 @@ func (b *listBudget) abandon(s *toolSet) {
 
 // enter adds a set to the budget.
 func (b *listBudget) enter(s *toolSet) {
-	if s.place == nil {
-		s.place = b.sets.PushFront(s)
+	if s.element == nil {
+		s.element = b.sets.PushFront(s)
 		b.used += setOverhead + len(s.who.Session)
 	}
 }
@@ -184,9 +184,9 @@ func (b *listBudget) fit(s *toolSet) bool {
 func (b *listBudget) dropSet(s *toolSet) {
 	b.clearPartial(s)
 	b.release(s.list.Swap(nil))
-	if s.place != nil {
-		b.sets.Remove(s.place)
-		s.place = nil
+	if s.element != nil {
+		b.sets.Remove(s.element)
+		s.element = nil
 		b.used -= setOverhead + len(s.who.Session)
 	}
 	s.cache.remove(s)

@@ -11,7 +11,7 @@ import (
 func (c *Call) Lose(ctx context.Context, e *candor.Error, said []byte, reached bool) Reply {
 	f := failure{err: c.stamp(e), verdict: lostOr(e), said: said}
 	if reached {
-		f.err = c.careful(f.err)
+		f.err = c.withoutSecondEffect(f.err)
 	}
 	if c.mayRetry(f.err) || !reached && c.mayResend(f.err) {
 		if wait, ok := c.afford(f.err, c.unanswered); ok {
@@ -21,7 +21,7 @@ func (c *Call) Lose(ctx context.Context, e *candor.Error, said []byte, reached b
 	if !c.claim() {
 		return Reply{}
 	}
-	c.blame(f.err)
+	c.countFailure(f.err)
 	shown := f.err
 	if c.up.Options.Mode == ModeStrict {
 		shown = c.withheld(f.err, ownFindings(e))
@@ -39,13 +39,13 @@ func ownFindings(made *candor.Error) any {
 	return nil
 }
 
-// PassThrough ends the call with a failure for which the gateway sends nothing: the client sees the upstream's response
+// FailSilently ends the call with a failure for which the gateway sends nothing: the client sees the upstream's response
 // unchanged, or has disconnected.
-func (c *Call) PassThrough(ctx context.Context, e *candor.Error, said []byte) {
+func (c *Call) FailSilently(ctx context.Context, e *candor.Error, said []byte) {
 	if !c.claim() {
 		return
 	}
-	c.blame(e)
+	c.countFailure(e)
 	_ = c.record(ctx, &failure{err: c.stamp(e), verdict: lostOr(e), said: said, silent: true}) // a ledger error is logged
 }
 
@@ -57,8 +57,8 @@ func (c *Call) mayResend(e *candor.Error) bool {
 	return !c.final && c.attempt < c.up.Options.Retry.Attempts && e.Retry().Retryable() && c.up.Options.Mode != ModeObserve
 }
 
-// blame counts a failure for the circuit breaker and for repeated calls.
-func (c *Call) blame(e *candor.Error) {
+// countFailure counts a failure for the circuit breaker and for repeated calls.
+func (c *Call) countFailure(e *candor.Error) {
 	c.unanswered(e)
 	if c.IsTool() {
 		_ = c.up.repeats.note(c, e) // the answer is already written

@@ -89,9 +89,9 @@ type RepeatPolicy struct {
 // BreakerPolicy configures the circuit breaker, which refuses calls for a while after consecutive failures. Only failures of the
 // server count, not mistakes of the caller or failures that a tool reports.
 type BreakerPolicy struct {
-	Off      bool
-	Failures int           // consecutive; 0 means 10
-	Rest     time.Duration // time between trials while open; 0 means 10 seconds
+	Off           bool
+	Failures      int           // consecutive; 0 means 10
+	TrialInterval time.Duration // time between trials while open; 0 means 10 seconds
 }
 
 // RetryPolicy limits the retries of a call.

@@ -102,7 +102,7 @@ func (u *Upstream) Resend(ctx context.Context, answer []byte, session string, ma
 	case !mayRecord():
 		return nil
 	}
-	f := failure{received: answer, verdict: found.Verdict, err: c.careful(c.stamp(attribute(contract.Interpret(&x, found), &x)))}
+	f := failure{received: answer, verdict: found.Verdict, err: c.withoutSecondEffect(c.stamp(attribute(contract.Interpret(&x, found), &x)))}
 	f.said = c.withoutSecrets(&m)
 	c.normalise(&f, &m)
 	return c.recorded(ctx, &f)

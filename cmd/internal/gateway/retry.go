@@ -10,8 +10,8 @@ import (
 	"github.com/candor-mcp/candor/contract"
 )
 
-// minRest is the delay before the first retry if the error gives none. It doubles with each attempt.
-const minRest = 100 * time.Millisecond
+// minRetryDelay is the delay before the first retry if the error gives none. It doubles with each attempt.
+const minRetryDelay = 100 * time.Millisecond
 
 // mayRetry reports whether the call may be sent again: the error is retryable, attempts are left, and the tool is
 // declared read-only or idempotent.
@@ -58,7 +58,7 @@ func (b *budget) earn() {
 func (b *budget) spend(c *Call, e *candor.Error) (time.Duration, bool) {
 	wait := time.Duration(e.Retry().AfterMs()) * time.Millisecond
 	if wait == 0 {
-		wait = minRest << min(c.attempt-1, 10)
+		wait = minRetryDelay << min(c.attempt-1, 10)
 	}
 	if wait > b.policy.MaxWait {
 		return 0, false
@@ -79,8 +79,8 @@ func (c *Call) mayRepeat() bool {
 	return t != nil && (t.readOnly || t.again)
 }
 
-// careful returns the error of a call that reached the server, with advice that cannot cause a second effect.
-func (c *Call) careful(e *candor.Error) *candor.Error {
+// withoutSecondEffect returns the error of a call that reached the server, with advice that cannot cause a second effect.
+func (c *Call) withoutSecondEffect(e *candor.Error) *candor.Error {
 	if e == nil || !c.IsTool() || c.mayRepeat() {
 		return e
 	}

@@ -39,7 +39,7 @@ type tolerances struct {
 func (t *tolerances) note(c *Call) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, issue := range c.departures.issues {
+	for _, issue := range c.mismatches.issues {
 		key := Tolerance{Tool: candor.Public(c.tool, maxMethod), Path: anyIndex(issue.Path), Rule: issue.Rule, Got: issue.Got}
 		if _, known := t.calls[key]; !known && !t.add(key) {
 			continue

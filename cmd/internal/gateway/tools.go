@@ -82,7 +82,7 @@ type toolSet struct {
 	used  atomic.Bool              // set when used, cleared when the budget looks for a set to drop
 
 	// guarded by the budget
-	place   *list.Element // nil if the set is not in the budget
+	element *list.Element // nil if the set is not in the budget
 	partial *toolList     // the pages so far, or nil
 	next    string        // the cursor of the next page
 	written int           // bytes of these pages as sent

@@ -73,21 +73,21 @@ func (c *Call) misfit() *candor.Error {
 	}
 	report := input.Explain(arguments)
 	if strength == ValidationLenient && !report.OK() && !report.Fatal {
-		c.departures = &departures{issues: report.Issues, more: report.More}
+		c.mismatches = &mismatches{issues: report.Issues, more: report.More}
 		return nil
 	}
 	return teach.Report(report, candor.PartyGateway)
 }
 
-// departures holds the schema issues of a call that was forwarded nevertheless.
-type departures struct {
+// mismatches holds the schema issues of a call that was forwarded nevertheless.
+type mismatches struct {
 	issues []candor.Issue
 	more   int // number of further issues
 }
 
 // explain adds the schema issues of a forwarded call to the error of its failure. The code is kept, because the arguments may not
 // be the reason.
-func (d *departures) explain(e *candor.Error) *candor.Error {
+func (d *mismatches) explain(e *candor.Error) *candor.Error {
 	if d == nil || e == nil {
 		return e
 	}
@@ -109,7 +109,7 @@ func (d *departures) explain(e *candor.Error) *candor.Error {
 }
 
 // own returns the details to keep when the upstream's text is withheld, or nil.
-func (d *departures) own() any {
+func (d *mismatches) own() any {
 	if d == nil {
 		return nil
 	}

@@ -11,15 +11,15 @@ import (
 
 // body is the body of a response. When it has been read to its end the connection is kept for the next request.
 type body struct {
-	n       *conn
-	ctx     context.Context
-	calm    func() bool // stops watching the context; false if the context has already ended
-	length  int64       // as announced, or -1
-	left    int64       // bytes left of the body, or of the current chunk
-	chunked bool
-	within  bool // inside a chunk
-	reuse   bool // the connection may be reused
-	done    error
+	n         *conn
+	ctx       context.Context
+	stopWatch func() bool // stops watching the context; false if the context has already ended
+	length    int64       // as announced, or -1
+	left      int64       // bytes left of the body, or of the current chunk
+	chunked   bool
+	within    bool // inside a chunk
+	reuse     bool // the connection may be reused
+	done      error
 }
 
 // newBody determines the framing of the body. Contradictory framing is refused.
@@ -186,7 +186,7 @@ func (b *body) finish(err error) error {
 		return b.done
 	}
 	b.n.before = nil
-	calm := b.calm()
+	calm := b.stopWatch()
 	if errors.Is(err, io.EOF) && err == io.EOF && b.reuse && calm && b.n.in.Buffered() == 0 { //nolint:errorlint // the very end, not one that is wrapped
 		b.done = io.EOF
 		b.n.client.keep(b.n)

@@ -43,7 +43,7 @@ func (c *Client) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	to := place{r.URL.Scheme, r.URL.Host}
+	to := origin{r.URL.Scheme, r.URL.Host}
 	var unsent []byte // the request that a closed connection did not accept; its body cannot be read twice
 	for {
 		nc := c.take(to)
@@ -69,21 +69,21 @@ func closeBody(r *http.Request) {
 	}
 }
 
-// place identifies the server of a connection.
-type place struct{ scheme, host string }
+// origin identifies the server of a connection.
+type origin struct{ scheme, host string }
 
 // take returns an idle connection that is still open, or nil.
-func (c *Client) take(to place) *conn {
+func (c *Client) take(to origin) *conn {
 	for {
 		nc := c.pop(to)
-		if nc == nil || nc.lives() {
+		if nc == nil || nc.isUsable() {
 			return nc
 		}
 		_ = nc.Close()
 	}
 }
 
-func (c *Client) pop(to place) *conn {
+func (c *Client) pop(to origin) *conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.expire()
@@ -137,7 +137,7 @@ func (c *Client) CloseIdleConnections() {
 }
 
 // dial establishes a connection. All its errors are dial errors, since nothing was sent.
-func (c *Client) dial(ctx context.Context, r *http.Request, to place) (*conn, error) {
+func (c *Client) dial(ctx context.Context, r *http.Request, to origin) (*conn, error) {
 	limit := c.DialTimeout
 	if limit <= 0 {
 		limit = 10 * time.Second

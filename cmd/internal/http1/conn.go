@@ -24,9 +24,9 @@ const (
 type conn struct {
 	net.Conn
 	client *Client
-	to     place
+	to     origin
 	quiet  func() bool // reports whether the server has neither closed nor written; nil if unknown
-	hurry  func()      // makes all further reads and writes fail
+	expire func()      // makes all further reads and writes fail
 	in     *bufio.Reader
 	out    []byte
 	since  time.Time // when it became idle
@@ -34,10 +34,10 @@ type conn struct {
 }
 
 // newConn returns a connection over nc. Below is the underlying TCP connection.
-func newConn(c *Client, to place, nc, below net.Conn) *conn {
+func newConn(c *Client, to origin, nc, below net.Conn) *conn {
 	n := &conn{Conn: nc, client: c, to: to}
 	n.in = bufio.NewReaderSize(n, readSize)
-	n.hurry = func() { _ = n.SetDeadline(longAgo) }
+	n.expire = func() { _ = n.SetDeadline(longAgo) }
 	if s, ok := below.(syscall.Conn); ok {
 		if raw, err := s.SyscallConn(); err == nil {
 			n.quiet = quiet(raw)
@@ -64,8 +64,8 @@ func BeforeWait(of io.ReadCloser, f func()) bool {
 	return ok
 }
 
-// lives reports whether the server has neither closed the connection nor sent unexpected data.
-func (n *conn) lives() bool { return n.in.Buffered() == 0 && (n.quiet == nil || n.quiet()) }
+// isUsable reports whether the server has neither closed the connection nor sent unexpected data.
+func (n *conn) isUsable() bool { return n.in.Buffered() == 0 && (n.quiet == nil || n.quiet()) }
 
 var longAgo = time.Unix(1, 0)
 
@@ -73,7 +73,7 @@ var longAgo = time.Unix(1, 0)
 // written to another connection without success, or nil on the first attempt.
 func (n *conn) exchange(ctx context.Context, r *http.Request, prepared []byte) (*http.Response, error) {
 	// A context that ends makes every read and write on the connection fail.
-	calm := context.AfterFunc(ctx, n.hurry)
+	calm := context.AfterFunc(ctx, n.expire)
 	err := n.send(r, prepared)
 	var res *http.Response
 	if err == nil {
@@ -184,7 +184,7 @@ func (n *conn) receive(r *http.Request, calm func() bool) (*http.Response, error
 		if err != nil {
 			return nil, err
 		}
-		b.calm, b.ctx = calm, r.Context()
+		b.stopWatch, b.ctx = calm, r.Context()
 		res := &http.Response{
 			Status: http.StatusText(h.status), StatusCode: h.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 			Header: h.header, Body: b, ContentLength: b.length, Request: r,

@@ -180,7 +180,7 @@ func TestClosedIdleConnectionIsNotUsed(t *testing.T) {
 func (c *Client) idleLives() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.idle) > 0 && c.idle[0].lives()
+	return len(c.idle) > 0 && c.idle[0].isUsable()
 }
 
 func TestARequestIsSentWholeAndAContextEndsIt(t *testing.T) {
@@ -235,7 +235,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc")
 	f.Add("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
 	f.Fuzz(func(t *testing.T, answer string) {
-		n := newConn(&Client{}, place{}, &readOnly{Reader: strings.NewReader(answer)}, nil)
+		n := newConn(&Client{}, origin{}, &readOnly{Reader: strings.NewReader(answer)}, nil)
 		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://x/", nil)
 		res, err := n.exchange(t.Context(), r, nil)
 		if err != nil {

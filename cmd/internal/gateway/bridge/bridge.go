@@ -21,7 +21,7 @@ import (
 // machine.
 type Options struct {
 	// HTTP configures which clients are served, and how much memory and how many connections they may use. Sessions defaults to
-	// 32 here, and Rest to 30 minutes. Header and Transport are not used.
+	// 32 here, and SessionIdleTimeout to 30 minutes. Header and Transport are not used.
 	HTTP httpgate.Options
 
 	// Shared serves all sessions with one server, which is initialized by the first client. Ids and progress tokens are made
@@ -29,13 +29,13 @@ type Options struct {
 	// they must not contain secrets of one of them; requests from the server are refused, because it cannot name the client.
 	Shared bool
 
-	Unheard time.Duration // how long a request from the server waits for a stream of the client; 0 means 30 seconds
-	Waiting int           // number of messages that wait for a stream of the client, per queue; 0 means 256
+	ServerRequestTimeout time.Duration // how long a request from the server waits for a stream of the client; 0 means 30 seconds
+	MaxQueued            int           // number of messages that wait for a stream of the client, per queue; 0 means 256
 }
 
 func (o *Options) fill() {
-	o.HTTP.Sessions, o.HTTP.Rest = gateway.OrDefault(o.HTTP.Sessions, 32), gateway.OrDefault(o.HTTP.Rest, 30*time.Minute)
-	o.Unheard, o.Waiting = gateway.OrDefault(o.Unheard, 30*time.Second), gateway.OrDefault(o.Waiting, 256)
+	o.HTTP.Sessions, o.HTTP.SessionIdleTimeout = gateway.OrDefault(o.HTTP.Sessions, 32), gateway.OrDefault(o.HTTP.SessionIdleTimeout, 30*time.Minute)
+	o.ServerRequestTimeout, o.MaxQueued = gateway.OrDefault(o.ServerRequestTimeout, 30*time.Second), gateway.OrDefault(o.MaxQueued, 256)
 }
 
 // Bridge serves a stdio server to HTTP clients; see [New].
@@ -64,7 +64,7 @@ type Bridge struct {
 // A client of protocol version 2025-11-25 or older begins a session with initialize, and gets a separate server. While one call
 // is open, notifications and requests from the server go to the stream of that call; otherwise to the newest stream that the
 // client has opened by GET. Until there is one they wait, for a limited time. Streams cannot be resumed. A session ends by
-// DELETE, with its server, or when it was not used for [httpgate.Options.Rest]; its id is then answered with 404, and clients
+// DELETE, with its server, or when it was not used for [httpgate.Options.SessionIdleTimeout]; its id is then answered with 404, and clients
 // begin a new one. A server that ends is restarted first if [stdio.Child.Restart] allows it.
 //
 // Clients of version 2026-07-28 have no session. They share one server if it answers server/discover; otherwise the error lists
@@ -168,6 +168,6 @@ func (x *exchange) End() {
 		return
 	}
 	x.b.finish(s)
-	stdio.Within(x.b.handler.Options.Patience, func() { <-s.ended })
+	stdio.Within(x.b.handler.Options.ClientTimeout, func() { <-s.ended })
 	x.Respond(http.StatusOK, nil)
 }

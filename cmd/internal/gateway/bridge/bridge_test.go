@@ -61,7 +61,7 @@ func TestServerMessagesDuringACallGoToItsStream(t *testing.T) {
 }
 
 func TestOtherServerMessagesGoToTheStreamOfTheSession(t *testing.T) {
-	s := spanned(t, gateway.Options{}, brokenServer(), Options{Waiting: 4})
+	s := spanned(t, gateway.Options{}, brokenServer(), Options{MaxQueued: 4})
 	c := s.greet()
 	const changed = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
 	for i := range 10 { // a client that accepts no events and has no stream
@@ -91,7 +91,7 @@ func TestOtherServerMessagesGoToTheStreamOfTheSession(t *testing.T) {
 }
 
 func TestUnreadRequestOfTheServerIsRefused(t *testing.T) {
-	s := spanned(t, gateway.Options{}, brokenServer(), Options{Unheard: 50 * time.Millisecond})
+	s := spanned(t, gateway.Options{}, brokenServer(), Options{ServerRequestTimeout: 50 * time.Millisecond})
 	c := s.greet()
 	got := s.send(http.MethodPost, gatewaytest.ToolCall(1, "ask", `{}`), httpgate.SessionHeader, c.id, "Accept", "application/json")
 	if !strings.Contains(got.body, `\"code\":\"TIMEOUT\"`) {

@@ -12,7 +12,7 @@ import (
 
 // Each session of a bridge has a separate process and breaker: a broken one does not affect the others.
 func TestBreakerOfABridgeIsThatOfOneProcess(t *testing.T) {
-	s := spannedAs(t, gateway.Options{Repeats: gateway.RepeatPolicy{Off: true}, Breaker: gateway.BreakerPolicy{Failures: 2, Rest: time.Hour},
+	s := spannedAs(t, gateway.Options{Repeats: gateway.RepeatPolicy{Off: true}, Breaker: gateway.BreakerPolicy{Failures: 2, TrialInterval: time.Hour},
 		Timeouts: map[string]time.Duration{"hang": 50 * time.Millisecond, "late": 50 * time.Millisecond}}, brokenServer(), Options{})
 	broken, well := s.greet(), s.greet()
 	for id, tool := range []string{"hang", "late"} {

@@ -46,7 +46,7 @@ func TestSessionsThatAreDroppedStayCapped(t *testing.T) {
 }
 
 func TestUnusedSessionEndsAfterItsTime(t *testing.T) {
-	s := spanned(t, gateway.Options{}, brokenServer(), Options{HTTP: httpgate.Options{Rest: time.Hour}})
+	s := spanned(t, gateway.Options{}, brokenServer(), Options{HTTP: httpgate.Options{SessionIdleTimeout: time.Hour}})
 	used, idle, listening := s.greet(), s.greet(), s.greet()
 	stream := listening.listen()
 	defer stream.close()

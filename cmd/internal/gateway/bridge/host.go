@@ -127,7 +127,7 @@ func (h *host) forward(m *wire.Message, s *session, session string, streams bool
 func (h *host) open(m *wire.Message, s *session, streams bool) (*call, *candor.Error) {
 	c := &call{
 		h: h, s: s, request: *m, id: m.ID(), token: m.Params().Path("_meta", "progressToken").Raw(),
-		queue: newMessageQueue(h.b.o.Waiting), streams: streams,
+		queue: newMessageQueue(h.b.o.MaxQueued), streams: streams,
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -139,7 +139,7 @@ func (h *host) open(m *wire.Message, s *session, streams bool) (*call, *candor.E
 	key := c.key()
 	switch {
 	case h.calls == nil:
-		return nil, h.why()
+		return nil, h.endError()
 	case h.calls[key] != nil:
 		return nil, gateway.NewError(candor.CodeDuplicateRequestID)
 	case len(h.calls) >= h.b.up.Options.Limits.Calls:
@@ -152,8 +152,8 @@ func (h *host) open(m *wire.Message, s *session, streams bool) (*call, *candor.E
 	return c, nil
 }
 
-// why returns the error for a server that has ended.
-func (h *host) why() *candor.Error {
+// endError returns the error for a server that has ended.
+func (h *host) endError() *candor.Error {
 	if e := h.server.Gone(); e != nil {
 		return e
 	}

@@ -55,7 +55,7 @@ func (h *host) notify(m *wire.Message) {
 		return
 	}
 	if h.only != nil {
-		h.deliver(h.likely(), &queuedMessage{bytes: bytes.Clone(m.Bytes())})
+		h.deliver(h.likelyCall(), &queuedMessage{bytes: bytes.Clone(m.Bytes())})
 		return
 	}
 	h.mu.Lock()
@@ -103,9 +103,9 @@ func (h *host) callNamedBy(m *wire.Message) (c *call, words []byte, ok bool) {
 	return known, words, err == nil
 }
 
-// likely returns the call that a message most likely belongs to: the only open one, or the newest if the client has no other
+// likelyCall returns the call that a message most likely belongs to: the only open one, or the newest if the client has no other
 // stream. It returns nil if there is none.
-func (h *host) likely() *call {
+func (h *host) likelyCall() *call {
 	listening := h.only.listens()
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -144,7 +144,7 @@ func (h *host) ask(m *wire.Message) {
 		h.refuse(id, candor.CodeMethodNotFound)
 		return
 	}
-	h.deliver(h.likely(), &queuedMessage{bytes: bytes.Clone(m.Bytes()), asks: id})
+	h.deliver(h.likelyCall(), &queuedMessage{bytes: bytes.Clone(m.Bytes()), asks: id})
 }
 
 // store adds a message to the queue of the only session. A request waits there for a limited time.
@@ -167,8 +167,8 @@ func (h *host) await() {
 		return
 	}
 	h.waiting = true
-	time.AfterFunc(h.b.o.Unheard, func() {
-		old, left := h.only.queue.expired(time.Now().Add(-h.b.o.Unheard))
+	time.AfterFunc(h.b.o.ServerRequestTimeout, func() {
+		old, left := h.only.queue.expired(time.Now().Add(-h.b.o.ServerRequestTimeout))
 		for _, l := range old {
 			h.refuse(l.asks, candor.CodeTimeout)
 		}

@@ -41,7 +41,7 @@ func (b *Bridge) newSession() *session {
 		return nil
 	}
 	b.sessionCount++
-	s := &session{b: b, id: rand.Text(), queue: newMessageQueue(b.o.Waiting), ended: make(chan struct{}), used: b.up.Options.Now()}
+	s := &session{b: b, id: rand.Text(), queue: newMessageQueue(b.o.MaxQueued), ended: make(chan struct{}), used: b.up.Options.Now()}
 	s.close = sync.OnceFunc(func() {
 		b.mu.Lock()
 		b.sessionCount--
@@ -132,7 +132,7 @@ func (s *session) idleSince(t time.Time) bool {
 
 // sweepLoop periodically ends unused sessions and servers, until the bridge is closed.
 func (b *Bridge) sweepLoop() {
-	tick := time.NewTicker(min(b.o.HTTP.Rest/4+1, time.Minute))
+	tick := time.NewTicker(min(b.o.HTTP.SessionIdleTimeout/4+1, time.Minute))
 	defer tick.Stop()
 	for {
 		select {
@@ -144,9 +144,9 @@ func (b *Bridge) sweepLoop() {
 	}
 }
 
-// sweep ends sessions that were not used for [httpgate.Options.Rest], and servers without sessions.
+// sweep ends sessions that were not used for [httpgate.Options.SessionIdleTimeout], and servers without sessions.
 func (b *Bridge) sweep() {
-	old := b.up.Options.Now().Add(-b.o.HTTP.Rest)
+	old := b.up.Options.Now().Add(-b.o.HTTP.SessionIdleTimeout)
 	b.mu.Lock()
 	all := slices.Collect(maps.Values(b.sessions))
 	b.mu.Unlock()
@@ -175,12 +175,12 @@ func (x *exchange) beginSession(m *wire.Message) {
 	h, err := x.b.host(s)
 	if err != nil {
 		s.close()
-		x.notServed(m, err)
+		x.failToStart(m, err)
 		return
 	}
 	if !s.join(h) {
 		s.close()
-		x.fail(m, h.why())
+		x.fail(m, h.endError())
 		return
 	}
 	x.b.remember(s) // before the answer, so that the session is known when the client has read it
@@ -188,13 +188,13 @@ func (x *exchange) beginSession(m *wire.Message) {
 	if e != nil {
 		x.fail(m, e)
 	}
-	if e != nil || x.welcome(c) != wire.KindResult {
+	if e != nil || x.deliverInitialize(c) != wire.KindResult {
 		x.b.finish(s)
 	}
 }
 
-// welcome delivers the answer to initialize, with the id of the session if it is a success.
-func (x *exchange) welcome(c *call) wire.Kind {
+// deliverInitialize delivers the answer to initialize, with the id of the session if it is a success.
+func (x *exchange) deliverInitialize(c *call) wire.Kind {
 	answer := x.last(c)
 	if answer == nil {
 		return wire.KindMalformed
@@ -207,8 +207,8 @@ func (x *exchange) welcome(c *call) wire.Kind {
 	return m.Kind()
 }
 
-// notServed answers a client if no server could be started. Details of the command are only logged.
-func (x *exchange) notServed(m *wire.Message, err error) {
+// failToStart answers a client if no server could be started. Details of the command are only logged.
+func (x *exchange) failToStart(m *wire.Message, err error) {
 	if e, ok := errors.AsType[*candor.Error](err); ok {
 		x.fail(m, e)
 		return

@@ -108,7 +108,7 @@ func (x *exchange) joinSession(s *session, m *wire.Message) {
 	if err == nil {
 		defer p.leave(x.b)
 		if !s.join(h) {
-			err = h.why()
+			err = h.endError()
 		}
 	}
 	if err != nil {
@@ -120,7 +120,7 @@ func (x *exchange) joinSession(s *session, m *wire.Message) {
 			x.Respond(http.StatusOK, first)
 		}
 	case err != nil:
-		x.notServed(m, err)
+		x.failToStart(m, err)
 	default:
 		x.b.remember(s)
 		x.answerInitialize(s, m, first)

@@ -42,13 +42,13 @@ func (x *exchange) withoutSession(m *wire.Message) {
 	}
 	switch {
 	case errors.Is(err, errStateful):
-		p.avoid(x.b.up.Options.Now().Add(x.b.o.HTTP.Rest))
+		p.avoid(x.b.up.Options.Now().Add(x.b.o.HTTP.SessionIdleTimeout))
 		requested, _ := m.Params().Path("_meta", gateway.ProtocolVersionKey).Str()
 		x.refuse(m, http.StatusBadRequest, candor.New(candor.CodeProtocolVersionUnsupported, "", candor.WithOrigin(candor.PartyGateway, false),
 			candor.WithDetails(map[string]any{"supported": sessionVersions, "requested": requested, "beside": []string{"supported", "requested"}})))
 		return
 	case err != nil:
-		x.notServed(m, err)
+		x.failToStart(m, err)
 		return
 	}
 	defer p.leave(x.b)

@@ -165,8 +165,8 @@ func (d *draft) limitKeys() []key {
 		{name: "late", value: integer(&d.limits.Late, 1, 1_000_000), about: "ended calls that are remembered because their answers may still arrive; default 4096"},
 		{name: "sessions", value: integer(&d.door.Sessions, 1, 10_000_000), about: "sessions of one upstream; default 10000, 32 for a server that the gateway starts, because each may be a process"},
 		{name: "streams", value: integer(&d.door.Streams, 1, 1_000_000), about: "open event streams of one upstream; default 4096"},
-		{name: "idle", value: parsed(&d.door.Rest, "a duration such as 1h", ParseDuration), about: "how long an unused session is kept, with its server; default 1h, 30m for a server that the gateway starts"},
-		{name: "patience", value: parsed(&d.door.Patience, "a duration such as 30s", ParseDuration), about: "how long a client may take to send a message; default 30s"},
+		{name: "idle", value: parsed(&d.door.SessionIdleTimeout, "a duration such as 1h", ParseDuration), about: "how long an unused session is kept, with its server; default 1h, 30m for a server that the gateway starts"},
+		{name: "patience", value: parsed(&d.door.ClientTimeout, "a duration such as 30s", ParseDuration), about: "how long a client may take to send a message; default 30s"},
 	}
 }
 
@@ -212,7 +212,7 @@ func (d *draft) file() *File {
 		u.Options.Limits = d.limits
 		u.HTTP = httpgate.Options{
 			Header: u.HTTP.Header, Hosts: f.Hosts, Origins: d.origins, Token: f.Token,
-			Sessions: d.door.Sessions, Streams: d.door.Streams, Rest: d.door.Rest, Patience: d.door.Patience, Calls: d.limits.Calls,
+			Sessions: d.door.Sessions, Streams: d.door.Streams, SessionIdleTimeout: d.door.SessionIdleTimeout, ClientTimeout: d.door.ClientTimeout, Calls: d.limits.Calls,
 		}
 		f.Upstreams = append(f.Upstreams, *u)
 	}

@@ -146,7 +146,7 @@ func TestEveryKeyIsUnderstood(t *testing.T) {
 		o.Timeouts["slow"] != 10*time.Minute || o.Timeouts["endless"] >= 0 {
 		t.Errorf("got %+v", o)
 	}
-	if o.Retry != (gateway.RetryPolicy{Attempts: 3, MaxWait: 2 * time.Second, Budget: 0.5}) || o.Breaker != (gateway.BreakerPolicy{Failures: 4, Rest: time.Second}) ||
+	if o.Retry != (gateway.RetryPolicy{Attempts: 3, MaxWait: 2 * time.Second, Budget: 0.5}) || o.Breaker != (gateway.BreakerPolicy{Failures: 4, TrialInterval: time.Second}) ||
 		o.Repeats != (gateway.RepeatPolicy{After: 3, Window: 30 * time.Second}) {
 		t.Errorf("got %+v", o)
 	}
@@ -154,7 +154,7 @@ func TestEveryKeyIsUnderstood(t *testing.T) {
 		t.Errorf("got %+v", o.Limits)
 	}
 	if g.HTTP.Token != "s3cret" || g.HTTP.Header.Get("X-Api-Key") != "k3y" || g.HTTP.Sessions != 9 || g.HTTP.Streams != 10 ||
-		g.HTTP.Rest != 2*time.Minute || g.HTTP.Patience != 5*time.Second || g.HTTP.Hosts[0] != "gate.example" || g.HTTP.Origins[0] != "https://app.example" {
+		g.HTTP.SessionIdleTimeout != 2*time.Minute || g.HTTP.ClientTimeout != 5*time.Second || g.HTTP.Hosts[0] != "gate.example" || g.HTTP.Origins[0] != "https://app.example" {
 		t.Errorf("got %+v", g.HTTP)
 	}
 	if files.Options.Mode != gateway.ModeObserve || files.Options.Dialect.Name() != "sep3313" || files.Options.Timeout != 40*time.Second ||

@@ -136,7 +136,7 @@ func breakerPolicy(p *gateway.BreakerPolicy) value {
 	return either(off(&p.Off), mapping("breaker", func() []key {
 		return []key{
 			{name: "failures", value: integer(&p.Failures, 1, 100_000), about: "consecutive failures of the server; default 10"},
-			{name: "rest", value: parsed(&p.Rest, "a duration such as 10s", ParseDuration), about: "the time before a trial call, and between two; default 10s"},
+			{name: "rest", value: parsed(&p.TrialInterval, "a duration such as 10s", ParseDuration), about: "the time before a trial call, and between two; default 10s"},
 		}
 	}))
 }

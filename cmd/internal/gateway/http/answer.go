@@ -20,11 +20,11 @@ func (x *Exchange) whole(res *http.Response) gateway.Reply {
 	body, err := x.readAnswer(res, int64(x.Handler.up.MaxBytes()))
 	switch {
 	case x.keepsStatus(res.StatusCode):
-		x.call.PassThrough(x.Context, rejected(res.StatusCode, res.Header, body), body)
+		x.call.FailSilently(x.Context, rejected(res.StatusCode, res.Header, body), body)
 		x.reject(res, body, err)
 		return gateway.Reply{}
 	case errors.Is(err, httpguard.ErrBudget):
-		return x.failUnheld()
+		return x.failWithoutMemory()
 	case errors.Is(err, errDamaged) && res.StatusCode >= http.StatusBadRequest:
 		return x.rejection(res, nil)
 	case err != nil:
@@ -73,7 +73,7 @@ func (x *Exchange) addressed(m *wire.Message) []byte {
 func (x *Exchange) rejection(res *http.Response, body []byte) gateway.Reply {
 	e := rejected(res.StatusCode, res.Header, body)
 	if x.Handler.up.Options.Mode == gateway.ModeObserve {
-		x.call.PassThrough(x.Context, e, body)
+		x.call.FailSilently(x.Context, e, body)
 		x.deliver(res, res.StatusCode, body, false)
 		return gateway.Reply{}
 	}

@@ -44,10 +44,10 @@ func (x *Exchange) release() {
 	x.Handler.requests.Release(&x.requestMemory)
 }
 
-// failUnheld ends a call whose answer did not fit in memory. The upstream has executed the call, so the error never advises a
+// failWithoutMemory ends a call whose answer did not fit in memory. The upstream has executed the call, so the error never advises a
 // retry.
-func (x *Exchange) failUnheld() gateway.Reply {
-	return x.sendReply(gateway.Reply{Bytes: x.call.Fail(x.Context, unheldError())})
+func (x *Exchange) failWithoutMemory() gateway.Reply {
+	return x.sendReply(gateway.Reply{Bytes: x.call.Fail(x.Context, noMemoryError())})
 }
 
 // heldEvents accounts for the buffer of an event reader. It is placed between the reader and the body.

@@ -40,7 +40,7 @@ func TestAnswerWithoutMemoryIsReported(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // it mostly waits
-			g := httpgatetest.NewGate(t, upstream, gateway.Options{}, httpgate.Options{Hold: 8 << 20, Patience: time.Second})
+			g := httpgatetest.NewGate(t, upstream, gateway.Options{}, httpgate.Options{MessageMemory: 8 << 20, ClientTimeout: time.Second})
 			waitFor(t, func() bool {
 				for range 3 { // one of them holds its answer when the others time out
 					askAndLeaveUnread(t, g)
@@ -88,7 +88,7 @@ func TestAUsualCallIsAnsweredWhileLargeOnesWait(t *testing.T) {
 func TestOpenLegacyCallsUseTheSameBudget(t *testing.T) {
 	messages, say := make(chan string, 8), make(chan string)
 	g := httpgatetest.NewGate(t, legacyServer("/messages", messages, say), gateway.Options{Timeout: time.Hour},
-		httpgate.Options{Hold: 8 << 20, Patience: time.Second})
+		httpgate.Options{MessageMemory: 8 << 20, ClientTimeout: time.Second})
 	s := open(t, http.MethodGet, g.URL, "")
 	address := g.URL + string(s.next(t).Data)
 	large := func(id int) httpgatetest.Reply {
@@ -167,7 +167,7 @@ func TestStalledClientLeavesOthersTheirShare(t *testing.T) {
 		"answer that is not read": askAndLeaveUnread,
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := httpgatetest.NewGate(t, upstream, gateway.Options{}, httpgate.Options{Patience: 30 * time.Second})
+			g := httpgatetest.NewGate(t, upstream, gateway.Options{}, httpgate.Options{ClientTimeout: 30 * time.Second})
 			stall(t, g)
 			time.Sleep(300 * time.Millisecond) // so that it holds as much as it can; holding less only makes the test weaker
 			for range 3 {

@@ -53,7 +53,7 @@ func newFragile(t *testing.T, o gateway.Options, down *atomic.Bool, release chan
 func TestBreakerTrialThatNeverEndsDoesNotKeepItOpen(t *testing.T) {
 	var down atomic.Bool
 	release := make(chan struct{})
-	g := newFragile(t, gateway.Options{Breaker: gateway.BreakerPolicy{Failures: 2, Rest: 10 * time.Second}, Timeout: -1}, &down, release)
+	g := newFragile(t, gateway.Options{Breaker: gateway.BreakerPolicy{Failures: 2, TrialInterval: 10 * time.Second}, Timeout: -1}, &down, release)
 	down.Store(true)
 	g.call("act", `{}`)
 	g.call("act", `{}`)
@@ -84,7 +84,7 @@ func TestBreakerTrialThatNeverEndsDoesNotKeepItOpen(t *testing.T) {
 
 func TestBreakerGivesTrueDelays(t *testing.T) {
 	var down atomic.Bool
-	g := newFragile(t, gateway.Options{Breaker: gateway.BreakerPolicy{Failures: 2, Rest: 10 * time.Second}}, &down, nil)
+	g := newFragile(t, gateway.Options{Breaker: gateway.BreakerPolicy{Failures: 2, TrialInterval: 10 * time.Second}}, &down, nil)
 	down.Store(true)
 	g.call("act", `{}`)
 	g.call("other", `{}`)

@@ -64,8 +64,8 @@ func sameCaller(a, b *http.Request) bool {
 	return a.Header.Get("Authorization") == b.Header.Get("Authorization") && a.Header.Get("Cookie") == b.Header.Get("Cookie")
 }
 
-// calledOff ends the call without an answer. A client that still waits for a status gets an empty stream.
-func (x *Exchange) calledOff() {
+// endCancelled ends the call without an answer. A client that still waits for a status gets an empty stream.
+func (x *Exchange) endCancelled() {
 	x.call.Cancelled(x.Context)
 	if !x.Begun {
 		x.BeginEvents()

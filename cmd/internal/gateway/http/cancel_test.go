@@ -68,7 +68,7 @@ func TestCancelledCallIsNotAFailureOfTheServer(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			arrived, relayed := make(chan struct{}, 1), make(chan struct{}, 1)
 			g := httpgatetest.NewGate(t, obedient(row.begins, arrived, relayed),
-				gateway.Options{Timeout: time.Hour, Breaker: gateway.BreakerPolicy{Failures: 1, Rest: time.Hour}}, httpgate.Options{})
+				gateway.Options{Timeout: time.Hour, Breaker: gateway.BreakerPolicy{Failures: 1, TrialInterval: time.Hour}}, httpgate.Options{})
 			g.Post(t, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, session...)
 			ended := row.ask(t, g)
 			<-arrived

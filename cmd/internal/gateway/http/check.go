@@ -24,7 +24,7 @@ const peekBytes = 4 << 10
 // ReadBody reads the message of a POST. If that fails, the request has been answered and ok is false.
 func (x *Exchange) ReadBody() (body []byte, ok bool) {
 	rc := http.NewResponseController(x.Writer)
-	_ = rc.SetReadDeadline(time.Now().Add(x.Handler.Options.Patience))
+	_ = rc.SetReadDeadline(time.Now().Add(x.Handler.Options.ClientTimeout))
 	limit, said := int64(x.Handler.up.MaxBytes()), x.Request.ContentLength
 	if said > limit {
 		limit = peekBytes // enough to find the id; the rest of the body is not read

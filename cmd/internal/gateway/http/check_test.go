@@ -86,7 +86,7 @@ func TestATokenIsAskedForAndKept(t *testing.T) {
 }
 
 func TestBodyThatDoesNotArriveTimesOut(t *testing.T) {
-	g := httpgatetest.NewGate(t, httpgatetest.Says(200, "application/json", good), gateway.Options{}, httpgate.Options{Patience: 100 * time.Millisecond})
+	g := httpgatetest.NewGate(t, httpgatetest.Says(200, "application/json", good), gateway.Options{}, httpgate.Options{ClientTimeout: 100 * time.Millisecond})
 	conn := dialGate(t, g)
 	_, _ = conn.Write([]byte("POST /door HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"jsonrpc\":"))
 	got := make([]byte, 4096)

@@ -128,7 +128,7 @@ func TestR10SlowReadersHoldNoMoreThanTheyAreGiven(t *testing.T) {
 	readers := 40 * *hostile
 	text := strings.Repeat("x", size)
 	g := httpgatetest.NewGate(t, httpgatetest.Says(200, "application/json", `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"`+text+`"}]}}`),
-		gateway.Options{Timeout: 2 * time.Second}, httpgate.Options{Patience: 2 * time.Second})
+		gateway.Options{Timeout: 2 * time.Second}, httpgate.Options{ClientTimeout: 2 * time.Second})
 	request := fmt.Sprintf("POST /door HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(httpgatetest.ToolCall), httpgatetest.ToolCall)
 	for range readers {
 		conn := dialGate(t, g)
@@ -178,7 +178,7 @@ func TestSessionsAreCappedAndForgotten(t *testing.T) {
 	g := httpgatetest.NewGate(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Mcp-Session-Id", fmt.Sprint("s", n.Add(1)))
 		httpgatetest.Says(200, "application/json", good).ServeHTTP(w, r)
-	}), gateway.Options{}, httpgate.Options{Sessions: 10, Rest: 300 * time.Millisecond})
+	}), gateway.Options{}, httpgate.Options{Sessions: 10, SessionIdleTimeout: 300 * time.Millisecond})
 	const begin = `{"jsonrpc":"2.0","id":7,"method":"initialize","params":{}}`
 	for range 10 {
 		if m := g.Post(t, begin).Terminal(t, "7"); httpgatetest.CodeOf(m) != "" {

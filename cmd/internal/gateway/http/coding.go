@@ -222,14 +222,14 @@ func uncoded(body io.ReadCloser) io.ReadCloser {
 func (x *Exchange) unreadable(res *http.Response) gateway.Reply {
 	e := errEncoded(res.Header)
 	if x.Handler.up.Options.Mode == gateway.ModeObserve {
-		x.call.PassThrough(x.Context, e, nil)
+		x.call.FailSilently(x.Context, e, nil)
 		x.copyBody(res)
 		return gateway.Reply{}
 	}
 	delete(res.Header, "Content-Encoding")
 	switch {
 	case x.keepsStatus(res.StatusCode):
-		x.call.PassThrough(x.Context, rejected(res.StatusCode, res.Header, nil), nil)
+		x.call.FailSilently(x.Context, rejected(res.StatusCode, res.Header, nil), nil)
 		x.reject(res, nil, errDamaged)
 		return gateway.Reply{}
 	case res.StatusCode >= http.StatusBadRequest:

@@ -85,7 +85,7 @@ func portOf(u *url.URL) string {
 func (o *stream) beginLegacy(e *framing.Event, endpoint *url.URL) []byte {
 	d := o.x.Handler
 	key := ref.New()
-	d.legacy.makeSpace(d.Options.Rest)
+	d.legacy.makeSpace(d.Options.SessionIdleTimeout)
 	o.s = d.legacy.note(key, func() *session { return &session{up: d.up, endpoint: endpoint} })
 	if o.s == nil {
 		return o.end(gateway.NewError(candor.CodeTooManySessions))

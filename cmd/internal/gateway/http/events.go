@@ -28,7 +28,7 @@ func (x *Exchange) events(res *http.Response) gateway.Reply {
 		e, err := events.Next()
 		switch {
 		case errors.Is(err, httpguard.ErrBudget):
-			return x.failUnheld()
+			return x.failWithoutMemory()
 		case err != nil:
 			return x.ended(err, len(events.LastEventID()) > 0)
 		}
@@ -62,7 +62,7 @@ func (x *Exchange) beginStream(res *http.Response) {
 		x.flush()
 		return
 	}
-	x.patient = true
+	x.batchesEvents = true
 }
 
 // handleEvent returns the bytes that the client gets for an event: unchanged, unless it is a failing answer to the call.

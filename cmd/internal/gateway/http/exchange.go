@@ -34,11 +34,11 @@ type Exchange struct {
 	giveUp        context.CancelCauseFunc
 	deadline      deadline
 
-	Begun   bool // the status has been sent
-	stream  bool // the response is an event stream
-	patient bool // events are flushed when the upstream pauses, not one by one
-	unsent  bool // events are written but not flushed
-	strays  int  // number of answers that belong to no call
+	Begun         bool // the status has been sent
+	stream        bool // the response is an event stream
+	batchesEvents bool // events are flushed when the upstream pauses, not one by one
+	unsent        bool // events are written but not flushed
+	strays        int  // number of answers that belong to no call
 
 	noise []byte // the start of the last event on the call's stream that is not a JSON-RPC message; nil if there was none
 }
@@ -89,7 +89,7 @@ func (x *Exchange) ask(m *wire.Message) {
 		return
 	}
 	defer x.Handler.Calls.Add(-1)
-	if m.MethodIs("initialize") && !x.Handler.sessions.makeSpace(x.Handler.Options.Rest) {
+	if m.MethodIs("initialize") && !x.Handler.sessions.makeSpace(x.Handler.Options.SessionIdleTimeout) {
 		x.RejectTooMany(m, candor.CodeTooManySessions)
 		return
 	}
@@ -228,7 +228,7 @@ func (x *Exchange) lost(err error) gateway.Reply {
 	case errors.Is(context.Cause(x.Context), gateway.ErrDraining):
 		return x.abandon(x.call.InterruptedError())
 	case errors.Is(context.Cause(x.Context), errCancelled):
-		x.calledOff()
+		x.endCancelled()
 		return gateway.Reply{}
 	case x.Request.Context().Err() != nil:
 		x.call.Cancelled(x.Context)
@@ -270,9 +270,9 @@ func (x *Exchange) cancelUpstream(c *gateway.Call) {
 	}()
 }
 
-// limitTime ends the exchange after [Options.Patience].
+// limitTime ends the exchange after [Options.ClientTimeout].
 func (x *Exchange) limitTime() (cancel context.CancelFunc) {
-	x.Context, cancel = context.WithTimeout(x.Context, x.Handler.Options.Patience)
+	x.Context, cancel = context.WithTimeout(x.Context, x.Handler.Options.ClientTimeout)
 	return cancel
 }
 
@@ -326,7 +326,7 @@ func (x *Exchange) pass(res *http.Response, err error) {
 // copyBody streams the body of a response to the client.
 func (x *Exchange) copyBody(res *http.Response) {
 	x.begin(res, int(res.ContentLength))
-	_ = http.NewResponseController(x.Writer).SetWriteDeadline(time.Now().Add(x.Handler.Options.Patience)) // a client that does not read would block it forever
+	_ = http.NewResponseController(x.Writer).SetWriteDeadline(time.Now().Add(x.Handler.Options.ClientTimeout)) // a client that does not read would block it forever
 	if _, err := io.Copy(x.Writer, res.Body); err != nil {
 		panic(http.ErrAbortHandler) //nolint:forbidigo // the way net/http has to show that an answer broke off
 	}
@@ -386,17 +386,17 @@ func (x *Exchange) begin(res *http.Response, length int) {
 	x.Writer.WriteHeader(res.StatusCode)
 }
 
-// Write writes to the client, which must read within [Options.Patience].
+// Write writes to the client, which must read within [Options.ClientTimeout].
 func (x *Exchange) Write(p []byte) error {
 	rc := http.NewResponseController(x.Writer)
-	_ = rc.SetWriteDeadline(time.Now().Add(x.Handler.Options.Patience))
+	_ = rc.SetWriteDeadline(time.Now().Add(x.Handler.Options.ClientTimeout))
 	if _, err := x.Writer.Write(p); err != nil {
 		return err
 	}
 	if !x.stream {
 		return nil // net/http sends it when the handler returns
 	}
-	if x.patient {
+	if x.batchesEvents {
 		x.unsent = true
 		return nil
 	}

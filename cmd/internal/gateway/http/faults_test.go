@@ -141,7 +141,7 @@ func TestACallThatIsLostOverHTTPIsAnsweredOnce(t *testing.T) {
 		for _, call := range []string{httpgatetest.ToolCall, `{"jsonrpc":"2.0","id":7,"method":"resources/list"}`} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				g := httpgatetest.NewGate(t, heard(death.serve), gateway.Options{Timeout: 200 * time.Millisecond}, httpgate.Options{Patience: time.Second})
+				g := httpgatetest.NewGate(t, heard(death.serve), gateway.Options{Timeout: 200 * time.Millisecond}, httpgate.Options{ClientTimeout: time.Second})
 				got := g.Post(t, call)
 				if code := httpgatetest.CodeOf(got.Terminal(t, "7")); code != death.code || got.Status != 200 || got.Err != nil {
 					t.Errorf("%d %s %v\n%s", got.Status, code, got.Err, got.Body)

@@ -30,18 +30,18 @@ type Options struct {
 	// Proxy returns the proxy for a request to the upstream, or nil for none. A nil Proxy means [http.ProxyFromEnvironment].
 	Proxy func(*http.Request) (*url.URL, error)
 
-	Sessions int           // maximum number of sessions; default 10,000
-	Streams  int           // maximum number of streams opened by GET; default 4,096
-	Calls    int           // maximum number of open calls; default 4,096
-	Hold     int64         // memory for messages in bytes, half of it for requests; default 32 MiB
-	Rest     time.Duration // how long an unused session is kept; default one hour
-	Patience time.Duration // how long a client may take to send a message or to read a response; default 30 seconds
+	Sessions           int           // maximum number of sessions; default 10,000
+	Streams            int           // maximum number of streams opened by GET; default 4,096
+	Calls              int           // maximum number of open calls; default 4,096
+	MessageMemory      int64         // memory for messages in bytes, half of it for requests; default 32 MiB
+	SessionIdleTimeout time.Duration // how long an unused session is kept; default one hour
+	ClientTimeout      time.Duration // how long a client may take to send a message or to read a response; default 30 seconds
 }
 
 func (o *Options) fill() {
 	o.Sessions, o.Streams, o.Calls = gateway.OrDefault(o.Sessions, 10_000), gateway.OrDefault(o.Streams, 4096), gateway.OrDefault(o.Calls, 4096)
-	o.Hold = gateway.OrDefault(o.Hold, 32<<20)
-	o.Rest, o.Patience = gateway.OrDefault(o.Rest, time.Hour), gateway.OrDefault(o.Patience, 30*time.Second)
+	o.MessageMemory = gateway.OrDefault(o.MessageMemory, 32<<20)
+	o.SessionIdleTimeout, o.ClientTimeout = gateway.OrDefault(o.SessionIdleTimeout, time.Hour), gateway.OrDefault(o.ClientTimeout, 30*time.Second)
 	if o.Proxy == nil {
 		o.Proxy = http.ProxyFromEnvironment
 	}
@@ -79,7 +79,7 @@ func New(u *gateway.Upstream, target *url.URL, o Options) *Handler {
 		}
 	}
 	d := &Handler{up: u, Options: o, target: target, guard: httpguard.Guard{Hosts: o.Hosts, Origins: o.Origins, Token: o.Token, By: candor.PartyGateway}}
-	d.requests, d.answers = httpguard.NewSplitBudget(o.Hold/2, o.Patience), httpguard.NewSplitBudget(o.Hold/2, o.Patience)
+	d.requests, d.answers = httpguard.NewSplitBudget(o.MessageMemory/2, o.ClientTimeout), httpguard.NewSplitBudget(o.MessageMemory/2, o.ClientTimeout)
 	d.sessions.most, d.legacy.most = o.Sessions, o.Sessions
 	return d
 }

@@ -88,7 +88,7 @@ func (x *Exchange) endUnresumed(gone bool) {
 		return
 	}
 	for _, call := range s.takeAll() {
-		call.PassThrough(x.Context, gateway.NewError(candor.CodeUpstreamGone, "reason", "connection closed"), nil)
+		call.FailSilently(x.Context, gateway.NewError(candor.CodeUpstreamGone, "reason", "connection closed"), nil)
 	}
 }
 

@@ -194,7 +194,7 @@ func (s *session) expire(key string) {
 func (s *session) fail(out *stream, c *gateway.Call, e *candor.Error) {
 	ctx := context.Background()
 	if out == nil {
-		c.PassThrough(ctx, e, nil)
+		c.FailSilently(ctx, e, nil)
 		return
 	}
 	out.sendAnswer(c.Fail(ctx, e))

@@ -86,8 +86,8 @@ func reasonOf(err error) string {
 	return brokenReason(err)
 }
 
-// unheldError returns the error for an answer that arrived while other large messages used all the memory. The call was executed.
-func unheldError() *candor.Error {
+// noMemoryError returns the error for an answer that arrived while other large messages used all the memory. The call was executed.
+func noMemoryError() *candor.Error {
 	return gateway.NewError(candor.CodeTooLarge, "reason", httpguard.ErrBudget.Error()).With(
 		candor.WithMessage("The server answered, but the gateway had no memory left to pass the answer on."),
 		candor.WithSuggestion("Check whether the call took effect before retrying; then ask for less: fewer items, a smaller range, a shorter text."))

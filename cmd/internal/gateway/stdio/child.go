@@ -196,7 +196,7 @@ func (p *process) Read(b []byte) (int, error) {
 // stop ends the process in stages: it closes its input, asks it to end, and kills it. It returns when the process has ended.
 func (p *process) stop(grace time.Duration) {
 	_ = p.stdin.Close()
-	ask := time.NewTimer(min(grace, stopPatience))
+	ask := time.NewTimer(min(grace, inputEndTimeout))
 	defer ask.Stop()
 	select {
 	case <-p.done:
@@ -215,8 +215,8 @@ func (p *process) stop(grace time.Duration) {
 	<-p.done
 }
 
-// stopPatience is how long a server has to react to the end of its input before it is asked to end.
-const stopPatience = 500 * time.Millisecond
+// inputEndTimeout is how long a server has to react to the end of its input before it is asked to end.
+const inputEndTimeout = 500 * time.Millisecond
 
 // kill kills the server and all processes that it has started. It does not wait; done is closed when they have ended.
 func (p *process) kill() { p.runs.Kill() }

@@ -17,21 +17,21 @@ type handshake struct {
 	hello   []byte     // the initialize request
 	ready   []byte     // the notification that follows it
 	id      wire.ID
-	answer  greeting
+	answer  initResult
 	met     bool          // the server has answered initialize
 	tools   bool          // the server declares tools
 	meeting chan struct{} // closed when the server answers; nil if it was not asked or has answered
 	late    bool          // a call has waited too long for initialize
 }
 
-// greeting holds the parts of an initialize result that a client relies on.
-type greeting struct{ version, capabilities []byte }
+// initResult holds the parts of an initialize result that a client relies on.
+type initResult struct{ version, capabilities []byte }
 
 // maxHello bounds the handshake that is kept for replay. A longer one is not replayed.
 const maxHello = 1 << 20
 
-// greetTimeout is how long a restarted server may take to answer initialize if [gateway.Options.StartTimeout] sets no limit.
-const greetTimeout = 30 * time.Second
+// replayTimeout is how long a restarted server may take to answer initialize if [gateway.Options.StartTimeout] sets no limit.
+const replayTimeout = 30 * time.Second
 
 // request records the client's initialize.
 func (h *handshake) request(c *gateway.Call) {
@@ -49,7 +49,7 @@ func (h *handshake) response(m *wire.Message) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if m.Kind() == wire.KindResult {
-		h.answer, h.met = readGreeting(m), true
+		h.answer, h.met = readInitResult(m), true
 		h.tools = m.Result().Path("capabilities", "tools").Present()
 	}
 	if h.meeting != nil {
@@ -86,7 +86,7 @@ func (h *handshake) missed() {
 }
 
 var (
-	errNoGreeting   = errors.New("the restarted server did not answer initialize")
+	errNoInitResult = errors.New("the restarted server did not answer initialize")
 	errEarlyEnd     = errors.New("the restarted server ended before it answered initialize")
 	errSessionEnded = errors.New("the session ended before the restarted server answered initialize")
 )
@@ -100,23 +100,23 @@ func (h *handshake) replay(ctx context.Context, l *serverConn) (same bool, err e
 	if !met {
 		return true, nil // the client has not completed the handshake
 	}
-	now := make(chan *greeting, 1)
-	p := newPending(id, gateway.OrDefault(l.up.Options.StartTimeout, greetTimeout), func(m *wire.Message) {
+	now := make(chan *initResult, 1)
+	p := newPending(id, gateway.OrDefault(l.up.Options.StartTimeout, replayTimeout), func(m *wire.Message) {
 		if m == nil || m.Kind() != wire.KindResult {
 			now <- nil
 			return
 		}
-		g := readGreeting(m)
+		g := readInitResult(m)
 		now <- &g
 	})
 	if l.put(p) != nil {
-		return false, errNoGreeting
+		return false, errNoInitResult
 	}
 	l.server.send(hello)
 	select {
 	case g := <-now:
 		if g == nil {
-			return false, errNoGreeting
+			return false, errNoInitResult
 		}
 		l.server.send(ready)
 		return bytes.Equal(g.version, before.version) && bytes.Equal(g.capabilities, before.capabilities), nil
@@ -125,8 +125,8 @@ func (h *handshake) replay(ctx context.Context, l *serverConn) (same bool, err e
 	}
 }
 
-func readGreeting(m *wire.Message) greeting {
-	return greeting{
+func readInitResult(m *wire.Message) initResult {
+	return initResult{
 		version:      bytes.Clone(m.Result().Path("protocolVersion").Raw()),
 		capabilities: bytes.Clone(m.Result().Path("capabilities").Raw()),
 	}

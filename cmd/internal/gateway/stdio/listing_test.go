@@ -74,7 +74,7 @@ func TestUnansweredListDelaysOnlyTheFirstCall(t *testing.T) {
 		if heard := d.heard(); len(heard) != 2 || !strings.Contains(heard[0]+heard[1], `"tools/list"`) || !strings.Contains(heard[0]+heard[1], ping) {
 			t.Errorf("the server was sent %q: a ping waits for the list", heard)
 		}
-		time.Sleep(gateway.MaxPatience)
+		time.Sleep(gateway.MaxCheckTimeout)
 		synctest.Wait()
 		d.wantHeard(first)
 		d.client(second)
@@ -121,7 +121,7 @@ func TestUnansweredListDoesNotDelayTheEnd(t *testing.T) {
 		d := met(t, gateway.Options{})
 		call := gatewaytest.ToolCall(1, "work", `{}`)
 		d.client(call)
-		time.Sleep(gateway.MaxPatience)
+		time.Sleep(gateway.MaxCheckTimeout)
 		synctest.Wait()
 		d.server(`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`)
 		if !isClosed(d.link.drained()) {
@@ -170,7 +170,7 @@ func TestUnansweredInitializeIsAwaitedOnce(t *testing.T) {
 		hello, ready := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`, `{"jsonrpc":"2.0","method":"notifications/initialized"}`
 		d.client(hello, ready, first, second)
 		d.wantHeard(hello, ready)
-		time.Sleep(gateway.MaxPatience)
+		time.Sleep(gateway.MaxCheckTimeout)
 		synctest.Wait()
 		d.wantHeard(first, second)
 		third := gatewaytest.ToolCall(3, "work", `{}`)

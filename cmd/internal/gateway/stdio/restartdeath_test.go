@@ -41,7 +41,7 @@ func TestServerThatEndsBeforeInitializeIsNoticed(t *testing.T) {
 	s := wrapped(t, gateway.Options{}, diesLater(t, "exit 4"))
 	began := time.Now()
 	s.greetAndLoseServer()
-	if exit := s.wait(); exit.Code != 4 || time.Since(began) > greetTimeout {
+	if exit := s.wait(); exit.Code != 4 || time.Since(began) > replayTimeout {
 		t.Errorf("%+v after %v", exit, time.Since(began))
 	}
 }
@@ -52,7 +52,7 @@ func TestHangUpEndsAServerThatDoesNotInitialize(t *testing.T) {
 	s.greetAndLoseServer()
 	gatewaytest.Eventually(t, "the server is started again", func() bool { return strings.Contains(s.log.String(), "started again") })
 	began := time.Now()
-	if exit := s.hangUp(); !exit.HungUp || time.Since(began) > greetTimeout/2 {
+	if exit := s.hangUp(); !exit.HungUp || time.Since(began) > replayTimeout/2 {
 		t.Errorf("%+v after %v", exit, time.Since(began))
 	}
 }

@@ -183,7 +183,7 @@ func (l *serverConn) malformed(m *wire.Message) {
 	if units, ok := m.SplitBatch(); ok {
 		for _, unit := range units {
 			part := wire.Parse(unit, l.up.Options.Limits.Message)
-			l.spoil(&part, malformedError(wireflaw.Batch))
+			l.failAnswered(&part, malformedError(wireflaw.Batch))
 		}
 		return
 	}
@@ -227,7 +227,7 @@ func (l *serverConn) closeBadly(p *pending, m *wire.Message) {
 	case answer.Verdict() != contract.VerdictClean:
 		l.closeWith(p, &answer)
 	case p.call.MayPass(m):
-		p.call.PassThrough(l.ctx, e, m.Bytes())
+		p.call.FailSilently(l.ctx, e, m.Bytes())
 		l.client.queue(m.Bytes())
 	default:
 		l.fail(p, e)
@@ -246,8 +246,8 @@ func (l *serverConn) oversize(line framing.Line) {
 	}
 }
 
-// spoil ends the call that a message was meant to answer, if there is one.
-func (l *serverConn) spoil(m *wire.Message, e *candor.Error) {
+// failAnswered ends the call that a message was meant to answer, if there is one.
+func (l *serverConn) failAnswered(m *wire.Message, e *candor.Error) {
 	if p := l.takeAnswered(m); p != nil {
 		l.fail(p, e)
 	}

@@ -13,14 +13,14 @@ import (
 // Pipe is a client over a pair of streams that any number of callers share. Each call is written with a separate write, as
 // clients do.
 type Pipe struct {
-	out  io.WriteCloser
-	seat []seat // by caller
+	out     io.WriteCloser
+	callers []pipeCaller // by caller
 
 	mu  sync.Mutex // guards writes and buf
 	buf []byte
 }
 
-type seat struct {
+type pipeCaller struct {
 	made   uint64
 	answer chan error
 	wanted chan string // the tool whose answer is awaited
@@ -28,9 +28,9 @@ type seat struct {
 
 // NewPipe begins a session over the streams. Close closes out, and in is read until it ends.
 func NewPipe(in io.Reader, out io.WriteCloser, callers int) (*Pipe, error) {
-	p := &Pipe{out: out, seat: make([]seat, callers)}
-	for i := range p.seat {
-		p.seat[i].answer, p.seat[i].wanted = make(chan error, 1), make(chan string, 1)
+	p := &Pipe{out: out, callers: make([]pipeCaller, callers)}
+	for i := range p.callers {
+		p.callers[i].answer, p.callers[i].wanted = make(chan error, 1), make(chan string, 1)
 	}
 	lines := framing.NewLineReader(in, wire.Limits{})
 	if _, err := io.WriteString(out, initialize+"\n"); err != nil {
@@ -52,10 +52,10 @@ func NewPipe(in io.Reader, out io.WriteCloser, callers int) (*Pipe, error) {
 
 // Call implements [Callers].
 func (p *Pipe) Call(caller int, tool string) error {
-	s := &p.seat[caller]
+	s := &p.callers[caller]
 	s.made++
 	s.wanted <- tool
-	if err := p.write(s.made*uint64(len(p.seat))+uint64(caller), tool); err != nil { //nolint:gosec // a caller's number is not negative
+	if err := p.write(s.made*uint64(len(p.callers))+uint64(caller), tool); err != nil { //nolint:gosec // a caller's number is not negative
 		return err
 	}
 	return <-s.answer
@@ -74,8 +74,8 @@ func (p *Pipe) read(lines *framing.LineReader) {
 	for {
 		line, err := lines.Next()
 		if err != nil {
-			for i := range p.seat {
-				p.seat[i].answer <- err
+			for i := range p.callers {
+				p.callers[i].answer <- err
 			}
 			return
 		}
@@ -84,7 +84,7 @@ func (p *Pipe) read(lines *framing.LineReader) {
 		if err != nil {
 			continue // answers no call
 		}
-		s := &p.seat[id%uint64(len(p.seat))]
+		s := &p.callers[id%uint64(len(p.callers))]
 		s.answer <- check(&m, <-s.wanted)
 	}
 }

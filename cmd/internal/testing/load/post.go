@@ -22,11 +22,11 @@ import (
 type Post struct {
 	host, path string
 	session    string
-	lines      []*phone // by caller
+	lines      []*postCaller // by caller
 	dial       func() (net.Conn, error)
 }
 
-type phone struct {
+type postCaller struct {
 	conn   net.Conn
 	in     *bufio.Reader
 	made   uint64
@@ -41,10 +41,10 @@ const idle = time.Second
 
 // NewPost begins a session with the server at host, such as 127.0.0.1:8080, and path.
 func NewPost(ctx context.Context, host, path string, callers int) (*Post, error) {
-	p := &Post{host: host, path: path, lines: make([]*phone, callers)}
+	p := &Post{host: host, path: path, lines: make([]*postCaller, callers)}
 	p.dial = func() (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", host) }
 	for i := range p.lines {
-		p.lines[i] = &phone{in: bufio.NewReaderSize(nil, 8<<10)}
+		p.lines[i] = &postCaller{in: bufio.NewReaderSize(nil, 8<<10)}
 	}
 	header, m, err := p.post(p.lines[0], []byte(initialize))
 	if err == nil {
@@ -73,7 +73,7 @@ func (p *Post) Call(caller int, tool string) error {
 }
 
 // post sends a message and returns the response.
-func (p *Post) post(l *phone, body []byte) (http.Header, *wire.Message, error) {
+func (p *Post) post(l *postCaller, body []byte) (http.Header, *wire.Message, error) {
 	l.buf = append(l.buf[:0], "POST "+p.path+" HTTP/1.1\r\nHost: "+p.host+"\r\nContent-Type: application/json\r\n"+
 		"Accept: application/json, text/event-stream\r\n"...)
 	if p.session != "" {
@@ -103,7 +103,7 @@ func (p *Post) post(l *phone, body []byte) (http.Header, *wire.Message, error) {
 }
 
 // connect opens a connection unless there is a recently used one.
-func (l *phone) connect(dial func() (net.Conn, error)) error {
+func (l *postCaller) connect(dial func() (net.Conn, error)) error {
 	now := time.Now()
 	stale := now.Sub(l.used) > idle
 	l.used = now
@@ -122,7 +122,7 @@ func (l *phone) connect(dial func() (net.Conn, error)) error {
 	return nil
 }
 
-func (l *phone) close() error {
+func (l *postCaller) close() error {
 	if l.conn == nil {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (l *phone) close() error {
 }
 
 // message returns the answer in a body: the body itself, or the last event of a stream.
-func (l *phone) message(header http.Header) (*wire.Message, error) {
+func (l *postCaller) message(header http.Header) (*wire.Message, error) {
 	data := l.answer.Bytes()
 	if strings.HasPrefix(header.Get("Content-Type"), "text/event-stream") {
 		events := framing.NewEventReader(bytes.NewReader(data), wire.Limits{})
