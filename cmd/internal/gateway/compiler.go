@@ -54,7 +54,7 @@ func (u *Upstream) compile(t *tool) <-chan struct{} {
 // LogPanic logs a recovered panic, and reports whether there was one.
 func (u *Upstream) LogPanic(ctx context.Context, doing string, recovered any) bool {
 	if recovered != nil {
-		u.Options.Logger.ErrorContext(ctx, "panic while "+doing, slog.String("panic", candor.Public(fmt.Sprint(recovered), MaxNoiseBytes)))
+		u.Options.Logger.ErrorContext(ctx, "recovered from a panic", slog.String("while", doing), slog.String("panic", candor.Public(fmt.Sprint(recovered), MaxNoiseBytes)))
 	}
 	return recovered != nil
 }
