@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"time"
 
 	"github.com/candor-mcp/candor/ledger/internal/format"
@@ -15,11 +16,11 @@ import (
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
-// heldChain is a chain whose closed segments this process may compress and remove: its own, or one that has ended.
+// heldChain is a chain whose closed segments this process may remove.
 type heldChain struct {
 	name   string
-	end    endNote // valid if ended
-	ended  bool
+	end    endNote    // valid if ended
+	ended  bool       // false for a chain that is being written, here or by another process
 	files  []heldFile // oldest first
 	remove int        // how many of files to remove
 }
@@ -43,7 +44,10 @@ type pruned struct {
 // work does one round: it removes segments that exceed the limits, then compresses the others.
 func (u *upkeep) work() error {
 	own := *u.ledger.writing.Load() // if the writer gives this chain up meanwhile, it still holds the chain's lock
-	err := u.underLock(func() error { return u.retain(own) })
+	err := u.underLock(func() error {
+		_, err := u.ledger.retain(&u.ledger.options)
+		return err
+	})
 	if u.ledger.options.Compress {
 		err = errors.Join(err, u.compress(own))
 	}
@@ -56,7 +60,7 @@ func (u *upkeep) work() error {
 // underLock runs f while no other process begins a chain or removes segments. If the folder is locked, it does
 // nothing; the next round tries again.
 func (u *upkeep) underLock(f func() error) error {
-	if u.ledger.options.keepsAll() || u.stopping() {
+	if u.ledger.options.keepsAll() {
 		return nil
 	}
 	unlock, err := u.ledger.options.storage.Lock(folderLock, newLockNote("candor", time.Now()))
@@ -69,9 +73,9 @@ func (u *upkeep) underLock(f func() error) error {
 	return errors.Join(f(), unlock())
 }
 
-// held lists the chains whose segments this process may compress and remove.
-func (u *upkeep) held(own string) ([]*heldChain, error) {
-	s := u.ledger.options.storage
+// listHeld lists the chains with the segments that may be removed: the closed ones, and the last one of a chain that
+// has ended. ended reports how a chain ended, or false if it may still be written.
+func listHeld(s storage.Storage, ended func(chain string) (endNote, bool)) ([]*heldChain, error) {
 	names, err := segment.Chains(s.Files())
 	if err != nil {
 		return nil, err
@@ -79,10 +83,7 @@ func (u *upkeep) held(own string) ([]*heldChain, error) {
 	var all []*heldChain
 	for _, name := range names {
 		c := &heldChain{name: name}
-		c.end, c.ended = readEnd(s, name)
-		if name != own && !c.ended {
-			continue // another process writes it, or it has not been recovered yet
-		}
+		c.end, c.ended = ended(name)
 		closed, active, err := listSegments(s, name)
 		if err != nil {
 			return nil, err
@@ -92,7 +93,7 @@ func (u *upkeep) held(own string) ([]*heldChain, error) {
 		}
 		for _, f := range closed {
 			if info, err := fs.Stat(s.Files(), f.Name); err == nil {
-				c.files = append(c.files, heldFile{f.Name, f.Number, info.Size(), info.ModTime()})
+				c.files = append(c.files, heldFile{f.Name, f.Number, info.Size(), lastWrite(s, name, f.Name, info)})
 			}
 		}
 		all = append(all, c)
@@ -100,22 +101,64 @@ func (u *upkeep) held(own string) ([]*heldChain, error) {
 	return all, nil
 }
 
-// retain removes segments that exceed the limits. Each removal is recorded before it happens.
-func (u *upkeep) retain(own string) error {
-	all, err := u.held(own)
-	if err != nil {
-		return err
+// lastWrite returns the time of the last write to a segment. Recovery truncates the last segment of a chain, which
+// changes the time of that file but not the time of the chain's checkpoints.
+func lastWrite(s storage.Storage, chain, file string, info fs.FileInfo) time.Time {
+	at := info.ModTime()
+	if path.Base(file) == format.ActiveSegment {
+		if notes, err := fs.Stat(s.Files(), chain+"/"+format.CheckpointsFile); err == nil && notes.ModTime().Before(at) {
+			return notes.ModTime()
+		}
 	}
-	choose(all, &u.ledger.options)
+	return at
+}
+
+// retain removes segments that exceed the limits. One signed entry records all removals before the first one happens,
+// so that the folder's lock is held for a short time however many chains there are. A crash in between leaves segments
+// that are recorded as removed, which is not damage; the next round removes them. The caller holds the folder's lock.
+func (l *Ledger) retain(limits *Options) ([]*heldChain, error) {
+	s := l.options.storage
+	all, err := listHeld(s, func(chain string) (endNote, bool) { return readEnd(s, chain) })
+	if err != nil {
+		return nil, err
+	}
+	choose(all, limits)
+	var failed error
+	var gone []pruned
+	var orphans []*heldChain
 	for _, c := range all {
-		if c.remove == 0 || u.stopping() {
+		records, err := c.records(s)
+		if err != nil {
+			c.remove = 0 // it is kept, and the others are not kept because of it
+			failed = errors.Join(failed, fmt.Errorf("removing segments of %s: %w", c.name, err))
+		}
+		if c.remove == 0 {
 			continue
 		}
-		if err := u.prune(c, all); err != nil {
-			return fmt.Errorf("removing segments of %s: %w", c.name, err)
+		for _, p := range records {
+			gone = replacePruning(gone, p)
+		}
+		for _, o := range all {
+			if o.ended && o.end.Named == c.name {
+				orphans = append(orphans, o)
+			}
 		}
 	}
-	return nil
+	if len(gone) == 0 {
+		return nil, failed
+	}
+	receipt, err := l.recordPruned(gone, orphans)
+	if err != nil || receipt.Unrecorded || !l.signed(receipt) {
+		return nil, errors.Join(failed, err) // the segments are kept for the next round
+	}
+	for _, o := range orphans {
+		o.end.Named = receipt.Chain
+		failed = errors.Join(failed, writeEnd(s, o.name, o.end))
+	}
+	for _, c := range all {
+		failed = errors.Join(failed, c.removeFiles(s))
+	}
+	return all, failed
 }
 
 // choose marks the segments to remove: the oldest first, over all chains, until the others are within the limits.
@@ -150,37 +193,30 @@ func choose(all []*heldChain, o *Options) {
 // next returns the oldest file that is not marked yet.
 func (c *heldChain) next() heldFile { return c.files[c.remove] }
 
-// prune records that the marked segments of a chain are removed, then removes them, oldest first. A crash in between
-// leaves segments that are recorded as removed, which is not damage; the next round removes them.
-func (u *upkeep) prune(c *heldChain, all []*heldChain) error {
-	s := u.ledger.options.storage
+// records returns what must be recorded before the marked segments are removed: the removal, and the records in these
+// segments. A chain that another process writes may change meanwhile; it then keeps all segments until the next round.
+func (c *heldChain) records(s storage.Storage) ([]pruned, error) {
+	if c.remove == 0 {
+		return nil, nil
+	}
 	last, err := c.lastRemoved(s)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	gone, err := c.carried(s)
-	if err != nil {
-		return err
+	if errors.Is(err, fs.ErrNotExist) && !c.ended {
+		c.remove = 0 // its writer has compressed the segment
+		return nil, nil
 	}
-	var orphans []*heldChain
-	var named []namedChain
-	for _, o := range all {
-		if o.ended && o.end.Named == c.name {
-			orphans = append(orphans, o)
-			named = append(named, namedChain{Chain: o.name, Size: o.end.Size, Last: o.end.Last})
-		}
+	return append(gone, last), err
+}
+
+// removeFiles removes the marked segments, oldest first.
+func (c *heldChain) removeFiles(s storage.Storage) error {
+	if c.remove == 0 {
+		return nil
 	}
-	receipt, err := u.ledger.recordPruned(replacePruning(gone, last), named)
-	if err != nil || receipt.Unrecorded {
-		return err
-	}
-	if !u.signed(receipt) {
-		return nil // the segments are kept for the next round
-	}
-	for _, o := range orphans {
-		o.end.Named = receipt.Chain
-		err = errors.Join(err, writeEnd(s, o.name, o.end))
-	}
+	var err error
 	for _, f := range c.files[:c.remove] {
 		// A crash during compression leaves both forms. The compressed one is removed first, so that a crash here
 		// leaves the form that was listed.
@@ -190,17 +226,27 @@ func (u *upkeep) prune(c *heldChain, all []*heldChain) error {
 }
 
 // lastRemoved describes the newest segment to remove. The number and hash of its last entry are in the first line of
-// the next segment, or in the chain's end note.
+// the next segment, or in the chain's end note. If the segment being written changes meanwhile, one segment less is
+// removed.
 func (c *heldChain) lastRemoved(s storage.Storage) (pruned, error) {
-	p := pruned{Chain: c.name, Segment: c.files[c.remove-1].number}
-	next := c.name + "/" + format.ActiveSegment
-	switch {
-	case c.remove < len(c.files):
-		next = c.files[c.remove].name
-	case c.ended:
-		p.Size, p.Last = c.end.Size, c.end.Last
-		return p, nil
+	if c.remove == len(c.files) && c.ended {
+		return pruned{Chain: c.name, Segment: c.files[c.remove-1].number, Size: c.end.Size, Last: c.end.Last}, nil
 	}
+	if c.remove == len(c.files) {
+		p, err := c.before(s, c.name+"/"+format.ActiveSegment)
+		if err == nil {
+			return p, nil
+		}
+		if c.remove--; c.remove == 0 {
+			return p, err
+		}
+	}
+	return c.before(s, c.files[c.remove].name)
+}
+
+// before describes the newest segment to remove by the first line of the segment that follows it.
+func (c *heldChain) before(s storage.Storage, next string) (pruned, error) {
+	p := pruned{Chain: c.name, Segment: c.files[c.remove-1].number}
 	lines, err := newLineScanner(s, next)
 	if err == nil {
 		defer lines.close()
@@ -213,6 +259,13 @@ func (c *heldChain) lastRemoved(s storage.Storage) (pruned, error) {
 	if err != nil {
 		return p, format.LineError(next, l.Seq, err)
 	}
+	var first pendingNote
+	if err := format.DecodeData(l.Raw(), &first); err != nil {
+		return p, format.LineError(next, l.Seq, err)
+	}
+	if !c.ended && first.Segment != p.Segment {
+		return p, fmt.Errorf("%s does not follow segment %d", next, p.Segment)
+	}
 	p.Size, p.Last = l.Seq-1, format.Digest(l.Prev).String()
 	return p, nil
 }
@@ -221,11 +274,14 @@ func (c *heldChain) lastRemoved(s storage.Storage) (pruned, error) {
 // two processes do not compress the same segment.
 func (u *upkeep) compress(own string) error {
 	s := u.ledger.options.storage
-	all, err := u.held(own)
+	all, err := listHeld(s, func(chain string) (endNote, bool) { return readEnd(s, chain) })
 	if err != nil {
 		return err
 	}
 	for _, c := range all {
+		if c.name != own && !c.ended {
+			continue // another process writes it, or it has not been recovered yet
+		}
 		unlock := func() error { return nil }
 		if c.name != own {
 			if unlock, err = s.Lock(c.name+"/"+chainLock, nil); err != nil {
@@ -250,19 +306,15 @@ func (u *upkeep) compressChain(name string) error {
 	return err
 }
 
-// signed waits until a durable checkpoint covers an entry, which takes up to checkpointWithin: a verifier accepts
-// only signed records of removed segments. It gives up after twice that time, and when the ledger is being closed.
-func (u *upkeep) signed(receipt Receipt) bool {
-	tick := time.NewTicker(checkpointWithin / 50)
+// signed signs a checkpoint over an entry and waits until it is durable: a verifier accepts only signed records of
+// removed segments. It gives up after twice checkpointWithin.
+func (l *Ledger) signed(receipt Receipt) bool {
+	l.writer.signNow()
+	tick := time.NewTicker(checkpointWithin / 500)
 	defer tick.Stop()
-	for end := time.Now().Add(2 * checkpointWithin); time.Now().Before(end); {
-		if at := u.ledger.durableNote.Load(); at != nil && at.chain == receipt.Chain && at.size >= receipt.Seq {
+	for end := time.Now().Add(2 * checkpointWithin); time.Now().Before(end); <-tick.C {
+		if at := l.durableNote.Load(); at != nil && at.chain == receipt.Chain && at.size >= receipt.Seq {
 			return true
-		}
-		select {
-		case <-u.quit:
-			return false
-		case <-tick.C:
 		}
 	}
 	return false
@@ -322,18 +374,22 @@ func replacePruning(all []pruned, p pruned) []pruned {
 }
 
 // recordPruned durably records the removed segments and the chains whose only mention is removed with them. It splits
-// long lists into several entries.
-func (l *Ledger) recordPruned(gone []pruned, orphans []namedChain) (Receipt, error) {
+// long lists into several entries and returns the receipt of the last one.
+func (l *Ledger) recordPruned(gone []pruned, orphans []*heldChain) (Receipt, error) {
 	const most = 1000
+	var named []namedChain
+	for _, o := range orphans {
+		named = append(named, namedChain{Chain: o.name, Size: o.end.Size, Last: o.end.Last})
+	}
 	for {
-		part, orphaned := min(len(gone), most), min(len(orphans), most)
+		part, orphaned := min(len(gone), most), min(len(named), most)
 		data := struct {
 			Pruned []pruned     `json:"pruned,omitempty"`
 			Before []namedChain `json:"before,omitempty"`
-		}{gone[:part], orphans[:orphaned]}
-		gone, orphans = gone[part:], orphans[orphaned:]
+		}{gone[:part], named[:orphaned]}
+		gone, named = gone[part:], named[orphaned:]
 		receipt, err := l.Append(context.Background(), Entry{Kind: KindSetting, raw: format.MustJSON(data)})
-		if err != nil || receipt.Unrecorded || len(gone)+len(orphans) == 0 {
+		if err != nil || receipt.Unrecorded || len(gone)+len(named) == 0 {
 			return receipt, err
 		}
 	}

@@ -28,28 +28,28 @@ func newUpkeep(l *Ledger) *upkeep {
 	return &upkeep{ledger: l, wake: make(chan struct{}, 1), quit: make(chan struct{})}
 }
 
-// start starts the goroutine and requests a round, for the segments of earlier processes.
+// start starts the goroutine, which begins with a round for the segments of earlier processes.
 func (u *upkeep) start() {
 	o := &u.ledger.options
 	if !o.Compress && o.keepsAll() {
 		return
 	}
-	u.ring()
 	u.done.Go(u.run)
 }
 
+// run does a round at once, even if the ledger is closed meanwhile, so that short sessions also remove old segments.
 func (u *upkeep) run() {
 	tick := time.NewTicker(upkeepEvery)
 	defer tick.Stop()
 	for {
+		if err := u.work(); err != nil {
+			u.ledger.warner.warn(warningUpkeep, "looking after old segments failed", err)
+		}
 		select {
 		case <-u.quit:
 			return
 		case <-tick.C:
 		case <-u.wake:
-		}
-		if err := u.work(); err != nil {
-			u.ledger.warner.warn(warningUpkeep, "looking after old segments failed", err)
 		}
 	}
 }
@@ -62,7 +62,7 @@ func (u *upkeep) ring() {
 	}
 }
 
-// stop ends the goroutine and waits for it. If a file is being compressed, compression is abandoned and the next
+// stop ends the goroutine and waits for it. A round that removes segments is finished. If a file is being compressed, compression is abandoned and the next
 // round starts it again.
 func (u *upkeep) stop() {
 	close(u.quit)
