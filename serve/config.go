@@ -19,6 +19,9 @@ import (
 const (
 	EnvLedger      = plug.EnvLedger       // the ledger's directory, or "none"
 	EnvWitnessCopy = plug.EnvWitnessCopy  // the witness copy of the ledger's checkpoints, or "none"
+	EnvKeepAge     = plug.EnvKeepAge      // the age above which closed segments of the ledger are removed, such as "30d"
+	EnvKeepBytes   = plug.EnvKeepBytes    // the size above which the oldest closed segments are removed, such as "2GiB"
+	EnvCompress    = plug.EnvCompress     // "true" compresses closed segments
 	EnvDialect     = "CANDOR_DIALECT"     // the name of a dialect
 	EnvDebug       = "DEBUG_STACK"        // "true" shows stacks in the system-error dialect
 	EnvVerbose     = "MCP_ERRORS_VERBOSE" // how many frames the rpc dialect shows
@@ -99,7 +102,11 @@ func (p *Parts) openLedger(dir string, getenv func(string) string) error {
 	if p.Options.Ledger != nil {
 		return nil
 	}
-	trail, err := plug.Ledger(dir, plug.Keep{}.Options(dir, "", getenv, p.logger()), p.logger())
+	options, err := plug.Keep{}.Options(dir, "", getenv, p.logger())
+	if err != nil {
+		return err
+	}
+	trail, err := plug.Ledger(dir, options, p.logger())
 	if err != nil || trail == nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package plug
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -8,6 +9,8 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor/ledger"
@@ -18,20 +21,31 @@ const (
 	EnvWitnessCopy = "CANDOR_WITNESS_COPY"
 	// envSecondPlace is the former name of EnvWitnessCopy.
 	envSecondPlace = "CANDOR_SECOND_PLACE"
+	// EnvKeepAge is the variable with the age above which closed segments are removed.
+	EnvKeepAge = "CANDOR_LEDGER_KEEP_AGE"
+	// EnvKeepBytes is the variable with the total size above which the oldest closed segments are removed.
+	EnvKeepBytes = "CANDOR_LEDGER_KEEP_BYTES"
+	// EnvCompress is the variable that enables compression of closed segments.
+	EnvCompress = "CANDOR_LEDGER_COMPRESS"
 	// NoWitnessCopy turns the witness copy off. That is logged.
 	NoWitnessCopy = "none"
 )
 
-// Keep has the settings for checkpoints and retention of a ledger. The zero Keep follows the environment and removes nothing.
+// Keep has the settings for checkpoints and retention of a ledger. Zero fields follow the environment; without its variables
+// nothing is removed or compressed.
 type Keep struct {
 	WitnessCopy string        // a file, or "none"; empty is [EnvWitnessCopy], else a file in the state folder
-	Age         time.Duration // closed segments that are older may be removed; 0 keeps all
-	Bytes       int64         // the oldest closed segments are removed above this total; 0 keeps all
-	Compress    bool          // compress closed segments
+	Age         time.Duration // closed segments that are older are removed; 0 is [EnvKeepAge]
+	Bytes       int64         // the oldest closed segments are removed above this total; 0 is [EnvKeepBytes]
+	Compress    bool          // compress closed segments; false is [EnvCompress]
 }
 
-// Options returns the options for the ledger in dir. Its warnings go to log.
-func (k Keep) Options(dir, instance string, getenv func(string) string, log *slog.Logger) ledger.Options {
+// Options returns the options for the ledger in dir. Its warnings go to log. The error names a variable with an invalid value.
+func (k Keep) Options(dir, instance string, getenv func(string) string, log *slog.Logger) (ledger.Options, error) {
+	k, err := k.fromEnv(getenv)
+	if err != nil {
+		return ledger.Options{}, err
+	}
 	second, err := k.witnessCopy(dir, getenv)
 	switch {
 	case err != nil:
@@ -44,7 +58,57 @@ func (k Keep) Options(dir, instance string, getenv func(string) string, log *slo
 		OnWarning: func(w ledger.Warning) {
 			log.Warn("ledger warning", slog.String("kind", string(w.Kind)), slog.String("text", w.Text), slog.Any("error", w.Err))
 		},
+	}, nil
+}
+
+// fromEnv fills the fields for retention and compression that are not set from the environment.
+func (k Keep) fromEnv(getenv func(string) string) (Keep, error) {
+	for name, set := range map[string]func(string) error{
+		EnvKeepAge:   func(text string) error { return setDefault(&k.Age, text, ParseAge) },
+		EnvKeepBytes: func(text string) error { return setDefault(&k.Bytes, text, ParseBytes) },
+		EnvCompress:  func(text string) error { return setDefault(&k.Compress, text, parseSwitch) },
+	} {
+		if text := getenv(name); text != "" {
+			if err := set(text); err != nil {
+				return k, fmt.Errorf("%s=%q: %w", name, text, err)
+			}
+		}
 	}
+	return k, nil
+}
+
+// setDefault sets a field that is zero. The text must be valid even if the field is set.
+func setDefault[T comparable](field *T, text string, parse func(string) (T, error)) error {
+	value, err := parse(text)
+	if err != nil {
+		return err
+	}
+	*field = cmp.Or(*field, value)
+	return nil
+}
+
+func parseSwitch(text string) (bool, error) {
+	on, err := strconv.ParseBool(text)
+	if err != nil {
+		return false, errors.New("not true or false")
+	}
+	return on, nil
+}
+
+// ParseAge parses a duration that is not negative. It also accepts days: 7d.
+func ParseAge(text string) (time.Duration, error) {
+	long := text
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		var n int
+		if _, err := fmt.Sscanf(days, "%d", &n); err == nil && fmt.Sprint(n) == days && n < 100000 {
+			long = fmt.Sprintf("%dh", 24*n)
+		}
+	}
+	d, err := time.ParseDuration(long)
+	if err != nil || d < 0 {
+		return 0, errors.New("not a duration such as 15m, 24h or 7d")
+	}
+	return d, nil
 }
 
 func (k Keep) witnessCopy(dir string, getenv func(string) string) (string, error) {

@@ -31,7 +31,7 @@ func (o *Operator) RegisterJSON(cmd *cobra.Command) {
 
 // RegisterDecision adds the flags of a command that changes something, with the help texts of --json and --by.
 func (o *Operator) RegisterDecision(cmd *cobra.Command, json, by string) {
-	o.Keep.RegisterCheckpoints(cmd)
+	o.Keep.Register(cmd)
 	cmd.Flags().BoolVarP(&o.Yes, "yes", "y", false, "do not ask for confirmation")
 	cmd.Flags().BoolVar(&o.JSON, "json", false, json)
 	cmd.Flags().StringVar(&o.By, "by", "", by+"; default the current user")
@@ -57,7 +57,11 @@ func (o *Operator) OpenLedger(state *workbench.State, writer string) (*ledger.Le
 	if dir == "" {
 		return nil, nil //nolint:nilnil // no ledger
 	}
-	l, err := ledger.Open(dir, o.Keep.Options(dir, writer, o.Env.Getenv, slog.New(slog.NewTextHandler(o.Env.Err, nil))))
+	options, err := o.Keep.Options(dir, writer, o.Env.Getenv, slog.New(slog.NewTextHandler(o.Env.Err, nil)))
+	if err != nil {
+		return nil, err
+	}
+	l, err := ledger.Open(dir, options)
 	if err != nil {
 		return nil, term.BadInput("name the folder of the ledger with --ledger", "opening the ledger: %s; nothing was changed", term.Cause(err))
 	}

@@ -68,7 +68,9 @@ func (c *Server) Serve(cmd *cobra.Command, name string, open func(*workbench.Sta
 	defer func() { err = errors.Join(err, state.Close()) }()
 	o.State, o.Ledger = state, c.LedgerDir(c.Env, state)
 	if o.Ledger != "" {
-		o.Trail = c.Logs.Keep.Options(o.Ledger, "", c.Env.Getenv, o.Logger)
+		if o.Trail, err = c.Logs.Keep.Options(o.Ledger, "", c.Env.Getenv, o.Logger); err != nil {
+			return err
+		}
 	}
 	counts, err := c.Meter(cmd, o.Ledger, state)
 	if err != nil {

@@ -49,7 +49,11 @@ func (c *dualCommand) openUpstreams(cmd *cobra.Command, state *workbench.State) 
 		return nil, nil, err
 	}
 	if all.sinks.Dir != "" {
-		all.sinks.Ledger, err = plug.Ledger(all.sinks.Dir, c.Logs.Keep.Options(all.sinks.Dir, "dual-router", c.Env.Getenv, all.sinks.Log), all.sinks.Log)
+		options, err := c.Logs.Keep.Options(all.sinks.Dir, "dual-router", c.Env.Getenv, all.sinks.Log)
+		if err != nil {
+			return nil, nil, err
+		}
+		all.sinks.Ledger, err = plug.Ledger(all.sinks.Dir, options, all.sinks.Log)
 		if err != nil {
 			return nil, nil, term.BadInput("name a folder that can be written with --ledger", "%s", term.TrimHint(err))
 		}

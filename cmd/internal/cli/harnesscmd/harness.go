@@ -206,7 +206,11 @@ func (c *harnessCommand) openLedger(dir string, log *slog.Logger) (*ledger.Ledge
 	if named == "" {
 		named = plug.NoLedger
 	}
-	trail, err := plug.Ledger(named, c.Logs.Keep.Options(named, harness.SystemName, c.Env.Getenv, log), log)
+	options, err := c.Logs.Keep.Options(named, harness.SystemName, c.Env.Getenv, log)
+	if err != nil {
+		return nil, err
+	}
+	trail, err := plug.Ledger(named, options, log)
 	if err != nil {
 		return nil, term.BadInput("name a folder that can be written with --ledger, or --ledger none", "%s", term.TrimHint(err))
 	}

@@ -29,8 +29,8 @@ func New(env *term.Env) *cobra.Command {
 		Use:   "ledger",
 		Short: "Read, verify, prove and export the ledger of failures",
 		Long: `Read, verify, prove and export the ledger: a durable, tamper-evident log in which every failure is recorded
-before it is sent. The commands can be used while the ledger is written; only key rotate, repair and forget
-change anything.
+before it is sent. The commands can be used while the ledger is written; only key rotate, repair, prune and
+forget change anything.
 
 The folder of the ledger is --ledger, else the environment variable CANDOR_LEDGER, else candor/ledger in the
 user's state folder.`,
@@ -43,7 +43,7 @@ user's state folder.`,
 	}
 	cmd.PersistentFlags().StringVar(&c.dir, "ledger", "", "folder of the ledger")
 	cmd.AddCommand(newVerify(c), newTail(c), newShow(c), newStats(c), newExport(c), newProve(c),
-		newCheckProof(c), newKey(c), newRepair(c), newForget(c))
+		newCheckProof(c), newKey(c), newRepair(c), newPrune(c), newForget(c))
 	return cmd
 }
 

@@ -110,7 +110,12 @@ func (c *repairCommand) explain(r *repairReport) {
 
 // finish opens the ledger, which recovers the chains.
 func (c *repairCommand) finish(dir string, r *repairReport) error {
-	l, err := ledger.Open(dir, c.keep.Options(dir, "repair", c.env.Getenv, slog.New(slog.NewTextHandler(c.env.Err, nil))))
+	options, err := c.keep.Options(dir, "repair", c.env.Getenv, slog.New(slog.NewTextHandler(c.env.Err, nil)))
+	if err != nil {
+		return err
+	}
+	options.RetainAge, options.RetainBytes, options.Compress = 0, 0, false // repair removes nothing
+	l, err := ledger.Open(dir, options)
 	if err == nil {
 		err = l.Close()
 	}

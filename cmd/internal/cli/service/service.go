@@ -51,20 +51,46 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.Quiet, "quiet", false, "log only warnings, and print no summary at the end")
 }
 
-// KeepFlags are the flags for the witness copy of checkpoints and for the retention of a ledger.
-type KeepFlags struct{ plug.Keep }
+// KeepFlags are the flags for the witness copy of checkpoints and for the retention of a ledger. Every command that writes a ledger
+// has them.
+type KeepFlags struct {
+	plug.Keep
+	cmd *cobra.Command
+}
+
+// keepFlags maps the flags to the environment variables with their defaults.
+var keepFlags = map[string]string{
+	plug.EnvKeepAge:   "ledger-keep-age",
+	plug.EnvKeepBytes: "ledger-keep-bytes",
+	plug.EnvCompress:  "ledger-compress",
+}
 
 // Register adds the flags.
 func (f *KeepFlags) Register(cmd *cobra.Command) {
+	f.cmd = cmd
 	f.RegisterCheckpoints(cmd)
-	cmd.Flags().Var((*term.AgeFlag)(&f.Age), "ledger-keep-age", "remove closed ledger segments older than this, such as 720h or 30d; default never")
-	cmd.Flags().Var((*term.BytesFlag)(&f.Bytes), "ledger-keep-bytes", "remove the oldest closed ledger segments above this total size, such as 500MB or 2GiB; default never")
-	cmd.Flags().BoolVar(&f.Compress, "ledger-compress", false, "compress closed ledger segments")
+	cmd.Flags().Var((*term.AgeFlag)(&f.Age), "ledger-keep-age", "remove closed ledger segments older than this, such as 720h or 30d; default $"+plug.EnvKeepAge+", else never")
+	cmd.Flags().Var((*term.BytesFlag)(&f.Bytes), "ledger-keep-bytes", "remove the oldest closed ledger segments above this total size, such as 500MB or 2GiB; default $"+plug.EnvKeepBytes+", else never")
+	cmd.Flags().BoolVar(&f.Compress, "ledger-compress", false, "compress closed ledger segments; default $"+plug.EnvCompress)
 }
 
-// RegisterCheckpoints adds only --witness-copy, for commands that write a few entries.
+// RegisterCheckpoints adds only --witness-copy, for commands that never remove segments.
 func (f *KeepFlags) RegisterCheckpoints(cmd *cobra.Command) {
 	WitnessCopyFlag(cmd, &f.WitnessCopy, "second file for checkpoints, or none; default $CANDOR_WITNESS_COPY, else a file in the state folder")
+}
+
+// Options returns the options for the ledger in dir. A flag replaces its variable, even with the value 0.
+func (f *KeepFlags) Options(dir, instance string, getenv func(string) string, log *slog.Logger) (ledger.Options, error) {
+	o, err := f.Keep.Options(dir, instance, func(name string) string {
+		if flag, ok := keepFlags[name]; ok && f.cmd != nil && f.cmd.Flags().Changed(flag) {
+			return ""
+		}
+		return getenv(name)
+	}, log)
+	if err != nil {
+		return o, term.BadInput("correct the variable, or unset it", "%s", err)
+	}
+	return o, nil
 }
 
 // WitnessCopyFlag adds --witness-copy, and its former name --second-place as a hidden alias.
@@ -90,7 +116,11 @@ func (f *Flags) Open(ctx context.Context, env *term.Env, cmd *cobra.Command, ins
 			return nil, err
 		}
 	}
-	if p.Ledger, err = plug.Ledger(p.Dir, f.Keep.Options(p.Dir, instance, env.Getenv, p.Log), p.Log); err != nil {
+	options, err := f.Keep.Options(p.Dir, instance, env.Getenv, p.Log)
+	if err != nil {
+		return nil, err
+	}
+	if p.Ledger, err = plug.Ledger(p.Dir, options, p.Log); err != nil {
 		return nil, term.BadInput("name a folder that can be written with --ledger, or --ledger none", "%s", term.TrimHint(err))
 	}
 	return p, nil

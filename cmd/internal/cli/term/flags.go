@@ -1,9 +1,6 @@
 package term
 
 import (
-	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,20 +40,7 @@ func (c *FormatFlag) Value(cmd *cobra.Command) (string, error) {
 }
 
 // ParseAge parses a duration that is not negative. It also accepts days: 7d.
-func ParseAge(text string) (time.Duration, error) {
-	long := text
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		var n int
-		if _, err := fmt.Sscanf(days, "%d", &n); err == nil && fmt.Sprint(n) == days && n < 100000 {
-			long = fmt.Sprintf("%dh", 24*n)
-		}
-	}
-	d, err := time.ParseDuration(long)
-	if err != nil || d < 0 {
-		return 0, errors.New("not a duration such as 15m, 24h or 7d")
-	}
-	return d, nil
-}
+func ParseAge(text string) (time.Duration, error) { return plug.ParseAge(text) }
 
 // AgeFlag is a flag for a duration, see [ParseAge].
 type AgeFlag time.Duration
