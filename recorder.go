@@ -30,6 +30,8 @@ type Failure struct {
 	Latency   time.Duration // since the call was forwarded
 	Retried   bool          // another attempt follows
 	Suspected bool          // the response looks like a failure and is sent unchanged
+	Rule      string        // the rule of package contract behind a suspicion; "" for other failures
+	Source    string        // the kind of content that the suspected tool returns, as package contract names it
 }
 
 // Success describes a successful call for a [SuccessLedger].

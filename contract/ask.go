@@ -26,22 +26,26 @@ func askOf(request *wire.Message) ask {
 	return a
 }
 
-// source is the kind of content that a tool returns.
-type source uint8
+// Source is the kind of content that a tool returns, by the names of the tool and its arguments. The words of a tool that reads
+// files or pages may be those of their authors. It is "" if the call is unknown.
+type Source string
 
 const (
-	sourceOwn    source = iota // the tool's own words
-	sourceExec                 // the result of a query or an expression
-	sourceSearch               // search results, an echo, stored notes
-	sourcePage                 // the content behind a URL
-	sourceFile                 // the content of a file or a log
-	sourceShell                // the output of a command
-	sourceJudge                // a judgement about the input, such as whether it is valid
+	sourceOwn    Source = "own"       // the tool's own words
+	sourceExec   Source = "query"     // the result of a query or an expression
+	sourceSearch Source = "search"    // search results, an echo, stored notes
+	sourcePage   Source = "page"      // the content behind a URL
+	sourceFile   Source = "file"      // the content of a file or a log
+	sourceShell  Source = "command"   // the output of a command
+	sourceJudge  Source = "judgement" // a judgement about the input, such as whether it is valid
 )
+
+// Own reports whether the tool returns its own words.
+func (s Source) Own() bool { return s == sourceOwn }
 
 // source returns the kind of content, by the words in the tool's name and in its argument names. A tool that reads and has a path
 // or URL argument returns the content found there; a tool that judges may well answer "not valid".
-func (a ask) source() source {
+func (a ask) source() Source {
 	name := splitName(a.tool)
 	switch {
 	case name.any(runningWords) && a.given(shellKeys):
@@ -65,7 +69,7 @@ func (a ask) source() source {
 
 // borrowed reports whether the payload is the content of a file or the output of a command, even if it is JSON with an error in
 // it.
-func (s source) borrowed() bool { return s == sourceFile || s == sourceShell }
+func (s Source) borrowed() bool { return s == sourceFile || s == sourceShell }
 
 type nameWords []string
 

@@ -141,7 +141,11 @@ func classifyResult(x *Exchange) Conclusion {
 	case marked && x.callsTool():
 		return certain(VerdictMasked, ruleCandorMeta)
 	default:
-		return classifySuccess(x, &a)
+		found := classifySuccess(x, &a)
+		if found.Certainty == Suspected && x.Request != nil {
+			found.Source = askOf(x.Request).source()
+		}
+		return found
 	}
 }
 

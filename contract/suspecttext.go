@@ -189,7 +189,7 @@ func (v *textView) judgeOwn(begins bool) (Rule, bool) {
 
 // judgeBorrowed judges the text of a tool that returns content from other sources. There, an error message belongs to the tool
 // only if it describes the tool's task, repeats the arguments, or is the whole text.
-func (v *textView) judgeBorrowed(from source, begins bool) (Rule, bool) {
+func (v *textView) judgeBorrowed(from Source, begins bool) (Rule, bool) {
 	l := &v.first
 	oneLine := v.lines <= 2 && len(v.text) <= 300
 	switch {

@@ -64,4 +64,5 @@ type Conclusion struct {
 	Certainty  Certainty
 	Rule       Rule
 	Confidence float64 // 1 if certain, else how often the rule is right
+	Source     Source  // set only if suspected
 }

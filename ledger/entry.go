@@ -139,6 +139,11 @@ func FailureEntry(f candor.Failure) Entry {
 	} else if stack := f.Error.Stack(); stack != "" {
 		data["stack"] = strings.Split(stack, "\n") // a single string would be cut earlier
 	}
+	for name, text := range map[string]string{"rule": f.Rule, "source": f.Source} {
+		if text != "" {
+			data[name] = text
+		}
+	}
 	e.Data = candor.DetailsOf(data)
 	switch {
 	case f.Retried:

@@ -38,6 +38,7 @@ type failure struct {
 	said     []byte // received, without the secrets that the server was started with
 	cleaned  []byte // said, cleaned for the client; nil if that was not needed
 	verdict  contract.Verdict
+	found    contract.Conclusion // of an answer of the upstream
 	err      *candor.Error
 	sent     []byte // the answer for the client; nil if nothing is sent
 
@@ -52,7 +53,7 @@ func (c *Call) Read(m *wire.Message) Answer {
 	if a.found = contract.Classify(&a.x); c.IsTool() && isHollow(m) {
 		a.found.Verdict, a.found.Certainty = contract.VerdictMalformed, contract.Certain
 	}
-	a.rule = c.up.Options.Rules.unmask(c, &a.x)
+	a.rule = c.up.Options.Rules.unmask(c, &a.x, a.found)
 	return a
 }
 
@@ -104,7 +105,7 @@ func (c *Call) PassClean(a *Answer) (Reply, bool) {
 // closeFailure handles an answer that is a failure, or is suspected to be one.
 func (c *Call) closeFailure(ctx context.Context, a *Answer) Reply {
 	m := &a.x.Response
-	f := failure{received: m.Bytes(), verdict: a.found.Verdict, suspected: a.found.Certainty == contract.Suspected && a.rule == nil}
+	f := failure{received: m.Bytes(), verdict: a.found.Verdict, found: a.found, suspected: a.found.Certainty == contract.Suspected && a.rule == nil}
 	passed := c.withClientID(f.received, m)
 	f.said = c.withoutSecrets(m)
 	f.err = c.interpret(a, &f)
@@ -317,10 +318,14 @@ func (c *Call) record(ctx context.Context, f *failure) *candor.Error {
 // entry returns the ledger entry of a failure.
 func (c *Call) entry(f *failure) candor.Failure {
 	o := &c.up.Options
-	return candor.Failure{
+	entry := candor.Failure{
 		Error: f.err, Verdict: string(f.verdict), Method: c.method, Upstream: c.up.Name(), Arguments: c.arguments(),
 		Received: c.recordable(f), Sent: f.sent, Attempt: c.attempt, Latency: o.Now().Sub(c.began), Retried: f.retried, Suspected: f.suspected,
 	}
+	if f.suspected {
+		entry.Rule, entry.Source = string(f.found.Rule), string(f.found.Source)
+	}
+	return entry
 }
 
 // maxCleanedAsValue bounds the text that is parsed as JSON to be recorded. The ledger keeps only the beginning of longer text,

@@ -30,6 +30,8 @@ type Mask struct {
 	Except string        // a regular expression for the first text block that disables the rule
 	Code   candor.Code   // the zero Code means that the text determines the code
 	Retry  *candor.Retry // nil means the advice of the code
+	// Suspected limits the rule to answers that package contract suspects, so that it makes suspicions certain and matches no others.
+	Suspected bool
 
 	test mask.Test
 }
@@ -110,12 +112,16 @@ func matches(pattern, name string) bool {
 }
 
 // unmask returns the rule by which a successful answer is a failure, or nil.
-func (r *Rules) unmask(c *Call, x *contract.Exchange) *Mask {
+func (r *Rules) unmask(c *Call, x *contract.Exchange, found contract.Conclusion) *Mask {
 	if r == nil || !c.IsTool() || x.Response.Shape() != wire.KindResult {
 		return nil
 	}
 	for i := range r.Masks {
-		if m := &r.Masks[i]; matches(m.Tool, c.tool) && m.test.Holds(x.Response.Result()) {
+		m := &r.Masks[i]
+		if m.Suspected && found.Certainty != contract.Suspected || !matches(m.Tool, c.tool) {
+			continue
+		}
+		if m.test.Holds(x.Response.Result()) {
 			return m
 		}
 	}

@@ -90,10 +90,14 @@ func (t Test) wants(v wire.Value) bool {
 	return string(v.Raw()) == string(t.equals.Raw())
 }
 
-// At yields the values that a result has at a JSON Pointer: in structuredContent, then in JSON in the first text block.
+// At yields the values that a result has at a JSON Pointer: in structuredContent, then in toolResult, which held the whole result in the
+// first drafts of the protocol, then in JSON in the first text block.
 func At(result wire.Value, path string) iter.Seq[wire.Value] {
 	return func(yield func(wire.Value) bool) {
 		if v := follow(result.Path("structuredContent"), path); v.Present() && !yield(v) {
+			return
+		}
+		if v := follow(result.Path(legacyResult), path); v.Present() && !yield(v) {
 			return
 		}
 		inner, err := wire.ParseValue(firstText(result), wire.Limits{})
@@ -107,9 +111,14 @@ func At(result wire.Value, path string) iter.Seq[wire.Value] {
 }
 
 func firstText(result wire.Value) []byte {
-	text, _ := result.Path("content", 0, "text").StrBytes()
+	text, ok := result.Path("content", 0, "text").StrBytes()
+	if !ok {
+		text, _ = result.Path(legacyResult, "content", 0, "text").StrBytes()
+	}
 	return text
 }
+
+const legacyResult = "toolResult"
 
 func follow(v wire.Value, path string) wire.Value {
 	for step := range pointer.Steps(path) {

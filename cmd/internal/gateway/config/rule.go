@@ -21,6 +21,7 @@ func masks(o *gateway.Options) value {
 			{name: "equals", value: jsonValue(&m.Equals), about: "the value at the path; default any value except null"},
 			{name: "text", value: text(&m.Text, "a regular expression"), about: "must match the first text block"},
 			{name: "except", value: text(&m.Except, "a regular expression"), about: "the rule does not apply if this matches the first text block"},
+			{name: "suspected", value: boolean(func(on bool) { m.Suspected = on }), about: "the rule applies only to answers that look like failures without it; default false"},
 			{name: "code", value: code(&m.Code), about: "the code of the failure; default inferred from its text"},
 			{name: "retry", value: retryAdvice(&m.Retry), about: "the retry advice; default that of the code"},
 		}

@@ -26,6 +26,8 @@ type Mask struct {
 	Except string      // regular expression for exceptions
 	Code   candor.Code // the zero Code infers it from the text
 	Note   string
+	// Suspected limits the rule to answers that look like failures without it.
+	Suspected bool
 }
 
 // CodeRule is a rule for the code of an error.
