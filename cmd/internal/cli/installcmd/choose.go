@@ -1,0 +1,194 @@
+package installcmd
+
+import (
+	"bufio"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/clientconfig"
+)
+
+// chosen reports whether the flags choose servers.
+func (c *command) chosen() bool { return c.all || len(c.clients) > 0 || len(c.servers) > 0 }
+
+// wanted reports whether the command can change a server.
+func (c *command) wanted(s clientconfig.Server) bool {
+	if c.remove {
+		return s.Removable()
+	}
+	return s.Status == clientconfig.Unprotected
+}
+
+// mayChange reports whether a file may be changed: one of a project only with --project.
+func (c *command) mayChange(f clientconfig.File) bool { return !f.Project || c.project }
+
+func (c *command) clientChosen(f clientconfig.File) bool {
+	return len(c.clients) == 0 || slices.Contains(c.clients, f.Client.ID)
+}
+
+func (c *command) serverChosen(f clientconfig.File, s clientconfig.Server) bool {
+	if c.picked != nil {
+		return c.picked[key(f, s)]
+	}
+	return len(c.servers) == 0 || slices.Contains(c.servers, s.Name)
+}
+
+// key identifies a server.
+func key(f clientconfig.File, s clientconfig.Server) string {
+	return strings.Join([]string{f.Path, s.Project, s.Name}, "\x00")
+}
+
+// choices returns the keys of the servers that can be changed, in the order of the list.
+func (c *command) choices(files []clientconfig.File) []string {
+	var keys []string
+	for _, f := range files {
+		for _, s := range f.Servers {
+			if c.wanted(s) && c.mayChange(f) {
+				keys = append(keys, key(f, s))
+			}
+		}
+	}
+	return keys
+}
+
+// closed returns the number of servers that --project would add to the choices.
+func (c *command) closed(files []clientconfig.File) int {
+	n := 0
+	for _, f := range files {
+		for _, s := range f.Servers {
+			if c.wanted(s) && !c.mayChange(f) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// ask reads the numbers of servers from the terminal.
+func (c *command) ask(keys []string) (map[string]bool, error) {
+	fmt.Fprint(c.env.Out, "\nWhich ones? Numbers, all, or Enter for none: ")
+	if err := c.env.Out.Flush(); err != nil {
+		return nil, err
+	}
+	answer, _ := bufio.NewReader(c.env.In).ReadString('\n')
+	picked := map[string]bool{}
+	for _, word := range strings.FieldsFunc(answer, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }) {
+		if strings.EqualFold(word, "all") {
+			for _, k := range keys {
+				picked[k] = true
+			}
+			continue
+		}
+		n, err := strconv.Atoi(word)
+		if err != nil || n < 1 || n > len(keys) {
+			return nil, term.BadInput(fmt.Sprintf("numbers from 1 to %d, separated by spaces", len(keys)), "%q: not a number in the list; nothing was changed", word)
+		}
+		picked[keys[n-1]] = true
+	}
+	if len(picked) == 0 {
+		fmt.Fprintln(c.env.Out, "Nothing was changed.")
+	}
+	return picked, nil
+}
+
+// checkFlags refuses clients and servers that do not exist.
+func (c *command) checkFlags(files []clientconfig.File) error {
+	for i := range c.clients {
+		if !term.MatchFold(clientIDs(), &c.clients[i]) {
+			return term.Unknown("--client", c.clients[i], clientIDs())
+		}
+		if err := c.checkClient(files, c.clients[i]); err != nil {
+			return err
+		}
+	}
+	var names []string
+	open := map[string]bool{} // in a file that may be changed
+	for _, f := range files {
+		if !c.clientChosen(f) {
+			continue
+		}
+		for _, s := range f.Servers {
+			names = append(names, s.Name)
+			open[s.Name] = open[s.Name] || c.mayChange(f)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range c.servers {
+		may, ok := open[name]
+		switch {
+		case !ok && len(names) == 0:
+			return term.BadInput("see candor install", "--server %q: the chosen clients have no servers", name)
+		case !ok:
+			return term.Unknown("--server", name, slices.Compact(names))
+		case !may:
+			return term.BadInput("add --project to change files of the current folder", "--server %q: only in a file of the project", name)
+		}
+	}
+	return nil
+}
+
+// checkClient refuses a client without a file.
+func (c *command) checkClient(files []clientconfig.File, id string) error {
+	project := false
+	for _, f := range files {
+		if f.Client.ID == id && c.mayChange(f) {
+			return nil
+		}
+		project = project || f.Client.ID == id
+	}
+	if project {
+		return term.BadInput("add --project to change files of the current folder", "--client %s: has only a file of the project", id)
+	}
+	where := ""
+	for _, known := range clientconfig.Clients() {
+		if known.ID == id {
+			where = known.UserFile(c.system)
+		}
+	}
+	return term.BadInput("add a server in the client first; its file is "+c.path(where), "--client %s: no configuration file", id)
+}
+
+// refuseChosen reports the servers that --server names and that cannot be changed.
+func (c *command) refuseChosen(files []clientconfig.File) bool {
+	refused := false
+	for _, f := range files {
+		if !c.clientChosen(f) || !c.mayChange(f) {
+			continue
+		}
+		for _, s := range f.Servers {
+			if !slices.Contains(c.servers, s.Name) {
+				continue
+			}
+			switch {
+			case s.Status == clientconfig.NotStdio:
+				c.env.Notify(c.cmd, fmt.Sprintf("%s: server %q is not stdio: the client connects to a URL", c.path(f.Path), s.Name),
+					"candor gateway can stand before a URL")
+			case s.Status == clientconfig.Unsupported:
+				c.env.Notify(c.cmd, fmt.Sprintf("%s: server %q: %s", c.path(f.Path), s.Name, s.Problem), "")
+			case c.remove && s.Status == clientconfig.Protected && !s.Removable():
+				c.env.Notify(c.cmd, fmt.Sprintf("%s: server %q was not made by candor install", c.path(f.Path), s.Name), "remove it by hand")
+			default:
+				continue
+			}
+			refused = true
+		}
+	}
+	return refused
+}
+
+// explain reports why a file was not changed, and the lines to paste instead.
+func (c *command) explain(f clientconfig.File, editor *clientconfig.Editor, err error) {
+	hint := "give each server its own command and arguments, which follow -- now"
+	if !c.remove {
+		hint = "correct the file and run the command again, or edit it yourself: put this in the entry of a server\n" + f.Client.Example(editor.Candor)
+	}
+	name := f.Path
+	if real, linkErr := filepath.EvalSymlinks(name); linkErr == nil && real != name {
+		name = real
+	}
+	c.env.Notify(c.cmd, c.path(name)+": "+err.Error(), hint)
+}

@@ -1,0 +1,270 @@
+// Package installcmd has `candor install` and `candor uninstall`.
+package installcmd
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/clientconfig"
+	"github.com/candor-mcp/candor/internal/plug"
+)
+
+// command has the flags of both commands.
+type command struct {
+	env     *term.Env
+	cmd     *cobra.Command
+	system  clientconfig.System
+	remove  bool // uninstall
+	json    bool
+	dryRun  bool
+	all     bool
+	project bool
+	clients []string
+	servers []string
+	command string
+	picked  map[string]bool // choice at the terminal, by key
+}
+
+// NewInstall returns `candor install`.
+func NewInstall(env *term.Env) *cobra.Command {
+	c := &command{env: env}
+	cmd := &cobra.Command{
+		Use:   "install",
+		Short: "Put candor wrap before the servers of MCP clients",
+		Long: `Find the configuration files of MCP clients, list their servers, and put candor wrap before the command of
+the chosen ones. Without a choice the command lists what it found; at a terminal it then asks.
+
+Clients: ` + clientList() + `.
+
+Only servers that the client starts (a command and its arguments) can be changed. An edit replaces the command
+and adds arguments before the server's own; all other text of the file, with comments, order and line ends, stays
+as it is. The old file is kept beside the new one as NAME.candor-backup-TIME, and candor uninstall restores the
+same bytes. A second run changes nothing. Values that look like secrets are not printed, and variables never are.
+
+Files of the project in the current folder (.mcp.json, .cursor/mcp.json, …) are listed, but are changed only with
+--project: they are often shared with people for whom candor is at another path. See --command.
+
+With --json the output is one object. Its member files is an array of objects with client, file, project, error,
+written, backup and servers; a server has name, project, status (unprotected, protected, not stdio, unsupported),
+problem, line (the command line), url, and after (the new command line) if it changes.
+
+Exit codes: 0 done, or nothing to do; 1 a file or a chosen server could not be read or changed; 2 bad usage.`,
+		Example: `  candor install                          list clients and servers
+  candor install --all --dry-run          show what would change
+  candor install --all
+  candor install --client cursor --server github
+  candor install --all --project --command candor
+  candor install --all --command "npx -y candor-mcp"`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+	}
+	c.register(cmd)
+	cmd.Flags().StringVar(&c.command, "command", "", "command that starts candor; default this program")
+	return cmd
+}
+
+// NewUninstall returns `candor uninstall`.
+func NewUninstall(env *term.Env) *cobra.Command {
+	c := &command{env: env, remove: true}
+	cmd := &cobra.Command{
+		Use:   "uninstall",
+		Short: "Remove candor wrap from the servers of MCP clients",
+		Long: `Undo candor install: the chosen servers get their own command and arguments back, byte for byte. Changes that
+were made to the file since are kept. Without a choice the command lists the servers; at a terminal it then asks.
+If the file is as it was before the installation, its backup is removed, otherwise it stays.
+
+The output with --json and the exit codes are those of candor install.`,
+		Example: `  candor uninstall --all --dry-run
+  candor uninstall --all
+  candor uninstall --client vscode --server github`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+	}
+	c.register(cmd)
+	return cmd
+}
+
+func clientList() string {
+	var names []string
+	for _, c := range clientconfig.Clients() {
+		names = append(names, c.Title)
+	}
+	return term.JoinWords(names)
+}
+
+func clientIDs() []string {
+	var ids []string
+	for _, c := range clientconfig.Clients() {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+func (c *command) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.BoolVar(&c.all, "all", false, "choose all servers")
+	flags.StringSliceVar(&c.clients, "client", nil, "choose the servers of a client: "+term.JoinWords(clientIDs())+"; may be repeated")
+	flags.StringArrayVar(&c.servers, "server", nil, "choose the servers with this name; may be repeated")
+	flags.BoolVar(&c.project, "project", false, "change the files of the current folder too")
+	flags.BoolVar(&c.dryRun, "dry-run", false, "show the changes, write nothing")
+	flags.BoolVar(&c.json, "json", false, "print one JSON object")
+	term.CompleteFlag(cmd, "client", clientIDs())
+}
+
+func (c *command) run(cmd *cobra.Command) error {
+	c.cmd = cmd
+	c.system = clientconfig.System{OS: runtime.GOOS, Getenv: c.env.Getenv, Home: c.env.Getenv("HOME"), Folder: term.AbsolutePath(".")}
+	if runtime.GOOS == "windows" {
+		c.system.Home = c.env.Getenv("USERPROFILE")
+	}
+	files := clientconfig.Discover(c.system)
+	if err := c.checkFlags(files); err != nil {
+		return err
+	}
+	if !c.chosen() {
+		return c.listAndAsk(files)
+	}
+	return c.changeAll(files)
+}
+
+// listAndAsk lists the servers and, at a terminal, asks which to change.
+func (c *command) listAndAsk(files []clientconfig.File) error {
+	if c.json {
+		var reports []fileReport
+		for _, f := range files {
+			reports = append(reports, newReport(f, clientconfig.Result{}, nil))
+		}
+		if err := c.writeReport(reports); err != nil {
+			return err
+		}
+		return unreadable(files)
+	}
+	c.list(files)
+	keys := c.choices(files)
+	c.sayNext(files, len(keys))
+	if len(keys) > 0 && c.env.Interactive && !c.dryRun {
+		picked, err := c.ask(keys)
+		if err != nil || len(picked) == 0 {
+			return err
+		}
+		c.picked = picked
+		return c.changeAll(files)
+	}
+	return unreadable(files)
+}
+
+// unreadable returns the exit code 1 if a file could not be read. The reason is in the output already.
+func unreadable(files []clientconfig.File) error {
+	for _, f := range files {
+		if f.Err != nil {
+			return term.Found()
+		}
+	}
+	return nil
+}
+
+// sayNext prints a summary and the commands to type.
+func (c *command) sayNext(files []clientconfig.File, open int) {
+	name, word := "install", "unprotected"
+	if c.remove {
+		name, word = "uninstall", "behind candor"
+	}
+	if len(files) == 0 {
+		fmt.Fprintf(c.env.Out, "No configuration files of MCP clients were found. Known clients: %s.\n", clientList())
+		return
+	}
+	fmt.Fprintf(c.env.Out, "\n%s %s.\n", term.Count(uint64(open), "server is", "servers are"), word) //nolint:gosec // not negative
+	if shared := c.closed(files); shared > 0 {
+		fmt.Fprintf(c.env.Out, "%d more in files of the project; add --project to change those too.\n", shared)
+	}
+	if open > 0 {
+		fmt.Fprintf(c.env.Out, "To change them:\n  candor %s --all --dry-run\n  candor %s --all\n  candor %s --client ID --server NAME\n", name, name, name)
+	}
+}
+
+// changeAll changes the chosen servers in every file. A file that fails does not stop the others.
+func (c *command) changeAll(files []clientconfig.File) error {
+	editor, err := c.editor()
+	if err != nil {
+		return err
+	}
+	ctx, stop := term.StopContext(c.cmd)
+	defer stop()
+	failed := c.refuseChosen(files)
+	var reports []fileReport
+	changes, written := 0, 0
+	for _, f := range files {
+		if !c.mayChange(f) || !c.clientChosen(f) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return term.Unfinished(fmt.Errorf("interrupted; %d files were changed", written))
+		}
+		r, err := c.changeOne(ctx, editor, f)
+		reports = append(reports, newReport(f, r, err))
+		if err != nil {
+			failed = true
+			c.explain(f, editor, err)
+		}
+		changes += len(r.Changes)
+		if r.Written {
+			written++
+		}
+		if len(r.Changes) > 0 && !c.json && (err == nil || r.Written) {
+			c.changed(f, r)
+		}
+	}
+	if c.json {
+		err = c.writeReport(reports)
+	} else {
+		c.sayDone(changes, written, failed)
+	}
+	if err == nil && failed {
+		return term.Found()
+	}
+	return err
+}
+
+func (c *command) changeOne(ctx context.Context, editor *clientconfig.Editor, f clientconfig.File) (clientconfig.Result, error) {
+	if f.Err != nil {
+		return clientconfig.Result{}, f.Err
+	}
+	chosen := func(s clientconfig.Server) bool { return c.serverChosen(f, s) }
+	if c.remove {
+		return editor.Uninstall(ctx, f, chosen)
+	}
+	return editor.Install(ctx, f, chosen)
+}
+
+func (c *command) editor() (*clientconfig.Editor, error) {
+	state, err := plug.StateFolder(c.env.Getenv)
+	if err != nil {
+		return nil, term.BadInput("set XDG_STATE_HOME to a folder", "no folder for the state: %s", err)
+	}
+	e := &clientconfig.Editor{State: state, Now: c.env.Now, DryRun: c.dryRun}
+	if !c.remove {
+		e.Candor, err = candorCommand(c.env, c.command, c.system.OS)
+	}
+	return e, err
+}
+
+// sayDone prints the last line.
+func (c *command) sayDone(changes, written int, failed bool) {
+	switch {
+	case changes == 0 && failed:
+	case changes == 0 && c.remove:
+		fmt.Fprintln(c.env.Out, "Nothing to do: none of the chosen servers is behind candor.")
+	case changes == 0:
+		fmt.Fprintln(c.env.Out, "Nothing to do: none of the chosen servers is unprotected.")
+	case c.dryRun:
+		fmt.Fprintln(c.env.Out, "\nNothing was written. Leave out --dry-run to make the changes.")
+	case written > 0 && c.remove:
+		fmt.Fprintln(c.env.Out, "\nDone. Restart the clients, which read the file when they start.")
+	case written > 0:
+		fmt.Fprintln(c.env.Out, "\nDone. Restart the clients, which read the file when they start. To undo: candor uninstall --all")
+	}
+}

@@ -1,0 +1,65 @@
+package installcmd
+
+import (
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/clientconfig"
+)
+
+// report is the output with --json.
+type report struct {
+	DryRun bool         `json:"dryRun,omitempty"`
+	Files  []fileReport `json:"files"`
+}
+
+type fileReport struct {
+	Client  string         `json:"client"`
+	File    string         `json:"file"`
+	Project bool           `json:"project,omitempty"`
+	Error   string         `json:"error,omitempty"`
+	Written bool           `json:"written,omitempty"`
+	Backup  string         `json:"backup,omitempty"`
+	Servers []serverReport `json:"servers"`
+}
+
+type serverReport struct {
+	Name    string   `json:"name"`
+	Project string   `json:"project,omitempty"`
+	Status  string   `json:"status"`
+	Problem string   `json:"problem,omitempty"`
+	Line    []string `json:"line,omitempty"`
+	URL     string   `json:"url,omitempty"`
+	After   []string `json:"after,omitempty"`
+}
+
+// newReport returns the report of a file and of the change to it.
+func newReport(f clientconfig.File, r clientconfig.Result, err error) fileReport {
+	out := fileReport{Client: f.Client.ID, File: f.Path, Project: f.Project, Written: r.Written, Backup: r.Backup, Servers: []serverReport{}}
+	if err == nil {
+		err = f.Err
+	}
+	if err != nil {
+		out.Error = err.Error()
+	}
+	after := map[[2]string][]string{}
+	for _, change := range r.Changes {
+		after[[2]string{change.Server.Project, change.Server.Name}] = change.After
+	}
+	for _, s := range f.Servers {
+		line := serverReport{Name: s.Name, Project: s.Project, Status: string(s.Status), Problem: s.Problem, URL: cleaner.Text(s.URL)}
+		if now := s.Line(); now != nil {
+			line.Line = cleanLine(now)
+		}
+		if next, ok := after[[2]string{s.Project, s.Name}]; ok {
+			line.After = cleanLine(next)
+		}
+		out.Servers = append(out.Servers, line)
+	}
+	return out
+}
+
+func (c *command) writeReport(files []fileReport) error {
+	if files == nil {
+		files = []fileReport{}
+	}
+	return term.WriteJSONLine(c.env.Out, report{DryRun: c.dryRun, Files: files})
+}

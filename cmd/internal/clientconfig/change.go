@@ -1,0 +1,245 @@
+package clientconfig
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/candor-mcp/candor/internal/filelock"
+)
+
+// Editor changes configuration files.
+type Editor struct {
+	State  string   // Candor's state folder; it is created if necessary
+	Candor []string // the command that starts Candor
+	Now    func() time.Time
+	DryRun bool
+
+	step func(call string) error // for tests
+}
+
+// Result is the outcome for one file.
+type Result struct {
+	Changes []Change
+	Backup  string // path of the backup that has the old content, or ""
+	Written bool
+}
+
+// Change is the new command line of one server.
+type Change struct {
+	Server        Server // as it was
+	Before, After []string
+}
+
+// lockTimeout bounds the wait for another candor install.
+const lockTimeout = 10 * time.Second
+
+// Install puts `candor wrap` before the command of the chosen servers that are unprotected.
+func (e *Editor) Install(ctx context.Context, f File, chosen func(Server) bool) (Result, error) {
+	return e.change(ctx, f, false, func(c *Config, st *state, file string, s Server) (*Config, error) {
+		if s.Status != Unprotected || !chosen(s) {
+			return nil, nil
+		}
+		out, added, err := c.wrap(s, e.Candor)
+		if err != nil {
+			return nil, err
+		}
+		st.set(file, s.path, added)
+		return Parse(c.client, out)
+	})
+}
+
+// Uninstall removes `candor wrap` from the command of the chosen servers.
+func (e *Editor) Uninstall(ctx context.Context, f File, chosen func(Server) bool) (Result, error) {
+	return e.change(ctx, f, true, func(c *Config, st *state, file string, s Server) (*Config, error) {
+		if !s.Removable() || !chosen(s) {
+			return nil, nil
+		}
+		out, err := c.unwrap(s, st.text(file, s.path))
+		if err != nil {
+			return nil, err
+		}
+		return Parse(c.client, out)
+	})
+}
+
+// Removable reports whether Uninstall can remove Candor from the command of the server.
+func (s Server) Removable() bool { return s.Status == Protected && wrappedAt(s.Line()) > 0 }
+
+// changeFunc edits one server. It returns nil if the server stays as it is.
+type changeFunc func(c *Config, st *state, file string, s Server) (*Config, error)
+
+func (e *Editor) change(ctx context.Context, f File, undo bool, edit changeFunc) (result Result, err error) {
+	states, release, err := e.lock(ctx)
+	if err != nil {
+		return Result{}, fmt.Errorf("state folder %s: %w", e.State, err)
+	}
+	defer release()
+	t, err := openTarget(f.Path)
+	if err != nil {
+		return Result{}, err
+	}
+	before, err := Parse(f.Client, t.data)
+	if err != nil {
+		return Result{}, err
+	}
+	st := &state{Version: 1}
+	if states != nil {
+		if st, err = readState(states.root); err != nil {
+			return Result{}, err
+		}
+	}
+	after := before
+	for _, s := range before.Servers {
+		now, _ := after.find(s.path)
+		next, err := edit(after, st, t.path(), now)
+		if err != nil {
+			return Result{}, fmt.Errorf("server %q: %w", s.Name, err)
+		}
+		if next == nil {
+			continue
+		}
+		after = next
+		changed, _ := after.find(s.path)
+		result.Changes = append(result.Changes, Change{Server: s, Before: s.Line(), After: changed.Line()})
+	}
+	if len(result.Changes) == 0 {
+		return result, nil
+	}
+	if err := t.checkWritable(); err != nil || e.DryRun {
+		return result, err
+	}
+	err = e.write(t, after, st, states, &result)
+	if err == nil && undo {
+		err = e.forget(t, after, st, states, &result)
+	}
+	return result, err
+}
+
+// lock opens the state folder and waits until no other process changes files. In a dry run it changes nothing and returns nil if
+// the folder does not exist.
+func (e *Editor) lock(ctx context.Context) (*writer, func(), error) {
+	if e.DryRun {
+		root, err := os.OpenRoot(e.State)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, func() {}, nil
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		return &writer{root: root}, func() { _ = root.Close() }, nil
+	}
+	if err := os.MkdirAll(e.State, 0o700); err != nil {
+		return nil, nil, err
+	}
+	root, err := os.OpenRoot(e.State)
+	if err != nil {
+		return nil, nil, err
+	}
+	held, err := filelock.Wait(ctx, root, "install.lock", lockTimeout)
+	if err != nil {
+		return nil, nil, errors.Join(err, root.Close())
+	}
+	return &writer{root: root, step: e.step}, func() { _, _ = held.Close(), root.Close() }, nil
+}
+
+// write makes a change durable. The backup and the state come first: whenever the process is killed, the file has its old or its
+// new content, and the new one can be undone.
+func (e *Editor) write(t *target, after *Config, st *state, states *writer, result *Result) error {
+	root, err := os.OpenRoot(t.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // only read from here on
+	w := &writer{root: root, step: e.step}
+	if err := errors.Join(w.removeTemporary(t.base), states.removeTemporary(stateName)); err != nil {
+		return err
+	}
+	backup, err := w.backup(t, e.Now().UTC().Format("20060102T150405Z"))
+	if err != nil {
+		return fmt.Errorf("writing the backup: %w", err)
+	}
+	result.Backup = filepath.Join(t.dir, backup)
+	if err := st.write(states); err != nil {
+		return fmt.Errorf("writing the state: %w", err)
+	}
+	err = w.replace(t.base, after.src, t.info.Mode().Perm(), t.info, func() error {
+		now, err := root.ReadFile(t.base)
+		if err == nil && !bytes.Equal(now, t.data) {
+			err = errors.New("another program changed the file at the same time; run the command again")
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	result.Written = true
+	return nil
+}
+
+// forget removes backups and records that are of no use after Uninstall. A backup is of no use if the installation is all that
+// distinguishes it from the file.
+func (e *Editor) forget(t *target, after *Config, st *state, states *writer, result *Result) error {
+	root, err := os.OpenRoot(t.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }() // read only
+	w := &writer{root: root, step: e.step}
+	obsolete, err := w.backups(t.base, func(data []byte) bool {
+		return bytes.Equal(original(after.client, data, st, t.path()), after.src)
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range obsolete {
+		if err := w.call("remove", func() error { return w.root.Remove(name) }); err != nil {
+			return err
+		}
+		if name == filepath.Base(result.Backup) {
+			result.Backup = ""
+		}
+	}
+	return e.forgetRecords(t, after, st, states)
+}
+
+// original returns the text of a file without the edits of Install, or nil. A command with flags of wrap is not one of those.
+func original(c Client, src []byte, st *state, file string) []byte {
+	config, err := Parse(c, src)
+	if err != nil {
+		return nil
+	}
+	for _, s := range config.Servers {
+		now, _ := config.find(s.path)
+		line := now.Line()
+		if !now.Removable() || wrappedAt(line) != candorAt(line)+3 {
+			continue
+		}
+		out, err := config.unwrap(now, st.text(file, now.path))
+		if err == nil {
+			config, err = Parse(c, out)
+		}
+		if err != nil {
+			return nil
+		}
+	}
+	return config.src
+}
+
+func (e *Editor) forgetRecords(t *target, after *Config, st *state, states *writer) error {
+	changed := false
+	for _, s := range after.Servers {
+		if s.Status != Protected && st.text(t.path(), s.path) != "" {
+			st.set(t.path(), s.path, "")
+			changed = true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return st.write(states)
+}

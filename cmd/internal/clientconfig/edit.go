@@ -1,0 +1,175 @@
+package clientconfig
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/candor-mcp/candor/internal/jsontext"
+)
+
+// edit replaces the bytes from start to end.
+type edit struct {
+	start, end int
+	text       string
+}
+
+// apply makes edits that do not overlap.
+func apply(src []byte, edits []edit) []byte {
+	slices.SortFunc(edits, func(a, b edit) int { return a.start - b.start })
+	var out []byte
+	done := 0
+	for _, e := range edits {
+		out = append(append(out, src[done:e.start]...), e.text...)
+		done = e.end
+	}
+	return append(out, src[done:]...)
+}
+
+// wrap returns the file with the command line `candor wrap -- LINE` for a server, and the text of the arguments if the entry had
+// none, which unwrap needs to remove them again.
+func (c *Config) wrap(s Server, candor []string) (out []byte, added string, err error) {
+	var words []string
+	for _, word := range slices.Concat(candor[1:], []string{"wrap", "--"}) {
+		words = append(words, quoted(word))
+	}
+	command := s.launch.command.value
+	words = append(words, c.text(command)) // the literal as the user wrote it
+	edits := []edit{{command.start, command.end, quoted(candor[0])}}
+	if s.launch.args == nil {
+		added = c.newArgs(s.launch.command, words)
+		edits = append(edits, edit{command.end, command.end, added})
+	} else {
+		edits = append(edits, c.prepend(s.launch.args.value, words))
+	}
+	out = apply(c.src, edits)
+	return out, added, c.verify(s, out, added, append(slices.Concat(candor, []string{"wrap", "--"}), s.Line()...))
+}
+
+// verify checks an edit: the server has the new command line, all other servers are as before, and unwrap restores the old bytes.
+func (c *Config) verify(s Server, out []byte, added string, want []string) error {
+	again, err := Parse(c.client, out)
+	if err != nil {
+		return fmt.Errorf("the edited file does not parse: %w", err)
+	}
+	if len(again.Servers) != len(c.Servers) {
+		return errors.New("the edit changed the number of servers")
+	}
+	for i, now := range again.Servers {
+		line := c.Servers[i].Line()
+		if slices.Equal(now.path, s.path) {
+			line = want
+		}
+		if !slices.Equal(now.Line(), line) || !slices.Equal(now.path, c.Servers[i].path) {
+			return fmt.Errorf("the edit does not give server %q the expected command", now.Name)
+		}
+	}
+	changed, _ := again.find(s.path)
+	if back, err := again.unwrap(changed, added); err != nil || !bytes.Equal(back, c.src) {
+		return errors.New("the edit cannot be undone to the same bytes")
+	}
+	return nil
+}
+
+// unwrap returns the file with the server's own command line, the opposite of wrap.
+func (c *Config) unwrap(s Server, added string) ([]byte, error) {
+	at := wrappedAt(s.Line())
+	if at < 0 {
+		return nil, errors.New("the command is not candor wrap -- COMMAND")
+	}
+	args := s.launch.args.value
+	command := s.launch.command.value
+	own := args.items[at-1]
+	edits := []edit{{command.start, command.end, c.text(own)}}
+	begin := args.end - len(added)
+	if added != "" && at == len(args.items) && begin >= 0 && string(c.src[begin:args.end]) == added {
+		edits = append(edits, edit{begin, args.end, ""})
+	} else {
+		edits = append(edits, edit{args.items[0].start, c.afterItem(own.end, at == len(args.items)), ""})
+	}
+	return apply(c.src, edits), nil
+}
+
+// afterItem returns the end of an item, its comma and the white space behind it. White space after the last item is kept.
+func (c *Config) afterItem(end int, last bool) int {
+	rest := c.src[end:]
+	gap := len(rest) - len(bytes.TrimLeft(rest, blanks))
+	if gap == len(rest) || rest[gap] != ',' {
+		return end
+	}
+	end += gap + 1
+	if !last {
+		rest = c.src[end:]
+		end += len(rest) - len(bytes.TrimLeft(rest, blanks))
+	}
+	return end
+}
+
+const blanks = " \t\r\n"
+
+// prepend puts words before the first item of an array. They are on lines of their own if that item is.
+func (c *Config) prepend(array *node, words []string) edit {
+	if len(array.items) == 0 {
+		return edit{array.start + 1, array.start + 1, strings.Join(words, ", ")}
+	}
+	first := array.items[0].start
+	gap := string(c.src[array.start+1 : first])
+	if strings.Trim(gap, blanks) != "" || !strings.Contains(gap, "\n") {
+		gap = " "
+	}
+	return edit{first, first, strings.Join(words, ","+gap) + "," + gap}
+}
+
+// newArgs returns the text of an args member to put behind the command.
+func (c *Config) newArgs(command *member, words []string) string {
+	list := "[" + strings.Join(words, ", ") + "]"
+	before := c.src[:command.start]
+	line := bytes.LastIndexByte(before, '\n')
+	gap := string(before[line+1:])
+	alone := line >= 0 && strings.Trim(gap, " \t") == ""
+	end := "\n"
+	if first := bytes.IndexByte(c.src, '\n'); first > 0 && c.src[first-1] == '\r' {
+		end = "\r\n"
+	}
+	switch {
+	case c.client.toml && command.inline:
+		return ", " + command.prefix + "args = " + list
+	case c.client.toml:
+		return end + strings.TrimLeft(gap, "\ufeff") + command.prefix + "args = " + list
+	case alone:
+		return "," + end + gap + `"args": ` + list
+	}
+	return `, "args": ` + list
+}
+
+func (c *Config) text(n *node) string { return string(c.src[n.start:n.end]) }
+
+// find returns the server at a path.
+func (c *Config) find(at []string) (Server, bool) {
+	for _, s := range c.Servers {
+		if slices.Equal(s.path, at) {
+			return s, true
+		}
+	}
+	return Server{}, false
+}
+
+// quoted returns a string as JSON, which is also a TOML string.
+func quoted(text string) string {
+	return strings.ReplaceAll(string(jsontext.AppendString(nil, text)), "\x7f", `\u007f`) // TOML allows no DEL
+}
+
+// Example returns the lines of an entry that starts a server behind Candor.
+func (c Client) Example(candor []string) string {
+	var words []string
+	for _, word := range slices.Concat(candor[1:], []string{"wrap", "--", "COMMAND", "ARGUMENT"}) {
+		words = append(words, quoted(word))
+	}
+	list := "[" + strings.Join(words, ", ") + "]"
+	if c.toml {
+		return "  command = " + quoted(candor[0]) + "\n  args = " + list
+	}
+	return `  "command": ` + quoted(candor[0]) + ",\n" + `  "args": ` + list
+}

@@ -1,0 +1,111 @@
+package clientconfig
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// maxFile bounds the size of a configuration file.
+const maxFile = 16 << 20
+
+// File is a configuration file that exists.
+type File struct {
+	Client  Client
+	Path    string // as the client names it
+	Project bool   // a file of the current folder, which may be shared with others
+	Servers []Server
+	// Err says why the file cannot be read. Then there are no servers.
+	Err error
+}
+
+// Discover returns the files that exist, those of the user first.
+func Discover(s System) []File {
+	var found []File
+	seen := map[string]bool{}
+	for _, project := range []bool{false, true} {
+		for _, c := range Clients() {
+			name := c.UserFile(s)
+			if project {
+				name = c.ProjectFile(s)
+			}
+			if name == "" || seen[name] { // the home folder may be the current one
+				continue
+			}
+			seen[name] = true
+			if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			f := File{Client: c, Path: name, Project: project}
+			f.Servers, f.Err = readServers(c, name)
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+func readServers(c Client, name string) ([]Server, error) {
+	t, err := openTarget(name)
+	if err != nil {
+		return nil, err
+	}
+	config, err := Parse(c, t.data)
+	if err != nil {
+		return nil, err
+	}
+	return config.Servers, nil
+}
+
+// target is the file behind a name, after symbolic links, and its content.
+type target struct {
+	dir, base string
+	info      fs.FileInfo
+	data      []byte
+}
+
+func (t *target) path() string { return filepath.Join(t.dir, t.base) }
+
+func openTarget(name string) (*target, error) {
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return nil, plainError(err)
+	}
+	if real, err = filepath.Abs(real); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(real)
+	switch {
+	case err != nil:
+		return nil, plainError(err)
+	case !info.Mode().IsRegular():
+		return nil, errors.New("not a regular file")
+	case info.Size() > maxFile:
+		return nil, fmt.Errorf("larger than %d MiB", maxFile>>20)
+	}
+	data, err := os.ReadFile(real)
+	if err != nil {
+		return nil, plainError(err)
+	}
+	return &target{dir: filepath.Dir(real), base: filepath.Base(real), info: info, data: data}, nil
+}
+
+// plainError returns the cause of an error without the path, which the caller prints.
+func plainError(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// checkWritable refuses a file that a rename would take away from its owner's intent: read-only, or with several names.
+func (t *target) checkWritable() error {
+	if t.info.Mode().Perm()&0o200 == 0 {
+		return fmt.Errorf("%s is read-only", t.path())
+	}
+	if n := hardLinks(t.info); n > 1 {
+		return fmt.Errorf("%s has %d hard links, which replacing the file would separate", t.path(), n)
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package clientconfig
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+)
+
+// stateName is the file in Candor's state folder that records how to undo an edit which the file alone does not show.
+const stateName = "install.json"
+
+// state is the content of that file.
+type state struct {
+	Version int      `json:"version"`
+	Added   []record `json:"added"`
+}
+
+// record says that Text, the arguments of a server that had none, was added to a file.
+type record struct {
+	File   string   `json:"file"`
+	Server []string `json:"server"`
+	Text   string   `json:"text"`
+}
+
+func readState(root *os.Root) (*state, error) {
+	data, err := root.ReadFile(stateName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &state{Version: 1}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var s state
+	if err := json.Unmarshal(data, &s); err != nil || s.Version != 1 {
+		return nil, fmt.Errorf("%s: not a state file of this version; move it away to go on without it", stateName)
+	}
+	return &s, nil
+}
+
+// text returns the recorded text of a server, or "".
+func (s *state) text(file string, server []string) string {
+	for _, r := range s.Added {
+		if r.is(file, server) {
+			return r.Text
+		}
+	}
+	return ""
+}
+
+// set replaces the record of a server. An empty text removes it.
+func (s *state) set(file string, server []string, text string) {
+	s.Added = slices.DeleteFunc(s.Added, func(r record) bool { return r.is(file, server) })
+	if text != "" {
+		s.Added = append(s.Added, record{File: file, Server: server, Text: text})
+	}
+}
+
+func (r record) is(file string, server []string) bool {
+	return r.File == file && slices.Equal(r.Server, server)
+}
+
+func (s *state) write(w *writer) error {
+	data, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return err
+	}
+	return w.replace(stateName, append(data, '\n'), 0o600, nil, nil)
+}
