@@ -22,6 +22,7 @@ import (
 
 // newRoot builds the command tree.
 func newRoot(env *term.Env) *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   term.ProgramName,
 		Short: "Make MCP servers honest about failure",
@@ -31,14 +32,20 @@ read recorded failures, explain codes, test servers and translate errors between
 		Example: `  candor demo                        see what it does; needs no setup
   candor decode --json < answers.jsonl
   candor explain RATE_LIMITED`,
-		Args:              term.NoSuchCommand,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args: term.NoSuchCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if version {
+				return printVersion(env, false)
+			}
+			return cmd.Help()
+		},
 		PersistentPreRunE: func(*cobra.Command, []string) error { return checkColor(env) },
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 	}
 	root.PersistentFlags().StringVar(&env.ColorMode, "color", "auto", "colour of the output: "+strings.Join(term.ColorModes, ", "))
 	term.CompleteFlag(root, "color", term.ColorModes)
+	root.Flags().BoolVar(&version, "version", false, "print the version, as candor version does")
 	root.SetIn(env.In)
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
@@ -49,6 +56,7 @@ read recorded failures, explain codes, test servers and translate errors between
 	root.SetHelpCommand(newHelp(root))
 	root.InitDefaultCompletionCmd(term.ProgramName)
 	rejectUnknownShells(root)
+	groupCommands(root)
 	return root
 }
 
@@ -114,15 +122,17 @@ func newVersion(env *term.Env) *cobra.Command {
 		Short:   "Print the version and how the program was built",
 		Example: "  candor version\n  candor version --json",
 		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			info := term.ReadBuildInfo()
-			if asJSON {
-				return term.WriteJSONLine(env.Out, info)
-			}
-			fmt.Fprintln(env.Out, info)
-			return nil
-		},
+		RunE:    func(*cobra.Command, []string) error { return printVersion(env, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
+}
+
+func printVersion(env *term.Env, asJSON bool) error {
+	info := term.ReadBuildInfo()
+	if asJSON {
+		return term.WriteJSONLine(env.Out, info)
+	}
+	_, err := fmt.Fprintln(env.Out, info)
+	return err
 }
