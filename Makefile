@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := check
 FUZZ ?= 75s
 N ?= 5000
-.PHONY: help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers bench-gateway tools conform conform-all real real-all realservers probeservers cover checklist codes-coverage generate prose demo ci clean
+.PHONY: help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers bench-gateway tools conform conform-all real real-all realservers probeservers cover checklist codes-coverage generate prose demo release-dry release-install ci clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -107,6 +107,21 @@ prose: ## compare the wording of our comments with that of net/http and log/slog
 
 demo: ## run candor demo
 	go run ./cmd/candor demo
+
+GORELEASER ?= v2.14.3
+release-dry: ## every release artefact, unpublished, into dist: archives, checksums, bills of materials, deb, rpm, npm, wheels, formula
+	go run github.com/goreleaser/goreleaser/v2@$(GORELEASER) check
+	go run github.com/goreleaser/goreleaser/v2@$(GORELEASER) release --snapshot --clean --skip=docker
+	version=$$(sed -n 's/.*"version":"\([^"]*\)".*/\1/p' dist/metadata.json) && \
+		go run ./cmd/internal/release/run packages --version $$version --dir dist && \
+		go run ./cmd/internal/release/run formula --version $$version --dir dist
+	.ci/install dist
+
+release-install: ## install the npm package and the wheel of this machine offline, where there is no Go, and run the demo
+	rm -rf build/release
+	go run ./cmd/internal/release/run build --dir build/release $$(go env GOOS)/$$(go env GOARCH)
+	go run ./cmd/internal/release/run packages --dir build/release
+	.ci/install build/release
 
 ci: ## all checks that a change must pass, with their times
 	.ci/run

@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// releaseVersion is the version of a released executable; the linker sets it. Other builds have the version that Go recorded.
+var releaseVersion string
+
 // BuildInfo is the output of `candor version --json`.
 type BuildInfo struct {
 	Version  string `json:"version"`
@@ -26,6 +29,9 @@ func ReadBuildInfo() BuildInfo {
 	}
 	if build.Main.Version != "" {
 		info.Version = build.Main.Version
+	}
+	if releaseVersion != "" {
+		info.Version = releaseVersion
 	}
 	for _, s := range build.Settings {
 		switch s.Key {

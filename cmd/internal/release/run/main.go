@@ -1,0 +1,189 @@
+// Command run builds the release packages of Candor.
+//
+//	run build    --version 1.2.3 --dir dist [linux/amd64 …]   compile the executables
+//	run packages --version 1.2.3 --dir dist                   pack npm packages and Python wheels
+//	run formula  --version 1.2.3 --dir dist                   write the Homebrew formula from checksums.txt
+//	run pages    --dir dist                                   write manual pages and shell completions
+//	run sbom     --version 1.2.3 FILE                         print the bill of materials of an executable
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/candor-mcp/candor/cmd/internal/release"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// job has the flags that the commands share.
+type job struct {
+	version, dir string
+	args         []string
+}
+
+func run(args []string) error {
+	commands := map[string]func(job) error{"build": build, "packages": packages, "formula": formula, "pages": pages, "sbom": sbom}
+	if len(args) == 0 || commands[args[0]] == nil {
+		return errors.New("want build, packages, formula, pages or sbom")
+	}
+	var j job
+	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	flags.StringVar(&j.version, "version", "0.0.0-dev.0", "version of the release")
+	flags.StringVar(&j.dir, "dir", "dist", "folder of the executables and packages")
+	if err := flags.Parse(args[1:]); err != nil {
+		return err
+	}
+	if err := release.CheckVersion(j.version); err != nil {
+		return err
+	}
+	j.args = flags.Args()
+	return commands[args[0]](j)
+}
+
+// build compiles candor for the named platforms, or for all. The flags are those of .goreleaser.yaml.
+func build(j job) error {
+	targets := j.args
+	if len(targets) == 0 {
+		for _, p := range release.Platforms {
+			targets = append(targets, p.OS+"/"+p.Arch)
+		}
+	}
+	for _, target := range targets {
+		system, arch, _ := strings.Cut(target, "/")
+		if _, err := release.FindPlatform(system, arch); err != nil {
+			return err
+		}
+		out := filepath.Join(j.dir, "candor_"+system+"_"+arch, executable(system))
+		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X "+release.VersionVariable+"="+j.version, "-o", out, "./cmd/candor")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch)
+		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("building %s: %w", target, err)
+		}
+		fmt.Fprintln(os.Stderr, "built", out)
+	}
+	return nil
+}
+
+func executable(system string) string {
+	if system == "windows" {
+		return "candor.exe"
+	}
+	return "candor"
+}
+
+// binaries reads the executables below dir. GoReleaser adds the level of the processor to the folder's name.
+func binaries(dir string) ([]release.Binary, error) {
+	var found []release.Binary
+	for _, p := range release.Platforms {
+		paths, err := filepath.Glob(filepath.Join(dir, "candor_"+p.OS+"_"+p.Arch+"*", executable(p.OS)))
+		if err != nil || len(paths) == 0 {
+			continue
+		}
+		content, err := os.ReadFile(paths[0])
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, release.Binary{Platform: p, Content: content})
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%s: no executables; run build first", dir)
+	}
+	return found, nil
+}
+
+func packages(j job) error {
+	built, err := binaries(j.dir)
+	if err != nil {
+		return err
+	}
+	license, err := os.ReadFile("LICENSE")
+	if err != nil {
+		return err
+	}
+	for folder, pack := range map[string]func(string, []release.Binary, []byte) ([]release.File, error){"npm": release.NPM, "wheels": release.Wheels} {
+		files, err := pack(j.version, built, license)
+		if err != nil {
+			return err
+		}
+		for _, f := range files {
+			if err := write(filepath.Join(j.dir, folder, f.Name), f.Content); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func formula(j job) error {
+	sums, err := os.ReadFile(filepath.Join(j.dir, "checksums.txt"))
+	if err != nil {
+		return err
+	}
+	text, err := release.Formula(j.version, string(sums))
+	if err != nil {
+		return err
+	}
+	return write(filepath.Join(j.dir, "homebrew", "candor.rb"), text)
+}
+
+// pages writes what GoReleaser puts into every archive. The executable of this machine is built for it.
+func pages(j job) error {
+	target := runtime.GOOS + "/" + runtime.GOARCH
+	if err := build(job{version: j.version, dir: filepath.Join(j.dir, "host"), args: []string{target}}); err != nil {
+		return err
+	}
+	program := filepath.Join(j.dir, "host", "candor_"+strings.ReplaceAll(target, "/", "_"), executable(runtime.GOOS))
+	man := exec.Command(program, "man", "--dir", filepath.Join(j.dir, "man"))
+	man.Env, man.Stderr = append(os.Environ(), "SOURCE_DATE_EPOCH=0"), os.Stderr
+	if err := man.Run(); err != nil {
+		return fmt.Errorf("writing manual pages: %w", err)
+	}
+	for shell, name := range map[string]string{"bash": "candor.bash", "zsh": "_candor", "fish": "candor.fish", "powershell": "candor.ps1"} {
+		text, err := exec.Command(program, "completion", shell).Output()
+		if err != nil {
+			return fmt.Errorf("writing the completion for %s: %w", shell, err)
+		}
+		if err := write(filepath.Join(j.dir, "completions", name), text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sbom(j job) error {
+	if len(j.args) != 1 {
+		return errors.New("sbom: want one executable")
+	}
+	content, err := os.ReadFile(j.args[0])
+	if err != nil {
+		return err
+	}
+	text, err := release.SBOM(content, j.version)
+	if err != nil {
+		return err
+	}
+	_, err = os.Stdout.Write(text)
+	return err
+}
+
+func write(name string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil { //nolint:gosec // packages are public
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "wrote", name)
+	return os.WriteFile(name, content, fs.FileMode(0o644)) //nolint:gosec // packages are public
+}

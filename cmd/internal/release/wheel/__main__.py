@@ -1,0 +1,5 @@
+"""`python -m candor_mcp` runs candor."""
+
+from candor_mcp import main
+
+main()
