@@ -161,18 +161,22 @@ func isNil(v any) bool {
 
 // errnoName returns the name of a common errno, such as ENOENT, or "".
 func errnoName(e syscall.Errno) string {
-	for _, known := range errnos {
-		if known.errno == e {
-			return known.name
+	for _, list := range [][]namedErrno{errnos, systemErrnos} {
+		for _, known := range list {
+			if known.errno == e {
+				return known.name
+			}
 		}
 	}
 	return ""
 }
 
-var errnos = []struct {
+type namedErrno struct {
 	errno syscall.Errno
 	name  string
-}{
+}
+
+var errnos = []namedErrno{
 	{syscall.ENOENT, "ENOENT"}, {syscall.EEXIST, "EEXIST"}, {syscall.EACCES, "EACCES"},
 	{syscall.EPERM, "EPERM"}, {syscall.ENOSPC, "ENOSPC"}, {syscall.EISDIR, "EISDIR"},
 	{syscall.ENOTDIR, "ENOTDIR"}, {syscall.ENOTEMPTY, "ENOTEMPTY"}, {syscall.EROFS, "EROFS"},

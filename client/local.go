@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -14,6 +13,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/common"
 	"github.com/candor-mcp/candor/internal/httpguard"
+	"github.com/candor-mcp/candor/internal/oserror"
 )
 
 // localErrors lists the failures on this side of the connection. The first match counts.
@@ -29,8 +29,6 @@ var localErrors = []struct {
 	{candor.CodeUpstreamGone, candor.PartyTransport, io.EOF}, // the stream ended during the call
 	{candor.CodeUpstreamGone, candor.PartyTransport, io.ErrUnexpectedEOF},
 	{candor.CodeUpstreamGone, candor.PartyTransport, io.ErrClosedPipe},
-	{candor.CodeUpstreamGone, candor.PartyTransport, syscall.EPIPE},
-	{candor.CodeUpstreamGone, candor.PartyTransport, syscall.ECONNRESET},
 }
 
 // readLocal returns the error of a call that the peer did not answer. It never returns nil.
@@ -39,6 +37,9 @@ func readLocal(err error) *candor.Error {
 		if errors.Is(err, known.is) {
 			return local(known.code, known.by, err)
 		}
+	}
+	if oserror.IsClosedPipe(err) || oserror.IsReset(err) {
+		return local(candor.CodeUpstreamGone, candor.PartyTransport, err)
 	}
 	if code := candor.From(err).Code(); code == candor.CodeUpstreamUnreachable || code == candor.CodeUpstreamTimeout {
 		return local(code, candor.PartyTransport, err)

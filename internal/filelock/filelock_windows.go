@@ -3,28 +3,53 @@ package filelock
 import (
 	"errors"
 	"os"
-	"path/filepath"
 	"syscall"
+	"unsafe"
 )
 
-// Open opens a file below root for writing. Until it is closed, others can open the file only for reading.
+// Open opens and locks a file below root, which is created if it does not exist. The lock belongs to the returned
+// file: a second Open, even by the same process, fails with [ErrLocked]. Closing the file releases the lock.
 func Open(root *os.Root, name string) (*os.File, error) {
-	full := filepath.Join(root.Name(), filepath.FromSlash(name))
-	p, err := syscall.UTF16PtrFromString(full)
+	f, err := root.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	h, err := syscall.CreateFile(p, syscall.GENERIC_READ|syscall.GENERIC_WRITE, syscall.FILE_SHARE_READ, nil,
-		syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL, 0)
-	const sharingViolation = syscall.Errno(32)
-	if errors.Is(err, sharingViolation) {
-		return nil, ErrLocked
+	if err := TryLock(f); err != nil {
+		return nil, errors.Join(err, f.Close())
 	}
-	if err != nil {
-		return nil, err
-	}
-	return os.NewFile(uintptr(h), full), nil
+	return f, nil
 }
 
-// TryLock fails: an open file cannot be locked on this system.
-func TryLock(*os.File) error { return errors.ErrUnsupported }
+var lockFileEx = syscall.NewLazyDLL("kernel32.dll").NewProc("LockFileEx")
+
+// Arguments and results of LockFileEx.
+const (
+	failImmediately = 1
+	exclusive       = 2
+	lockViolation   = syscall.Errno(33)
+)
+
+// TryLock locks an open file as [Open] does. It does not wait: it returns [ErrLocked] if another open file holds the
+// lock.
+//
+// Locks are mandatory on Windows: others can neither read nor write locked bytes. So TryLock locks one byte far after
+// the end of any file, and the content stays readable.
+func TryLock(f *os.File) error {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		at := syscall.Overlapped{Offset: 0, OffsetHigh: 0x7fff0000}
+		ok, _, errno := lockFileEx.Call(fd, exclusive|failImmediately, 0, 1, 0, uintptr(unsafe.Pointer(&at))) //nolint:gosec // the system takes its address
+		switch {
+		case ok != 0:
+		case errors.Is(errno, lockViolation), errors.Is(errno, syscall.ERROR_IO_PENDING):
+			failed = ErrLocked
+		default:
+			failed = os.NewSyscallError("LockFileEx", errno)
+		}
+	})
+	return errors.Join(err, failed)
+}

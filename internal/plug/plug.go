@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -39,13 +41,27 @@ func Folder(named string, getenv func(string) string) (string, error) {
 
 // StateFolder returns the path of Candor's folder in the user's state folder. It does not create it.
 func StateFolder(getenv func(string) string) (string, error) {
-	if state := getenv("XDG_STATE_HOME"); state != "" {
-		return filepath.Join(state, "candor"), nil
+	return stateFolder(runtime.GOOS, getenv)
+}
+
+// stateFolder returns the folder on a system: in $XDG_STATE_HOME if it is set, else where the system's programs keep their state.
+func stateFolder(system string, getenv func(string) string) (string, error) {
+	type place struct{ variable, below string }
+	places := []place{{"XDG_STATE_HOME", ""}, {"HOME", ".local/state"}}
+	switch system {
+	case "darwin":
+		places[1].below = "Library/Application Support"
+	case "windows": // not AppData\Roaming: a ledger belongs to its machine, and may be large
+		places = []place{{"XDG_STATE_HOME", ""}, {"LOCALAPPDATA", ""}, {"USERPROFILE", "AppData/Local"}}
 	}
-	if home := getenv("HOME"); home != "" {
-		return filepath.Join(home, ".local", "state", "candor"), nil
+	var names []string
+	for _, p := range places {
+		if dir := getenv(p.variable); dir != "" {
+			return filepath.Join(dir, filepath.FromSlash(p.below), "candor"), nil
+		}
+		names = append(names, p.variable)
 	}
-	return "", errors.New("neither XDG_STATE_HOME nor HOME is set")
+	return "", fmt.Errorf("none of %s is set", strings.Join(names, ", "))
 }
 
 // Ledger opens the ledger in dir, a result of [Folder]. For [NoLedger] it logs a warning and returns nil without an error.

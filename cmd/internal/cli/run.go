@@ -11,12 +11,12 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/decodecmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/internal/oserror"
 )
 
 // Run executes one command line and returns its exit code.
@@ -36,7 +36,7 @@ func exitCode(env *term.Env, cmd *cobra.Command, err error) int {
 	if err == nil {
 		return term.ExitOK
 	}
-	if errors.Is(err, syscall.EPIPE) {
+	if oserror.IsClosedPipe(err) {
 		return term.ExitClosedPipe
 	}
 	var e *term.Error

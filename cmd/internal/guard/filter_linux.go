@@ -1,3 +1,5 @@
+//go:build !portableguard
+
 package guard
 
 import (

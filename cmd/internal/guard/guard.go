@@ -8,6 +8,10 @@
 // A command that runs as the same user can kill its guard. The command and its process group are then killed too. Processes that
 // have left the group before are killed only if this process has called [AdoptOrphans]. They survive if the command kills both
 // its guard and this process before either can act.
+//
+// Windows has job objects, which no process can leave and which the system kills when this process ends: there is no guard. Other
+// Unix systems have a guard that kills the process group of the command; processes that have left the group survive. Only Linux
+// enforces [Confinement] and all [Limits].
 package guard
 
 import (
@@ -22,9 +26,9 @@ import (
 
 // Options configures how a command is run. The zero value uses no guard.
 type Options struct {
-	// Self is the command line that runs [Main], without its arguments. If it is empty, and on systems other than Linux, there is
-	// no guard and there are no limits: on Linux the command is then killed when this process ends, and its process group when
-	// the command ends; elsewhere only the command is killed.
+	// Self is the command line that runs [Main], without its arguments. If it is empty there is no guard and there are no limits:
+	// on Linux the command is then killed when this process ends, and its process group when the command ends; on other Unix
+	// systems only its process group, when the command ends. Windows needs no guard and ignores Self.
 	Self []string
 
 	Limits Limits
@@ -70,6 +74,7 @@ func (e End) String() string {
 type Process struct {
 	cmd  *exec.Cmd
 	line *line // to the guard; nil without one
+	job  job   // holds all processes of the command, on systems that have such an object
 	done chan struct{}
 	end  End // valid after done is closed
 
@@ -122,7 +127,7 @@ func Start(cmd *exec.Cmd, o Options) (*Process, error) {
 	}
 	cmd.SysProcAttr = attributes(guarded)
 	started := make(chan error)
-	go p.live(started)
+	go p.live(started, o)
 	if err := <-started; err != nil {
 		if guarded {
 			p.line.close()
@@ -154,7 +159,7 @@ func (p *Process) enlist(o Options) error {
 
 // restrictions returns the arguments that set the limits and the confinement, or nil.
 func (o Options) restrictions() []string {
-	if o.Limits == (Limits{}) && o.Confine == nil {
+	if !Limitable || o.Limits == (Limits{}) && o.Confine == nil {
 		return nil
 	}
 	args := append([]string{}, o.Self...)
@@ -173,16 +178,16 @@ func (o Options) restrictions() []string {
 
 // live starts the process and waits for its end on the same thread, because the kernel treats the end of the thread that started
 // a child as the end of its parent.
-func (p *Process) live(started chan<- error) {
+func (p *Process) live(started chan<- error, o Options) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	err := own.start(p.cmd)
+	err := p.start(o)
 	started <- err
 	if err != nil {
 		return
 	}
 	_ = p.cmd.Wait() // the state has more detail
-	own.ended(p.cmd.Process.Pid)
+	p.ended()
 	p.bury()
 	close(p.done)
 }

@@ -1,3 +1,5 @@
+//go:build !portableguard
+
 package guard
 
 import (
@@ -14,13 +16,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-)
-
-// Keywords of the report of a guard, one per line, each with a number.
-const (
-	toldPID    = "pid"
-	toldExit   = "exit"
-	toldSignal = "signal"
 )
 
 // pace is how often a guard looks for new descendants while it kills all processes.

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/ncruces/go-sqlite3"
+
+	"github.com/candor-mcp/candor/internal/oserror"
 )
 
 // KindAt is [KindOf] for an error of the database in a file. A failed write is Full if the disk has no space left: the driver reports
@@ -41,5 +42,5 @@ func diskFull(dir string) bool {
 			err = f.Sync()
 		}
 	}
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+	return oserror.IsFull(err)
 }

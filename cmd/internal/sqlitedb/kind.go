@@ -2,9 +2,10 @@ package sqlitedb
 
 import (
 	"errors"
-	"syscall"
 
 	"github.com/ncruces/go-sqlite3"
+
+	"github.com/candor-mcp/candor/internal/oserror"
 )
 
 // Kind classifies an error by how a caller handles it.
@@ -42,7 +43,7 @@ func KindOf(err error) Kind {
 	switch {
 	case !ok:
 		return Other
-	case code == sqlite3.IOERR && errors.Is(err, syscall.ENOSPC):
+	case code == sqlite3.IOERR && oserror.IsFull(err):
 		return Full
 	}
 	return kinds[code]

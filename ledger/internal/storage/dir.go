@@ -123,12 +123,12 @@ func (s *Dir) Close() error { return s.root().Close() }
 
 // Create fails if the file exists: existing files are never overwritten.
 func (s *Dir) Create(name string, mode fs.FileMode) (File, error) {
-	return s.open(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, mode)
+	return s.open(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY|appendFlag, mode)
 }
 
 // OpenAppend opens a file for appending at its current end.
 func (s *Dir) OpenAppend(name string) (File, error) {
-	return s.open(name, os.O_WRONLY|os.O_APPEND, 0)
+	return s.open(name, os.O_WRONLY|appendFlag, 0)
 }
 
 func (s *Dir) open(name string, flag int, mode fs.FileMode) (File, error) {
@@ -182,7 +182,7 @@ func (s *Dir) Lock(name string, note []byte) (func() error, error) {
 // Free returns the free space of the file system that holds the folder.
 func (s *Dir) Free() (uint64, error) { return freeSpace(s.dir) }
 
-// osFile is a file of the operating system that was opened with O_APPEND.
+// osFile is a file of the operating system whose writes go to its end.
 type osFile struct{ *os.File }
 
 // Sync calls fdatasync where it exists.

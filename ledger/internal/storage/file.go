@@ -6,11 +6,12 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"syscall"
+
+	"github.com/candor-mcp/candor/internal/oserror"
 )
 
 // IsFull reports whether err means that the disk or the quota is full.
-func IsFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
+func IsFull(err error) bool { return oserror.IsFull(err) }
 
 // Remove removes a file that may not exist.
 func Remove(s Storage, name string) error {

@@ -6,11 +6,11 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"syscall"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/http1"
 	"github.com/candor-mcp/candor/internal/httpguard"
+	"github.com/candor-mcp/candor/internal/oserror"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -133,9 +133,9 @@ func brokenReason(err error) string {
 		return "response headers larger than 64 KiB"
 	case errors.Is(err, http1.ErrMalformed):
 		return "response is not valid HTTP"
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case oserror.IsRefused(err):
 		return "connection refused"
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case oserror.IsReset(err), oserror.IsClosedPipe(err):
 		return "connection reset"
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return "connection closed"

@@ -11,10 +11,10 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/oserror"
 	"github.com/candor-mcp/candor/internal/wireflaw"
 	"github.com/candor-mcp/candor/wire"
 )
@@ -118,9 +118,9 @@ func brief(err error) string {
 		return "no such host"
 	case errors.As(err, &name):
 		return "the host name cannot be resolved"
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case oserror.IsRefused(err):
 		return "connection refused"
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case oserror.IsReset(err), oserror.IsClosedPipe(err):
 		return "connection reset"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "connection closed"

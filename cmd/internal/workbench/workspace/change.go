@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/codes/kaiza"
+	"github.com/candor-mcp/candor/internal/oserror"
 )
 
 // Limits of one set of changes: number of files, and bytes of new or old content.
@@ -408,7 +408,7 @@ func writeFault(f *Folder, p Path, err error) error {
 	if err == nil || errors.As(err, new(*candor.Error)) {
 		return err
 	}
-	if errors.Is(err, syscall.ENOSPC) {
+	if oserror.IsFull(err) {
 		return fault(kaiza.FileWriteFailed, p, "could not be written: the disk is full. The old content is in place.", err)
 	}
 	return f.access(p, err, kaiza.FileWriteFailed)

@@ -16,6 +16,7 @@ import (
 	"github.com/candor-mcp/candor/codes/playwright"
 	"github.com/candor-mcp/candor/codes/puppeteer"
 	"github.com/candor-mcp/candor/internal/lazyregexp"
+	"github.com/candor-mcp/candor/internal/oserror"
 )
 
 // kind holds the differences between the two domains.
@@ -175,7 +176,7 @@ func connectText(err error) string {
 		return "net::ERR_NAME_NOT_RESOLVED"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "net::ERR_CONNECTION_REFUSED"
-	case errors.Is(err, syscall.ECONNRESET):
+	case oserror.IsReset(err):
 		return "net::ERR_CONNECTION_RESET"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return "net::ERR_ADDRESS_UNREACHABLE"

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"syscall"
 	"time"
 
 	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/oserror"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -59,7 +59,7 @@ func (c *conn) closeOutput(ctx context.Context) error {
 }
 
 func isClosedPipe(err error) bool {
-	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)
+	return oserror.IsClosedPipe(err) || errors.Is(err, io.ErrClosedPipe)
 }
 
 // drain waits until no call runs. When ctx has ended it waits up to Options.Drain, then cancels the running calls; it
