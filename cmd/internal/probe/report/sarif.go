@@ -114,7 +114,7 @@ func sarifResult(r *probe.Report, f *probe.Finding, rule int, source Source) obj
 	}
 }
 
-// sarifFile returns the line of the tool in the file, as an empty region at its start. GitHub requires all four numbers.
+// sarifFile returns the line of the tool in the file, as an empty region at its start: code scanning requires a line.
 func sarifFile(source Source, f *probe.Finding) object {
 	tool := f.Tool
 	if len(f.Tools) > 0 {
