@@ -29,7 +29,11 @@ func newCutter(t *testing.T) *cutter {
 		c.workers.Go(func() {
 			for s := range c.queue {
 				c.checked.Add(1)
-				if err := s.check(); err != nil && c.failed.Add(1) <= 10 {
+				err := s.check()
+				if held := s.disk.Reserved(); err == nil && held > 0 {
+					err = fmt.Errorf("the next writer did not release %d reserved bytes", held)
+				}
+				if err != nil && c.failed.Add(1) <= 10 {
 					t.Errorf("%s: %v", s.where, err)
 				}
 			}

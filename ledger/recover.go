@@ -50,14 +50,18 @@ func recoverChain(s storage.Storage, chain string) (recoveredChain, error) {
 		return recoveredChain{}, err
 	}
 	covered, _ := lastCheckpoint(s, chain)
-	if bad != nil && (bad.proved || bad.seq <= covered) {
+	switch {
+	case bad != nil && (bad.proved || bad.seq <= covered):
 		if r.Damage == nil { // a damaged chain is not changed
 			r.Damage = &recoveredDamage{bad.seq, bad.kind}
 		}
-	} else if active {
-		if err := r.cutTail(s, bad); err != nil {
-			return recoveredChain{}, err
-		}
+	case active:
+		err = r.cutTail(s, bad)
+	case len(closed) > 0: // the writer was killed between closing a segment and beginning the next
+		err = trimClosed(s, closed[len(closed)-1])
+	}
+	if err != nil {
+		return recoveredChain{}, err
 	}
 	if r.Damage == nil && w.at.seq() < covered {
 		r.Damage = &recoveredDamage{Seq: w.at.seq() + 1, Kind: damageTruncated}
@@ -110,6 +114,21 @@ func (r *recoveredChain) cutTail(s storage.Storage, bad *badLine) error {
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("cutting the tail of %s: %w", name, err)
+	}
+	return nil
+}
+
+// trimClosed releases the space that was reserved after the end of a closed segment. A compressed one has none.
+func trimClosed(s storage.Storage, closed segment.File) error {
+	if closed.Packed {
+		return nil
+	}
+	f, err := s.OpenAppend(closed.Name)
+	if err != nil {
+		return fmt.Errorf("opening %s: %w", closed.Name, err)
+	}
+	if err := errors.Join(f.Trim(), f.Close()); err != nil {
+		return fmt.Errorf("releasing the space after %s: %w", closed.Name, err)
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (c *crasher) copyFolder(folder *node) *node {
 func (c *crasher) copyFile(n *node) *node {
 	if c.files[n] == nil {
 		left := n.survivor(c.rng)
-		c.files[n] = &node{mode: n.mode, modified: n.modified, data: left, disk: left}
+		c.files[n] = &node{mode: n.mode, modified: n.modified, data: left, disk: left, reserved: n.reserved}
 	}
 	return c.files[n]
 }
@@ -109,7 +109,7 @@ func restarted(n *node, fresh map[*node]*node) *node {
 	}
 	c := *n
 	fresh[n] = &c
-	c.locked, c.failed, c.reserved = false, false, 0
+	c.locked, c.failed = false, false
 	c.data, c.disk, c.sectors = slices.Clone(n.data), slices.Clone(n.disk), slices.Clone(n.sectors)
 	if n.isFolder() {
 		c.entries, c.durable = map[string]*node{}, map[string]*node{}

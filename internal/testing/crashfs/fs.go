@@ -81,6 +81,14 @@ func (f *FS) Open() int {
 	return f.open
 }
 
+// Reserved returns the bytes that files have reserved and do not use. A reservation outlasts the process and a power
+// cut.
+func (f *FS) Reserved() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return reserved(f.root)
+}
+
 // Broken returns the violated rules: a file was written or synced after a Sync of it had failed, or a closed file was
 // used.
 func (f *FS) Broken() []string {

@@ -117,3 +117,14 @@ func used(folder *node) (sum int64) {
 func notExist(op Op, name string) error {
 	return &fs.PathError{Op: string(op), Path: name, Err: fs.ErrNotExist}
 }
+
+func reserved(folder *node) (sum int64) {
+	for _, n := range folder.entries {
+		if n.isFolder() {
+			sum += reserved(n)
+		} else {
+			sum += n.space() - int64(len(n.data))
+		}
+	}
+	return sum
+}
