@@ -1,0 +1,112 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/candor-mcp/candor/cmd/internal/mcpfile"
+)
+
+// guiPath is the PATH of programs that the desktop starts, such as an editor. It often differs from that of a shell, whose start-up
+// files add folders.
+type guiPath struct {
+	list  string
+	words string // where the list comes from
+}
+
+// macOSPath is the PATH that launchd gives to applications.
+const macOSPath = "/usr/bin:/bin:/usr/sbin:/sbin"
+
+func findGUIPath(o Options) guiPath {
+	switch {
+	case o.GUIPath != "":
+		return guiPath{o.GUIPath, "the PATH given with --gui-path"}
+	case runtime.GOOS == "darwin":
+		return guiPath{macOSPath, "the PATH that macOS gives to applications (" + macOSPath + ")"}
+	}
+	if list := sessionPath(); list != "" {
+		return guiPath{list, "the PATH of the desktop session"}
+	}
+	return guiPath{o.Getenv("PATH"), "PATH"}
+}
+
+// pathCheck looks for candor as a client on the desktop would.
+func (e *examination) pathCheck(context.Context) []Finding {
+	const name = "candor"
+	found, err := lookPath(name, e.gui.list)
+	switch {
+	case err == nil && !sameFile(found, e.Executable):
+		return one(warning("other-candor", fmt.Sprintf("clients find another candor: %s, not %s", found, e.Executable),
+			"remove one of them, or write the full path in the configuration of the client"))
+	case err == nil:
+		return one(ok(found + " is on " + e.gui.words))
+	case e.bareCandor() != "":
+		return one(failed("candor-not-on-path", fmt.Sprintf("the entry of %s runs candor by name, and candor is not on %s", e.bareCandor(), e.gui.words),
+			"write the full path in the entry: "+e.Executable))
+	}
+	return one(warning("candor-not-on-path", "candor is not on "+e.gui.words,
+		"write the full path in the configuration of a client: "+e.Executable))
+}
+
+// bareCandor returns the name of a server whose entry runs candor without a path, or "".
+func (e *examination) bareCandor() string {
+	for _, s := range e.clientServers() {
+		if _, wrapper := mcpfile.Unwrap(s.line); wrapper == "candor" {
+			return s.name
+		}
+	}
+	return ""
+}
+
+// lookPath is [exec.LookPath] for a given PATH.
+func lookPath(name, list string) (string, error) {
+	if strings.ContainsRune(name, '/') || strings.ContainsRune(name, os.PathSeparator) {
+		return name, executable(name)
+	}
+	err := fmt.Errorf("%q is not on the PATH", name)
+	for _, dir := range filepath.SplitList(list) {
+		for _, ending := range endings() {
+			file := filepath.Join(cmp.Or(dir, "."), name+ending)
+			if executable(file) == nil {
+				return file, nil
+			}
+		}
+	}
+	return "", err
+}
+
+func endings() []string {
+	if runtime.GOOS == "windows" {
+		return []string{"", ".exe", ".cmd", ".bat", ".com"}
+	}
+	return []string{""}
+}
+
+// executable returns an error if a file does not exist or cannot be executed.
+func executable(name string) error {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return err
+	case info.IsDir():
+		return errors.New("is a folder")
+	case runtime.GOOS != "windows" && info.Mode().Perm()&0o111 == 0:
+		return errors.New("is not executable")
+	}
+	return nil
+}
+
+func sameFile(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
