@@ -1,13 +1,16 @@
 package ledger
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/ledger/internal/format"
 )
 
 // Record is a whole entry as decoded from a line. Codes and classes are plain text, because the catalogue may have
@@ -92,4 +95,35 @@ func (l *Line) Record() (Record, error) {
 		return Record{}, fmt.Errorf("reading entry %d: %w", l.Seq, err)
 	}
 	return r, nil
+}
+
+// Server returns the name of the server that a failure is from: the upstream of a gateway, or the instance that wrote
+// the chain if the server has its own ledger.
+func (r *Record) Server() string { return serverName(r.Chain, r.Data) }
+
+// Server is like [Record.Server]. It decodes no other member.
+func (l *Line) Server() string {
+	const member = `,"data":{` // texts before it contain no unescaped quotes, and no other object has this member
+	var data []byte
+	if at := bytes.Index(l.raw, []byte(member)); at >= 0 {
+		data = l.raw[at+len(member)-1 : len(l.raw)-format.LineTail]
+	}
+	return serverName(string(l.chain), data)
+}
+
+// serverName returns the upstream in the data of an entry, or the instance in the name of the chain.
+func serverName(chain string, data []byte) string {
+	var known struct {
+		Upstream string `json:"upstream"`
+	}
+	if len(data) > 0 && json.Unmarshal(data, &known) == nil && known.Upstream != "" {
+		return known.Upstream
+	}
+	instance := chain
+	for range 2 { // the time and the random part
+		if at := strings.LastIndexByte(instance, '-'); at > 0 {
+			instance = instance[:at]
+		}
+	}
+	return instance
 }

@@ -19,13 +19,16 @@ type Dimension string
 const (
 	ByCode   Dimension = "code"
 	ByTool   Dimension = "tool"
+	ByServer Dimension = "server" // see [ledger.Record.Server]
 	ByDomain Dimension = "domain"
 	ByClass  Dimension = "class"
 	ByHour   Dimension = "hour"
 )
 
 // Dimensions returns all dimensions.
-func Dimensions() []Dimension { return []Dimension{ByCode, ByTool, ByDomain, ByClass, ByHour} }
+func Dimensions() []Dimension {
+	return []Dimension{ByCode, ByTool, ByServer, ByDomain, ByClass, ByHour}
+}
 
 // maxBuckets limits the memory of a count. Names beyond the limit are counted as "other".
 const maxBuckets = 10000
@@ -97,9 +100,12 @@ func (s *Stats) add(l *ledger.Line) {
 // bucketOf returns the bucket of a line. It reads one member without decoding the others.
 func bucketOf(l *ledger.Line, by Dimension) string {
 	name := ""
-	if by == ByHour {
+	switch by {
+	case ByHour:
 		name = l.Time.Format("2006-01-02T15:00Z")
-	} else {
+	case ByServer:
+		name = l.Server()
+	default:
 		name = member(l, string(by))
 	}
 	if name == "" {

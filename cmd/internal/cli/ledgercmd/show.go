@@ -24,8 +24,9 @@ func newShow(l *ledgerCommand) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show REF|CALL|CHAIN/SEQ|SEQ",
 		Short: "Show the entries of one failure or one call",
-		Long: `Show all entries with a ref or call id, and the other entries of the same call. CHAIN/SEQ is one entry; SEQ alone
-is enough if there is only one chain.`,
+		Long: `Show all entries with a ref or call id, and the other entries of the same call. The beginning of a ref or call id
+is enough if no other one begins with it. CHAIN/SEQ is one entry; SEQ alone is enough if there is only one chain.
+Times are local; with --json they are in UTC.`,
 		Example: `  candor ledger show 6f1c9a
   candor ledger show candor-20261115T040506789Z-0a1b2c3d/17
   candor ledger show 17 --json`,
@@ -42,14 +43,90 @@ func (c *showCommand) run(ctx context.Context, asked string) error {
 		return err
 	}
 	defer r.Close() //nolint:errcheck // it was only read
-	shown, err := c.showEntry(ctx, r, asked)
-	if err != nil || shown > 0 {
-		return err
+	if asked == "" {
+		return noSuchEntry(asked)
+	}
+	shown, notEntry := c.showEntry(ctx, r, asked)
+	if shown > 0 || notEntry != nil && strings.Contains(asked, "/") {
+		return notEntry
 	}
 	if shown, err = c.showRef(ctx, r, asked); err != nil || shown > 0 {
 		return err
 	}
+	switch id, err := c.complete(ctx, r, asked); {
+	case err != nil:
+		return err
+	case id != "":
+		_, err = c.showRef(ctx, r, id)
+		return err
+	case notEntry != nil:
+		return notEntry
+	}
+	return noSuchEntry(asked)
+}
+
+func noSuchEntry(asked string) error {
 	return term.BadInput("candor ledger tail lists the last entries", "%q: no such entry", asked)
+}
+
+// Limits of the search for ids that begin with a prefix.
+const (
+	maxCandidates = 10   // ids that the error lists
+	maxCompared   = 1000 // ids after which the search stops
+)
+
+// complete returns the only ref or call id that begins with prefix, or "" if none does. Several are an error that lists
+// them.
+func (c *showCommand) complete(ctx context.Context, r *ledger.Reader, prefix string) (string, error) {
+	seen := map[string]bool{}
+	var ids, lines []string
+	mentions := func(l *ledger.Line) bool { return strings.Contains(string(l.Raw()), `":"`+prefix) }
+	for l, err := range r.Entries(ctx, ledger.ReadOptions{Keep: mentions}) {
+		if err != nil {
+			return "", cannotRead(err)
+		}
+		record, err := l.Record()
+		if err != nil {
+			continue
+		}
+		for _, id := range []string{record.Ref, record.Call} {
+			if !strings.HasPrefix(id, prefix) || seen[id] {
+				continue
+			}
+			seen[id] = true
+			if ids = append(ids, id); len(lines) < maxCandidates {
+				lines = append(lines, "  "+candidateWords(id, &record))
+			}
+		}
+		if len(ids) > maxCompared {
+			break
+		}
+	}
+	if len(ids) > maxCandidates {
+		lines = append(lines, "  …")
+	}
+	switch len(ids) {
+	case 0:
+		return "", nil
+	case 1:
+		return ids[0], nil
+	}
+	count := strconv.Itoa(len(ids))
+	if len(ids) > maxCompared {
+		count = fmt.Sprintf("more than %d", maxCompared)
+	}
+	return "", term.BadInput("give more characters of the ref", "%q: ambiguous, %s ids begin with it:\n%s", prefix, count, strings.Join(lines, "\n"))
+}
+
+// candidateWords describes an entry with a ref or call id that begins with the prefix.
+func candidateWords(id string, r *ledger.Record) string {
+	words := []string{term.Printable(id), r.Time.Local().Format(milliLayout)}
+	for _, word := range []string{r.Code, r.Server(), r.Tool} {
+		if word != "" {
+			words = append(words, term.Printable(word))
+		}
+	}
+	return strings.Join(words, "  ")
 }
 
 // parseEntry parses CHAIN/SEQ, or SEQ in a ledger with one chain. seq is 0 if the text is neither.
@@ -128,11 +205,17 @@ func (c *showCommand) write(r *ledger.Record) {
 			fmt.Fprintf(c.env.Out, "  %s  %s\n", p.Faint(term.Pad(name, 9)), term.Printable(value))
 		}
 	}
-	row("time", r.Time.Format("2006-01-02T15:04:05.000000Z"))
+	row("time", r.Time.Local().Format(microLayout))
 	if r.Code != "" {
 		row("code", fmt.Sprintf("%s (%s %d), %s", r.Code, r.Domain, r.Number, r.Class))
 	}
+	if !isInternal(r.Kind) {
+		row("server", r.Server())
+	}
 	row("tool", r.Tool)
+	if message := messageOf(r); message != r.Cause {
+		row("message", message)
+	}
 	row("ref", r.Ref)
 	row("call", r.Call)
 	if r.Retry != nil {

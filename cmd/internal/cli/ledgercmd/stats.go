@@ -26,10 +26,12 @@ func newStats(l *ledgerCommand) *cobra.Command {
 	c := &statsCommand{ledgerCommand: l}
 	cmd := &cobra.Command{
 		Use:   "stats [DIR]",
-		Short: "Count the failures, by code, tool, domain, class or hour",
-		Long: `Count the failures in a ledger, by code, tool, domain, class or hour, with a small chart.
-Only entries of kind failure are counted.`,
+		Short: "Count the failures, by code, tool, server, domain, class or hour",
+		Long: `Count the failures in a ledger, by code, tool, server, domain, class or hour, with a small chart. Only entries of
+kind failure are counted. The server is the one behind candor wrap or candor gateway, or the one that wrote the
+chain. Times are local; with --json they are in UTC.`,
 		Example: `  candor ledger stats
+  candor ledger stats --by server
   candor ledger stats --by tool --since 24h
   candor ledger stats --by hour --code TIMEOUT --json`,
 		Args: term.MaxArgs(1, "candor ledger stats DIR"),
@@ -78,7 +80,7 @@ func (c *statsCommand) write(s *ledgerexport.Stats) {
 	}
 	fmt.Fprintf(c.env.Out, " among %s", term.Count(s.Entries, "entry", "entries"))
 	if !s.Begin.IsZero() {
-		fmt.Fprintf(c.env.Out, ", %s to %s", s.Begin.Format("2006-01-02 15:04:05"), s.End.Format("2006-01-02 15:04:05"))
+		fmt.Fprintf(c.env.Out, ", %s to %s", s.Begin.Local().Format(dateLayout), s.End.Local().Format(dateLayout))
 	}
 	fmt.Fprintln(c.env.Out)
 	rows, rest := s.Buckets, uint64(0)
@@ -87,6 +89,11 @@ func (c *statsCommand) write(s *ledgerexport.Stats) {
 			rest += b.Count
 		}
 		rows = rows[:c.top]
+	}
+	if s.By == ledgerexport.ByHour {
+		for i := range rows {
+			rows[i].Name = localHour(rows[i].Name)
+		}
 	}
 	width, most := 0, uint64(1)
 	for _, b := range rows {

@@ -3,7 +3,6 @@ package ledgercmd
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,17 +12,18 @@ import (
 
 // entryFilter has the flags that select entries.
 type entryFilter struct {
-	kinds, codes, tools []string
+	kinds, codes, tools, servers []string
 }
 
 func (f *entryFilter) register(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only entries of these kinds, such as failure")
 	cmd.Flags().StringSliceVar(&f.codes, "code", nil, "only entries with these codes")
 	cmd.Flags().StringSliceVar(&f.tools, "tool", nil, "only entries of these tools")
+	cmd.Flags().StringSliceVar(&f.servers, "server", nil, "only entries of these servers")
 	term.CompleteFlag(cmd, "kind", kindNames())
 }
 
-// check refuses unknown kinds. Codes and tools are not checked: a ledger may be older or newer than the catalogue.
+// check refuses unknown kinds. Codes, tools and servers are not checked: a ledger may be older or newer than the catalogue.
 func (f *entryFilter) check() error {
 	for _, kind := range f.kinds {
 		if !ledger.Kind(kind).Valid() {
@@ -35,11 +35,14 @@ func (f *entryFilter) check() error {
 
 // keep returns the filter, or nil if it accepts everything.
 func (f *entryFilter) keep() func(*ledger.Line) bool {
-	if len(f.kinds)+len(f.codes)+len(f.tools) == 0 {
+	if len(f.kinds)+len(f.codes)+len(f.tools)+len(f.servers) == 0 {
 		return nil
 	}
 	return func(l *ledger.Line) bool {
 		if len(f.kinds) > 0 && !term.ContainsFold(f.kinds, string(l.Kind)) {
+			return false
+		}
+		if len(f.servers) > 0 && (isInternal(l.Kind) || !term.ContainsFold(f.servers, l.Server())) {
 			return false
 		}
 		if len(f.codes)+len(f.tools) == 0 {
@@ -50,6 +53,9 @@ func (f *entryFilter) keep() func(*ledger.Line) bool {
 			(len(f.tools) == 0 || term.ContainsFold(f.tools, r.Tool))
 	}
 }
+
+// isInternal reports whether entries of a kind are about the ledger itself and not about a call.
+func isInternal(k ledger.Kind) bool { return k == ledger.KindSetting || k == ledger.KindCheckpoint }
 
 func kindNames() []string {
 	return []string{"failure", "success", "enter", "exit", "reserve", "complete", "attempt", "checkpoint", "recovered", "setting"}
@@ -62,6 +68,7 @@ type tailCommand struct {
 	cmd    *cobra.Command
 	follow bool
 	last   int
+	all    bool
 	json   bool
 }
 
@@ -70,10 +77,14 @@ func newTail(l *ledgerCommand) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tail [DIR]",
 		Short: "Show the last entries, and with -f new ones as they are written",
-		Long: `Show the last entries of all chains in order of time. With -f it waits for new entries until it is interrupted,
-also when a writer rotates its file or restarts.`,
+		Long: `Show the last entries of all chains in order of time: local time, kind, code, server, tool, ref, message and
+CHAIN/SEQ. With -f it waits for new entries until it is interrupted, also when a writer rotates its file or restarts.
+The entries that the ledger writes about itself, settings and checkpoints, are shown only with --all or --kind.
+
+With --json the lines are as stored, with times in UTC.`,
 		Example: `  candor ledger tail -n 20
   candor ledger tail -f --kind failure
+  candor ledger tail --server @modelcontextprotocol/server-github
   candor ledger tail --code RATE_LIMITED --json`,
 		Args: term.MaxArgs(1, "candor ledger tail DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
@@ -82,6 +93,7 @@ also when a writer rotates its file or restarts.`,
 	c.register(cmd)
 	cmd.Flags().BoolVarP(&c.follow, "follow", "f", false, "wait for new entries")
 	cmd.Flags().IntVarP(&c.last, "lines", "n", 10, "number of entries; 0 for all")
+	cmd.Flags().BoolVar(&c.all, "all", false, "also show settings and checkpoints")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print the lines of the ledger unchanged")
 	return cmd
 }
@@ -98,8 +110,8 @@ func (c *tailCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer r.Close() //nolint:errcheck // it was only read
-	skipped := 0
-	options := ledger.ReadOptions{Last: c.last, Follow: c.follow, Keep: c.keep(), Skipped: func(string, int64) { skipped++ }}
+	skipped, shown := 0, 0
+	options := ledger.ReadOptions{Last: c.last, Follow: c.follow, Keep: c.keepShown(), Skipped: func(string, int64) { skipped++ }}
 	for line, err := range r.Entries(ctx, options) {
 		if err != nil {
 			return cannotRead(err)
@@ -107,9 +119,22 @@ func (c *tailCommand) run(ctx context.Context, args []string) error {
 		if err := c.write(line); err != nil {
 			return err
 		}
+		shown++
 	}
 	c.warnSkipped(c.cmd, skipped)
+	if shown == 0 && !c.json && !c.follow {
+		c.env.Notify(c.cmd, "no entries to show", "candor ledger tail --all also shows settings and checkpoints")
+	}
 	return nil
+}
+
+// keepShown returns the filter of the flags. Without --all and --kind it also omits the entries about the ledger itself.
+func (c *tailCommand) keepShown() func(*ledger.Line) bool {
+	keep := c.keep()
+	if c.all || len(c.kinds) > 0 {
+		return keep
+	}
+	return func(l *ledger.Line) bool { return !isInternal(l.Kind) && (keep == nil || keep(l)) }
 }
 
 // warnSkipped prints how many lines were skipped because they are not valid entries.
@@ -130,33 +155,4 @@ func (c *tailCommand) write(l *ledger.Line) error {
 	}
 	fmt.Fprintln(c.env.Out, entryWords(&r, c.env.Colors()))
 	return c.env.Out.EndLine()
-}
-
-// entryWords describes an entry in one line.
-func entryWords(r *ledger.Record, p term.Colors) string {
-	words := []string{p.Faint(r.Time.Format("2006-01-02 15:04:05.000")), kindWord(r, p)}
-	for _, word := range []string{r.Code, r.Tool, r.Ref} {
-		if word != "" {
-			words = append(words, term.Printable(word))
-		}
-	}
-	if r.Cause != "" {
-		words = append(words, p.Faint(term.Truncate(term.Printable(r.Cause), 60)))
-	}
-	return strings.Join(append(words, p.Faint(fmt.Sprintf("%s/%d", r.Chain, r.Seq))), "  ")
-}
-
-func kindWord(r *ledger.Record, p term.Colors) string {
-	word := term.Pad(string(r.Kind), len("checkpoint"))
-	switch r.Kind {
-	case ledger.KindFailure:
-		if r.Outcome == ledger.OutcomeSuspected {
-			return p.Warn(term.Pad("suspected", len("checkpoint")))
-		}
-		return p.Bad(word)
-	case ledger.KindRecovered:
-		return p.Warn(word)
-	default:
-		return word
-	}
 }

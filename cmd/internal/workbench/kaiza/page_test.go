@@ -31,7 +31,7 @@ var changing = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]
 var (
 	chains  = regexp.MustCompile(`([a-z]+)-\d{8}T\d{9}Z-[0-9a-f]{8}(/\d+)?`)
 	numbers = regexp.MustCompile(`\b\d+( entries| covered| by a witness copy)`) // the number of checkpoints varies
-	clocks  = regexp.MustCompile(`\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}\.\d{3}`)
+	clocks  = regexp.MustCompile(`\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}\.\d{3} [+-]\d{2}:\d{2}`)
 )
 
 // steady replaces ids, refs, times and the number of checkpoints.
@@ -39,7 +39,7 @@ func (n *narrator) steady(text string) string {
 	text = strings.ReplaceAll(text, n.p.work, pageFolder)
 	text = chains.ReplaceAllString(text, "$1-chain")
 	text = numbers.ReplaceAllString(text, "N$1")
-	text = clocks.ReplaceAllString(text, "2026-01-02 03:04:05.000")
+	text = clocks.ReplaceAllString(text, "2026-01-02 03:04:05.000 +00:00")
 	return changing.ReplaceAllStringFunc(text, func(found string) string {
 		kind := "ref"
 		switch {
