@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -129,7 +130,11 @@ func TestRunningWithoutALedgerIsLogged(t *testing.T) {
 
 func TestLedgerIsInTheStateFolderByDefault(t *testing.T) {
 	t.Parallel()
-	for name, folder := range map[string]string{"XDG_STATE_HOME=/state": "/state/candor/ledger", "XDG_STATE_HOME=": "/.local/state/candor/ledger"} {
+	byDefault := "/.local/state"
+	if runtime.GOOS == "darwin" {
+		byDefault = "/Library/Application Support"
+	}
+	for name, folder := range map[string]string{"XDG_STATE_HOME=/state": "/state/candor/ledger", "XDG_STATE_HOME=": byDefault + "/candor/ledger"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
