@@ -2,8 +2,10 @@ package clientconfig
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -159,6 +161,29 @@ func TestDiscoverReportsBrokenLink(t *testing.T) {
 	files := Discover(System{OS: "linux", Home: home, Folder: home, Getenv: func(string) string { return "" }})
 	if len(files) != 1 || files[0].Err == nil {
 		t.Errorf("found %+v", files)
+	}
+}
+
+// TestDiscoverFindsProfiles finds the files of VS Code's profiles, and a file of the project once.
+func TestDiscoverFindsProfiles(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	for _, name := range []string{".config/Code/User/mcp.json", ".config/Code/User/profiles/-1a2b/mcp.json", ".vscode/mcp.json", ".cursor/mcp.json"} {
+		name = filepath.Join(home, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, name, []byte(`{"servers": {"a": {"command": "a"}}, "theme": 1, "theme": 2}`), 0o600)
+	}
+	var got []string
+	for _, f := range Discover(System{OS: "linux", Home: home, Folder: home, Getenv: func(string) string { return "" }}) {
+		rel, _ := filepath.Rel(home, f.Path)
+		got = append(got, fmt.Sprintf("%s %t %d %v", filepath.ToSlash(rel), f.Project, len(f.Servers), f.Err))
+	}
+	want := []string{".cursor/mcp.json false 0 <nil>", ".config/Code/User/mcp.json false 1 <nil>",
+		".config/Code/User/profiles/-1a2b/mcp.json false 1 <nil>", ".vscode/mcp.json true 1 <nil>"}
+	if !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
 	}
 }
 
