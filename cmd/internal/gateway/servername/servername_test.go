@@ -10,6 +10,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway/servername"
 )
 
+// TestFromCommandNamesThePackage is one table of command lines, because they share the files of one folder.
 func TestFromCommandNamesThePackage(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
