@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := check
 FUZZ ?= 75s
 N ?= 5000
-.PHONY: help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers bench-gateway tools conform conform-all real real-all realservers probeservers cover checklist codes-coverage generate prose demo release-dry release-install ci clean
+.PHONY: help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers bench-gateway tools conform conform-all real real-all realservers probeservers cover checklist codes-coverage generate prose readme demo release-dry release-install ci clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -104,6 +104,9 @@ generate: ## rewrite generated files
 
 prose: ## compare the wording of our comments with that of net/http and log/slog
 	go run ./internal/prose/run --by-package
+
+readme: ## rewrite the transcripts, figures and the picture of README.md; needs Chromium if the report has changed
+	go run ./cmd/internal/testing/readme/run
 
 demo: ## run candor demo
 	go run ./cmd/candor demo

@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -73,7 +74,7 @@ func failingServer() *mcp.Server {
 	})
 	tool("held", func(ctx context.Context) (*mcp.CallToolResult, error) { // until the test releases it
 		let := make(chan os.Signal, 1)
-		signal.Notify(let, releaseSignal)
+		signal.Notify(let, syscall.SIGUSR1)
 		fmt.Fprintln(os.Stderr, opened)
 		select {
 		case <-let:

@@ -1,22 +1,23 @@
+//go:build unix
+
 package kaiza_test
 
 import (
 	"os"
+	"path/filepath"
+	"syscall"
 	"testing"
-
-	"github.com/candor-mcp/candor/internal/filelock"
 )
 
 // holdTrail locks a trail in this process until release is called.
 func holdTrail(t testing.TB, dir string) (release func()) {
 	t.Helper()
-	root, err := os.OpenRoot(dir)
+	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := filelock.Open(root, "lock")
-	if err != nil {
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	return func() { _, _ = f.Close(), root.Close() }
+	return func() { _ = f.Close() }
 }

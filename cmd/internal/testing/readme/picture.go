@@ -1,0 +1,96 @@
+package readme
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// MaxPicture is the largest picture that the repository should hold, in bytes.
+const MaxPicture = 200_000
+
+// Report returns the page that candor probe writes for the recorded run. It depends only on the recording and on the program.
+func (r Repository) Report(ctx context.Context) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, r.Candor, "probe", "--run", r.path(runPath), "--format", "html", "--fail-on", "never")
+	page, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("reporting on %s: %w", runPath, err)
+	}
+	return page, nil
+}
+
+// PictureIsCurrent reports whether the picture was taken of this report.
+func (r Repository) PictureIsCurrent(report []byte) (bool, error) {
+	stored, err := os.ReadFile(r.path(hashPath))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	picture, err := os.ReadFile(r.path(PicturePath))
+	if err != nil {
+		return false, err
+	}
+	return string(stored) == hashes(report, picture), nil
+}
+
+// hashes returns the content of the file that connects a picture with its report.
+func hashes(report, picture []byte) string {
+	return fmt.Sprintf("%s  report\n%s  %s\n", hash(report), hash(picture), filepath.Base(PicturePath))
+}
+
+func hash(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+// browsers are the names of programs that can take the picture.
+var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless_shell"}
+
+// TakePicture opens the report in a browser and writes the picture and its hashes.
+func (r Repository) TakePicture(ctx context.Context, report []byte) error {
+	dir, err := os.MkdirTemp("", "candor-readme-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	page := filepath.Join(dir, "report.html")
+	if err := os.WriteFile(page, report, 0o600); err != nil {
+		return err
+	}
+	browser, err := findBrowser()
+	if err != nil {
+		return err
+	}
+	picture, err := screenshot(ctx, browser, (&url.URL{Scheme: "file", Path: page}).String())
+	if err != nil {
+		return fmt.Errorf("taking the picture: %w", err)
+	}
+	if len(picture) > MaxPicture {
+		return fmt.Errorf("taking the picture: it has %d bytes, more than %d", len(picture), MaxPicture)
+	}
+	if err := os.MkdirAll(filepath.Dir(r.path(PicturePath)), 0o755); err != nil { //nolint:gosec // a folder of the repository
+		return err
+	}
+	if err := os.WriteFile(r.path(PicturePath), picture, 0o644); err != nil { //nolint:gosec // a file of the repository
+		return err
+	}
+	return os.WriteFile(r.path(hashPath), []byte(hashes(report, picture)), 0o644) //nolint:gosec // a file of the repository
+}
+
+func findBrowser() (string, error) {
+	for _, name := range browsers {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("no browser on the PATH; install one of %s", strings.Join(browsers, ", "))
+}

@@ -1,8 +1,0 @@
-//go:build unix
-
-package serve_test
-
-import "syscall"
-
-// releaseSignal lets the held tool return.
-const releaseSignal = syscall.SIGUSR1
