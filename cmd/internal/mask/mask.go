@@ -110,6 +110,9 @@ func At(result wire.Value, path string) iter.Seq[wire.Value] {
 	}
 }
 
+// Text returns the first text block of a result, which the expressions of a rule are matched against.
+func Text(result wire.Value) string { return string(firstText(result)) }
+
 func firstText(result wire.Value) []byte {
 	text, ok := result.Path("content", 0, "text").StrBytes()
 	if !ok {

@@ -110,6 +110,12 @@ func (c *ledgerCommand) reader(args []string) (*ledger.Reader, error) {
 	return r, nil
 }
 
+// OpenReader opens the ledger in the folder args[0], or the default one, for a command of another package.
+func OpenReader(env *term.Env, args []string) (*ledger.Reader, error) {
+	c := &ledgerCommand{env: env}
+	return c.reader(args)
+}
+
 // readerSince opens the folder for reading and parses the value of --since.
 func (c *ledgerCommand) readerSince(text string, args []string) (*ledger.Reader, time.Time, error) {
 	since, err := c.since(text)

@@ -9,6 +9,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/mask"
 	"github.com/candor-mcp/candor/cmd/internal/probe"
+	"github.com/candor-mcp/candor/wire"
 )
 
 // flags are members that mark a failure inside a success, the clearest first.
@@ -21,6 +22,7 @@ var flags = []Mask{
 	// Several items, none of which succeeded.
 	{Path: "/0/success", Equals: "false", Except: `"success"\s*:\s*true`}, {Path: "/0/ok", Equals: "false", Except: `"ok"\s*:\s*true`},
 	{Path: "/results/0/success", Equals: "false", Except: `"success"\s*:\s*true`}, {Path: "/results/0/ok", Equals: "false", Except: `"ok"\s*:\s*true`},
+	{Path: "/0/status", Equals: `"rejected"`, Except: `"status"\s*:\s*"([^r]|r[^e])`},
 	{Path: "/0/status", Equals: `"error"`, Except: otherStatus}, {Path: "/0/status", Equals: `"failed"`, Except: otherStatus},
 	{Path: "/0/error", Except: severalItems}, {Path: "/results/0/error", Except: severalItems},
 	{Path: "/error/message"}, {Path: "/error"}, {Path: "/errors/0"}, {Path: "/error_code"}, {Path: "/errorMessage"}, {Path: "/error_message"}, {Path: "/data/error"}, {Path: "/result/error"},
@@ -34,6 +36,68 @@ const (
 	// inText matches a text that is JSON. Exceptions are matched only against the first text, not structuredContent.
 	inText = `^\s*[\[{]`
 )
+
+// Candidates returns rules for a result that is a failure, without their tool: marks in JSON, then expressions for the first text, the
+// shortest first. The arguments of the call are unknown, and the last rules match whole lines, so they suit only masks that are limited to
+// suspected answers. It returns nil if no rule can describe the result.
+func Candidates(result wire.Value) (out []Mask) {
+	s := &parsedAnswer{result: result, text: mask.Text(result)}
+	all := marks(s)
+	// A status number is one failure of several, so that a mark that they have in common comes first.
+	slices.SortStableFunc(all, func(a, b Mask) int { return rank(a) - rank(b) })
+	for _, m := range append(all, Mask{Text: underTitle(s.text)}, Mask{Text: firstLine(s.text)}) {
+		if m.holds(s) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// rank orders rules: marks, status numbers, texts.
+func rank(m Mask) int {
+	_, err := strconv.Atoi(m.Equals)
+	switch {
+	case m.Path == "":
+		return 2
+	case err == nil:
+		return 1
+	}
+	return 0
+}
+
+// firstLine returns an expression for the whole first line of a text. Words that may differ between calls match any word.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	words := wordsOf(line, nil)
+	fixed := 0
+	for _, w := range words {
+		if w.fixed {
+			fixed++
+		}
+	}
+	if fixed < leastFixed || len(words) > mostSaid {
+		return ""
+	}
+	return `^\s*` + joined(words) + `\s*(\n|$)`
+}
+
+// leastFixed is how many fixed words a first line needs.
+const leastFixed = 2
+
+// underTitle returns an expression for a failure below a line that only names its subject, as in "# notes.md\n\nError reading file: …". It
+// matches only if nothing but that failure follows.
+func underTitle(text string) string {
+	title, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line, _, _ := strings.Cut(strings.TrimSpace(rest), "\n")
+	if !strings.HasPrefix(title, "#") {
+		return ""
+	}
+	below := beginnings(wordsOf(line, nil))
+	if len(below) == 0 {
+		return ""
+	}
+	return `^\s*#[^\n]*\n` + strings.TrimPrefix(below[0], "^") + `[^\n]*[\s-]*$`
+}
 
 // marks returns candidate rules for a masked answer, the most specific first.
 func marks(s *parsedAnswer) (out []Mask) {

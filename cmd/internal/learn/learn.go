@@ -1,0 +1,258 @@
+// Package learn proposes rules for one server from the suspected failures in a ledger. A suspicion never changes an answer; a rule that a
+// person has agreed to makes it a certain failure.
+//
+// A ledger holds no successes, so a wrong suspicion can be seen only by what the tool does otherwise. A shape is held back, and not proposed,
+// if it was seen once and the tool returns the words of others, or marks its own failures with isError.
+//
+// The memory is bounded: the shapes that were seen least often are dropped, and their answers counted.
+package learn
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	"github.com/candor-mcp/candor/cmd/internal/mask"
+	"github.com/candor-mcp/candor/cmd/internal/probe/profile"
+	"github.com/candor-mcp/candor/contract"
+	"github.com/candor-mcp/candor/ledger"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Options selects the entries.
+type Options struct {
+	Server  string // only this server; "" for all
+	Tool    string // only this tool; "" for all
+	Since   time.Time
+	Profile *gateway.Rules                  // answers that its masks match are counted as covered; may be nil
+	Skipped func(file string, offset int64) // called for each malformed line; may be nil
+}
+
+// Findings is what a ledger says about suspected failures.
+type Findings struct {
+	Suspected uint64 // answers that were recorded as suspected failures
+	Covered   uint64 // of them: a rule of the profile matches
+	Cut       uint64 // of them: too long, so that only a part was recorded
+	NoRule    uint64 // of them: no rule can describe them
+	Dropped   uint64 // of them: their shape was dropped to bound the memory
+	Shapes    []Shape
+}
+
+// Shape is a kind of suspected failure of one tool.
+type Shape struct {
+	ID       string // stable: made of the server, the tool and the rule
+	Server   string
+	Tool     string
+	Rule     profile.Mask // the rule that would make these answers failures
+	Held     Held         // why it is not proposed; "" if it is
+	Count    uint64
+	Calls    int // different calls, at most [MaxCalls]
+	First    time.Time
+	Last     time.Time
+	Codes    []Count // the codes that the answers would have had
+	Reasons  []Count // the rules of package contract behind the suspicions
+	Source   string  // the kind of content that the tool returns; "" if it was not recorded
+	Flagged  uint64  // other answers of the tool that were marked with isError
+	Examples []Example
+
+	long      bool // a long text was suspected by the weakest rule
+	bare      bool // a status was suspected, always without a reason
+	annotated bool // the first block has annotations
+	siblings  int  // shapes of the tool
+}
+
+// Count is how often something was seen.
+type Count struct {
+	Name string `json:"name"`
+	N    uint64 `json:"count"`
+}
+
+// Example is a recorded answer.
+type Example struct {
+	Ref  string    `json:"ref"`
+	Time time.Time `json:"time"`
+	Text string    `json:"text"`
+}
+
+// Held is the reason why a shape is not proposed.
+type Held string
+
+// The reasons.
+const (
+	HeldContent Held = "seen for one call only, and the tool returns content of others, which may contain such words"
+	HeldUnknown Held = "seen for one call only, and the entries do not say what kind of content the tool returns"
+	HeldDiverse Held = "the tool returns content of others, and so many different texts of this kind that they are probably content"
+	HeldFlags   Held = "the tool marks at least as many failures with isError, so this is probably data"
+	HeldMarked  Held = "the text has annotations, which belong to content"
+	HeldLong    Held = "the text is long and does not begin like an error"
+	HeldStatus  Held = "the status may be that of a record: no reason for a failure stands beside it"
+)
+
+// MaxCalls is how many different calls of a shape are distinguished.
+const MaxCalls = 8
+
+// Limits.
+const (
+	maxShapes       = 2000
+	maxShapesOfTool = 50
+	maxTools        = 20_000
+	manyCalls       = 3 // different calls after which a tool's own words are not data, whatever else it does
+	maxDiverse      = 3 // shapes of a tool that returns content of others
+	maxExamples     = 3
+	maxExcerpt      = 160
+	maxSentence     = 400 // bytes of a text that is suspected as a sentence about a failure
+)
+
+// Read reads a ledger. The same ledger gives the same findings.
+func Read(ctx context.Context, r *ledger.Reader, o Options) (*Findings, error) {
+	g, err := newGrouping(o.Profile)
+	if err != nil {
+		return nil, err
+	}
+	read := ledger.ReadOptions{Since: o.Since, Skipped: o.Skipped, Keep: func(l *ledger.Line) bool { return l.Kind == ledger.KindFailure }}
+	for line, err := range r.Entries(ctx, read) {
+		if err != nil {
+			return nil, err
+		}
+		record, err := line.Record()
+		if err != nil {
+			continue // its hash is right, so a later version wrote it
+		}
+		var data entryData
+		_ = json.Unmarshal(record.Data, &data) // without it the entry is of no known server
+		if o.Server != "" && data.Server != o.Server || o.Tool != "" && record.Tool != o.Tool {
+			continue
+		}
+		g.add(&record, &data)
+	}
+	return g.findings(), ctx.Err()
+}
+
+// entryData has the members of an entry's data that are used here.
+type entryData struct {
+	Server  string `json:"upstream"`
+	Verdict string `json:"verdict"`
+	Rule    string `json:"rule"`
+	Source  string `json:"source"`
+}
+
+// Mask returns the rule with a note that says where it comes from.
+func (s *Shape) Mask() profile.Mask {
+	m := s.Rule
+	m.Note = fmt.Sprintf("learnt from %d recorded answers", s.Count)
+	if len(s.Examples) > 0 {
+		m.Note += ", such as: " + s.Examples[0].Text
+	}
+	return m
+}
+
+// hold returns why a shape is not proposed.
+func (s *Shape) hold() Held {
+	switch {
+	case s.Flagged >= s.Count && (s.Calls < manyCalls || !returnsOwnWords(s.Source)):
+		return HeldFlags
+	case s.long:
+		return HeldLong
+	case s.bare:
+		return HeldStatus
+	case s.annotated:
+		return HeldMarked
+	case returnsOwnWords(s.Source):
+		return ""
+	case s.siblings > maxDiverse:
+		return HeldDiverse
+	case s.Calls > 1:
+		return ""
+	case s.Source == "":
+		return HeldUnknown
+	}
+	return HeldContent
+}
+
+// returnsOwnWords reports whether the answers of a tool are mostly its own words. Searches and judgements return words of others in a frame
+// of their own, in which a short text about a failure is rare.
+func returnsOwnWords(source string) bool {
+	return contract.Source(source).Own() || source == "search" || source == "judgement"
+}
+
+// rule returns the rule for a suspected result of a tool, or false if none can describe it. Rules of a tool that returns the words of others
+// are more specific.
+func rule(tool string, result wire.Value, source string) (profile.Mask, bool) {
+	if !visible(tool, result) {
+		return profile.Mask{}, false
+	}
+	candidates := profile.Candidates(result)
+	if len(candidates) == 0 {
+		return profile.Mask{}, false
+	}
+	chosen := candidates[0]
+	if !returnsOwnWords(source) && chosen.Path == "" {
+		at := slices.IndexFunc(candidates, func(m profile.Mask) bool { return strings.Count(m.Text, `\s+`) >= 2 })
+		chosen = candidates[max(at, 0)]
+	}
+	chosen.Tool, chosen.Suspected = tool, true
+	return chosen, true
+}
+
+// visible reports whether the part of a result that a rule can see is suspected by itself. In other results a later block is.
+func visible(tool string, result wire.Value) bool {
+	if result.Path("toolResult").Present() {
+		return true
+	}
+	part := []byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[`)
+	if first := result.Path("content", 0); first.Present() {
+		part = append(part, first.Raw()...)
+	}
+	part = append(part, ']')
+	if structured := result.Path("structuredContent"); structured.Present() {
+		part = append(append(part, `,"structuredContent":`...), structured.Raw()...)
+	}
+	name, _ := json.Marshal(tool) // a string can be marshalled
+	request := wire.Parse(append(append([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":`), name...), `}}`...), wire.Limits{})
+	found := contract.Classify(&contract.Exchange{Request: &request, Response: wire.Parse(append(part, `}}`...), wire.Limits{})})
+	return found.Certainty == contract.Suspected
+}
+
+// reasons are the names of members that give the reason of a failure.
+var reasons = []string{"error", "errors", "message", "msg", "reason", "detail", "details", "error_message", "errorMessage", "error_code", "code"}
+
+// bareStatus reports whether a rule tests a status beside which a result gives no reason for a failure.
+func bareStatus(m *profile.Mask, result wire.Value) bool {
+	parent, name := path.Split(m.Path)
+	if name != "status" && name != "type" {
+		return false
+	}
+	for _, reason := range reasons {
+		for v := range mask.At(result, parent+reason) {
+			if !v.IsNull() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// codeWith returns the code that a suspected answer has when a rule makes it a failure.
+func codeWith(recorded string) string {
+	if recorded == "" || recorded == candor.CodeUnknownToolFailure.Symbol() {
+		return candor.CodeMaskedFailure.Symbol()
+	}
+	return recorded
+}
+
+// byCount sorts the most frequent first, then by name.
+func byCount(counts map[string]uint64) []Count {
+	out := make([]Count, 0, len(counts))
+	for name, n := range counts {
+		out = append(out, Count{name, n})
+	}
+	slices.SortFunc(out, func(a, b Count) int { return cmp.Or(cmp.Compare(b.N, a.N), strings.Compare(a.Name, b.Name)) })
+	return out
+}
