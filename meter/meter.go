@@ -1,4 +1,4 @@
-// Package meter counts failures: in total, by code, domain, symbol, tool and verdict.
+// Package meter counts failures: in total, by code, domain, symbol, tool, verdict and server.
 //
 // # How do I count?
 //
@@ -53,6 +53,7 @@ type Meter struct {
 	now     *grid
 	sampler sampler // nil unless Options.Sample is set
 
+	servers    serverCounts
 	suppressed atomic.Uint64
 	suspected  atomic.Uint64
 	unrecorded []atomic.Uint64 // by slot

@@ -10,9 +10,10 @@ import (
 // Snapshot is the state of the counters as rows, for exporters. Rows that are zero are omitted; the order is stable.
 type Snapshot struct {
 	Total      uint64
-	Codes      []CodeCount // by number
-	Tools      []ToolCount // by tool, then verdict
-	Series     []Series    // the finest rows; Tools are sums of them, and so are Codes unless sampling is on
+	Codes      []CodeCount   // by number
+	Tools      []ToolCount   // by tool, then verdict
+	Series     []Series      // the finest rows; Tools are sums of them, and so are Codes unless sampling is on
+	Servers    []ServerCount // by name; empty unless [Meter.CountServer] is called
 	Suppressed uint64
 	Suspected  uint64 // included in Suppressed
 	Unrecorded []CodeCount
@@ -48,6 +49,7 @@ func (m *Meter) Snapshot() Snapshot {
 		s.Total, s.Codes = m.exact()
 		s.Sample = m.sampler.stats(m.codes)
 	}
+	s.Servers = m.servers.snapshot()
 	s.Suspected = m.suspected.Load() // read first, so that it never exceeds the counter that includes it
 	s.Suppressed = m.suppressed.Load()
 	for slot := range m.unrecorded {

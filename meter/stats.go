@@ -24,6 +24,9 @@ type Breakdown struct {
 type Stats struct {
 	Breakdown
 
+	// ByServer has the failures by server if they were counted with [Meter.CountServer]. They are exact.
+	ByServer map[string]uint64 `json:"byServer,omitempty"`
+
 	Suppressed uint64       `json:"suppressed"`         // counted, but not sent; included in the total
 	Suspected  uint64       `json:"suspected"`          // only suspected, and passed on unchanged; included in Suppressed
 	Unrecorded uint64       `json:"unrecorded"`         // sent, but not recorded; not included in the total
@@ -54,6 +57,12 @@ func (m *Meter) Stats() Stats {
 		Suppressed: snapshot.Suppressed,
 		Suspected:  snapshot.Suspected,
 		Sample:     snapshot.Sample,
+	}
+	for _, n := range snapshot.Servers {
+		if stats.ByServer == nil {
+			stats.ByServer = map[string]uint64{}
+		}
+		stats.ByServer[n.Server] += n.Count
 	}
 	for _, n := range snapshot.Unrecorded {
 		stats.Unrecorded += n.Count

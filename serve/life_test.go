@@ -91,7 +91,7 @@ func TestH18EndOfInputDrainsOpenCalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.Sleep(100 * time.Millisecond) // gives the server time to see the end of the input
-	p.signal(syscall.SIGUSR1)
+	p.signal(releaseSignal)
 	m := p.answer(id)
 	if code, _ := m.Result().Path("_meta", "dev.candor/error", "code").Str(); code != "INTERNAL_ERROR" {
 		t.Errorf("the open call was answered with %s", m.Bytes())

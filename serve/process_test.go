@@ -14,7 +14,6 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -74,7 +73,7 @@ func failingServer() *mcp.Server {
 	})
 	tool("held", func(ctx context.Context) (*mcp.CallToolResult, error) { // until the test releases it
 		let := make(chan os.Signal, 1)
-		signal.Notify(let, syscall.SIGUSR1)
+		signal.Notify(let, releaseSignal)
 		fmt.Fprintln(os.Stderr, opened)
 		select {
 		case <-let:

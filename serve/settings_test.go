@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -65,6 +66,9 @@ func TestBadSettingIsRefusedAtStart(t *testing.T) {
 		"MCP_ERRORS_VERBOSE=-1":                {"MCP_ERRORS_VERBOSE", "full"},
 		"CANDOR_DIALECT=klingon":               append([]string{"CANDOR_DIALECT", "klingon"}, dialect.Names()...),
 		"CANDOR_LEDGER=/dev/null/ledger":       {"/dev/null/ledger", "making the folder", "CANDOR_LEDGER", "none"},
+		"CANDOR_LEDGER_KEEP_AGE=soon":          {"CANDOR_LEDGER_KEEP_AGE", `"soon"`, "7d"},
+		"CANDOR_LEDGER_KEEP_BYTES=2gb":         {"CANDOR_LEDGER_KEEP_BYTES", `"2gb"`, "2GiB"},
+		"CANDOR_LEDGER_COMPRESS=maybe":         {"CANDOR_LEDGER_COMPRESS", `"maybe"`, "true or false"},
 		"HOME=":                                {"HOME", "CANDOR_LEDGER", "none"},
 	} {
 		t.Run(setting, func(t *testing.T) {
@@ -90,6 +94,23 @@ func TestBadSettingIsRefusedAtStart(t *testing.T) {
 	}
 }
 
+// TestRetentionFollowsTheEnvironment runs a server twice. The second session is short and removes the entries of the first.
+func TestRetentionFollowsTheEnvironment(t *testing.T) {
+	t.Parallel()
+	for setting, gone := range map[string]bool{"CANDOR_LEDGER_KEEP_BYTES=1": true, "CANDOR_LEDGER_KEEP_AGE=1ns": true, "CANDOR_LEDGER_KEEP_AGE=30d": false} {
+		home := t.TempDir()
+		p := stdio(t, home)
+		p.fail(1)
+		p.stop()
+		p = stdio(t, home, setting)
+		p.answer(`"hello"`)
+		p.stop()
+		if left := len(recorded(t, ledgerOf(home))); (left == 0) != gone {
+			t.Errorf("%s: %d failures are left", setting, left)
+		}
+	}
+}
+
 func TestRunningWithoutALedgerIsLogged(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -109,7 +130,11 @@ func TestRunningWithoutALedgerIsLogged(t *testing.T) {
 
 func TestLedgerIsInTheStateFolderByDefault(t *testing.T) {
 	t.Parallel()
-	for name, folder := range map[string]string{"XDG_STATE_HOME=/state": "/state/candor/ledger", "XDG_STATE_HOME=": "/.local/state/candor/ledger"} {
+	byDefault := "/.local/state"
+	if runtime.GOOS == "darwin" {
+		byDefault = "/Library/Application Support"
+	}
+	for name, folder := range map[string]string{"XDG_STATE_HOME=/state": "/state/candor/ledger", "XDG_STATE_HOME=": byDefault + "/candor/ledger"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()

@@ -243,6 +243,32 @@ func TestActionPassesArgumentsUnchanged(t *testing.T) {
 	}
 }
 
+// TestActionReportsAnIncompleteRun uses a server that lists no tools in time: its reports are kept, and the job fails.
+func TestActionReportsAnIncompleteRun(t *testing.T) {
+	t.Parallel()
+	const greets = `while read -r line; do case "$line" in *initialize\"*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"::add-mask::x","version":"1"}}}';; esac; done`
+	j := newJob(t, map[string]string{"binary": shippedCandor(t), "command": "sh\n-c\n" + greets, "fail-on": "never", "flags": "--total=1s"})
+	if code := j.run(); code != 2 || j.output("exit-code") != "2" || j.output("grade") != "" {
+		t.Fatalf("exit code %d, outputs %v: %s", code, j.outputs, j.log)
+	}
+	if badge := readIfThere(t, j.output("badge")); !strings.Contains(badge, "no grade") || !strings.Contains(j.summary, "**Incomplete:**") {
+		t.Errorf("badge: %s\nsummary: %s", badge, j.summary)
+	}
+}
+
+func TestActionProbesURL(t *testing.T) {
+	t.Parallel()
+	j := newJob(t, map[string]string{
+		"binary": shippedCandor(t), "url": zooAddress(t, "masked-flag"), "header": "Authorization: Bearer secret-of-the-test\nX-Other: 1\n", "fail-on": "never",
+	})
+	if code := j.run(); code != 0 || j.output("grade") != "D" {
+		t.Fatalf("exit code %d, outputs %v: %s", code, j.outputs, j.log)
+	}
+	if strings.Contains(j.log+j.summary+readIfThere(t, j.output("report")), "secret-of-the-test") {
+		t.Error("the header is in the log or the reports")
+	}
+}
+
 func TestActionRefusesBadInputs(t *testing.T) {
 	t.Parallel()
 	candor := shippedCandor(t)

@@ -152,7 +152,7 @@ func TestGatewayFrontsAnHTTPServer(t *testing.T) {
 	if got := g.look(t, "/metrics"); !strings.Contains(got, `symbol="RATE_LIMITED"`) {
 		t.Errorf("metrics are %s", got)
 	}
-	for _, line := range []string{`candor_gateway_calls_total{upstream="it"} 2`, `candor_gateway_open_calls{upstream="it"} 0`, `candor_gateway_late_answers_total{upstream="it"} 0`} {
+	for _, line := range []string{`candor_gateway_calls_total{upstream="it"} 2`, `candor_gateway_open_calls{upstream="it"} 0`, `candor_gateway_late_answers_total{upstream="it"} 0`, `mcp_errors_by_server_total{server="it"} 1`} {
 		if got := g.look(t, "/metrics"); !strings.Contains(got, line+"\n") {
 			t.Errorf("no %s in %s", line, got)
 		}

@@ -91,6 +91,66 @@ func TestCompressFlagTakesEffect(t *testing.T) {
 	}
 }
 
+// TestKilledPruneLosesNothingKept kills candor ledger prune at different moments. The kept entries must stay, and the ledger must verify.
+func TestKilledPruneLosesNothingKept(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	trail := filepath.Join(home, "trail")
+	old := time.Now().Add(-2 * time.Hour)
+	for round := range 8 {
+		for range 3 {
+			writeEntries(t, trail, "old")
+		}
+		kept := writeEntries(t, trail, "kept")
+		for _, chain := range chainsIn(t, home) {
+			if !strings.Contains(chain, "/kept-") {
+				for _, name := range []string{"audit-log.jsonl", "audit-log.000001.jsonl", "checkpoints"} {
+					if err := os.Chtimes(filepath.Join(chain, name), old, old); err != nil && !os.IsNotExist(err) {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+		p := launchIn(t, home, "ledger", "prune", trail, "--keep-age", "1h", "--yes")
+		time.Sleep(time.Duration(round*8) * time.Millisecond)
+		p.signal(syscall.SIGKILL)
+		_ = p.cmd.Wait()
+		if code, out, complaints := verify(home); code != term.ExitOK {
+			t.Fatalf("round %d: exit code %d: %s%s", round, code, out, complaints)
+		}
+		if log, err := os.ReadFile(filepath.Join(trail, kept, "audit-log.jsonl")); err != nil || strings.Count(string(log), `"kind":"failure"`) == 0 {
+			t.Fatalf("round %d: kept entries are lost: %v", round, err)
+		}
+	}
+	code, out, complaints := watched("", map[string]string{"HOME": home}, "ledger", "prune", trail, "--keep-age", "1h", "--yes")
+	if left, _ := filepath.Glob(filepath.Join(trail, "old-*", "audit-log*")); code != term.ExitOK || len(left) > 0 {
+		t.Errorf("exit code %d, %s%s; left %v", code, out, complaints, left)
+	}
+	if code, out, complaints := verify(home); code != term.ExitOK {
+		t.Errorf("exit code %d: %s%s", code, out, complaints)
+	}
+}
+
+// writeEntries writes a chain of two segments and returns its name.
+func writeEntries(t *testing.T, dir, instance string) (chain string) {
+	t.Helper()
+	l, err := ledger.Open(dir, ledger.Options{Instance: instance, MaxSegmentBytes: 4 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l.Stats().Segments < 2 {
+		r, err := l.Append(t.Context(), ledger.EntryOf(candor.New(candor.CodeTimeout, "")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		chain = r.Chain
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return chain
+}
+
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil

@@ -30,6 +30,9 @@ type Recorder struct {
 // SuspectMeter is a [candor.Meter] that counts suspected failures separately. They are also counted as suppressed.
 type SuspectMeter interface{ CountSuspected() }
 
+// ServerMeter is a [candor.Meter] that also counts failures by the server they are from.
+type ServerMeter interface{ CountServer(name string) }
+
 // CallSite is the tool and the session of a call.
 type CallSite struct {
 	Tool    string
@@ -43,6 +46,7 @@ type Failure struct {
 	Error      *candor.Error // stamped
 	Verdict    string
 	Site       CallSite
+	Server     string       // the server behind a gateway; "" elsewhere
 	Attempt    bool         // another attempt follows, so the failure is recorded but not counted
 	Silent     bool         // no response may be sent
 	Suspected  bool         // the answer only looks like a failure, and was sent unchanged
@@ -88,6 +92,9 @@ func (r Recorder) Record(ctx context.Context, f Failure, write func(context.Cont
 		return nil
 	}
 	r.Meter.Count(f.Error, f.Verdict)
+	if servers, ok := r.Meter.(ServerMeter); ok && f.Server != "" {
+		servers.CountServer(f.Server)
+	}
 	if f.Silent || f.ClientGone != nil && f.ClientGone.Load() {
 		r.Meter.CountSuppressed()
 	}

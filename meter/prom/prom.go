@@ -31,6 +31,8 @@ var (
 	byTool = prometheus.NewDesc("mcp_errors_by_tool_total",
 		"Failures by tool and verdict. Tools beyond the bound are other; failures of no tool are none.",
 		[]string{"tool", "verdict"}, nil)
+	byServer = prometheus.NewDesc("mcp_errors_by_server_total",
+		"Failures by server, of a gateway. Servers beyond the bound are other.", []string{"server"}, nil)
 	suppressed = prometheus.NewDesc("mcp_errors_suppressed_total",
 		"Failures that were counted but not sent. Part of mcp_errors_total.", nil, nil)
 	suspected = prometheus.NewDesc("mcp_errors_suspected_total",
@@ -46,7 +48,7 @@ type collector struct{ meter *meter.Meter }
 
 // Describe implements [prometheus.Collector].
 func (c collector) Describe(descs chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{total, byCode, byDomain, byTool, suppressed, suspected, unrecorded} {
+	for _, d := range []*prometheus.Desc{total, byCode, byDomain, byTool, byServer, suppressed, suspected, unrecorded} {
 		descs <- d
 	}
 }
@@ -74,6 +76,9 @@ func (c collector) Collect(metrics chan<- prometheus.Metric) {
 	}
 	for _, n := range s.Tools {
 		send(byTool, n.Count, n.Tool, n.Verdict)
+	}
+	for _, n := range s.Servers {
+		send(byServer, n.Count, n.Server)
 	}
 	missed := uint64(0)
 	for _, n := range s.Unrecorded {

@@ -107,17 +107,13 @@ func (e *Editor) change(ctx context.Context, f File, undo bool, edit changeFunc)
 		changed, _ := after.find(s.path)
 		result.Changes = append(result.Changes, Change{Server: s, Before: s.Line(), After: changed.Line()})
 	}
-	if len(result.Changes) == 0 {
-		return result, nil
+	if len(result.Changes) > 0 {
+		err = t.checkWritable()
 	}
-	if err := t.checkWritable(); err != nil || e.DryRun {
+	if err != nil || e.DryRun {
 		return result, err
 	}
-	err = e.write(t, after, st, states, &result)
-	if err == nil && undo {
-		err = e.forget(t, after, st, states, &result)
-	}
-	return result, err
+	return result, e.write(t, after, st, states, undo, &result)
 }
 
 // lock opens the state folder and waits until no other process changes files. In a dry run it changes nothing and returns nil if
@@ -147,18 +143,31 @@ func (e *Editor) lock(ctx context.Context) (*writer, func(), error) {
 	return &writer{root: root, step: e.step}, func() { _, _ = held.Close(), root.Close() }, nil
 }
 
-// write makes a change durable. The backup and the state come first: whenever the process is killed, the file has its old or its
-// new content, and the new one can be undone.
-func (e *Editor) write(t *target, after *Config, st *state, states *writer, result *Result) error {
+// write makes a change durable, and removes what a run that was killed has left behind, also if there is no change.
+func (e *Editor) write(t *target, after *Config, st *state, states *writer, undo bool, result *Result) error {
 	root, err := os.OpenRoot(t.dir)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = root.Close() }() // only read from here on
+	defer func() { _ = root.Close() }() // every file in it is closed already
 	w := &writer{root: root, step: e.step}
 	if err := errors.Join(w.removeTemporary(t.base), states.removeTemporary(stateName)); err != nil {
 		return err
 	}
+	if len(result.Changes) > 0 {
+		if err := e.replace(w, t, after, st, states, result); err != nil {
+			return err
+		}
+	}
+	if !undo {
+		return nil
+	}
+	return e.forget(w, t, after, st, states, result)
+}
+
+// replace writes the backup, the state and the file, in this order: whenever the process is killed, the file has its old or its new
+// content, and the new one can be undone.
+func (e *Editor) replace(w *writer, t *target, after *Config, st *state, states *writer, result *Result) error {
 	backup, err := w.backup(t, e.Now().UTC().Format("20060102T150405Z"))
 	if err != nil {
 		return fmt.Errorf("writing the backup: %w", err)
@@ -168,28 +177,19 @@ func (e *Editor) write(t *target, after *Config, st *state, states *writer, resu
 		return fmt.Errorf("writing the state: %w", err)
 	}
 	err = w.replace(t.base, after.src, t.info.Mode().Perm(), t.info, func() error {
-		now, err := root.ReadFile(t.base)
+		now, err := w.root.ReadFile(t.base)
 		if err == nil && !bytes.Equal(now, t.data) {
 			err = errors.New("another program changed the file at the same time; run the command again")
 		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	result.Written = true
-	return nil
+	result.Written = err == nil
+	return err
 }
 
 // forget removes backups and records that are of no use after Uninstall. A backup is of no use if the installation is all that
 // distinguishes it from the file.
-func (e *Editor) forget(t *target, after *Config, st *state, states *writer, result *Result) error {
-	root, err := os.OpenRoot(t.dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }() // read only
-	w := &writer{root: root, step: e.step}
+func (e *Editor) forget(w *writer, t *target, after *Config, st *state, states *writer, result *Result) error {
 	obsolete, err := w.backups(t.base, func(data []byte) bool {
 		return bytes.Equal(original(after.client, data, st, t.path()), after.src)
 	})

@@ -25,6 +25,7 @@ type Client struct {
 	servers string   // name of the table with the servers
 	project string   // file in the folder of a project, with slashes; may be empty
 	user    userFile // file of the user
+	more    userFile // pattern of further files of the user; may be nil
 	perPath string   // table whose members each have a table with servers, per project; may be empty
 }
 
@@ -38,7 +39,7 @@ func Clients() []Client {
 		{ID: "claude-desktop", Title: "Claude Desktop", servers: standard, user: inConfig("Claude", "claude_desktop_config.json")},
 		{ID: "claude-code", Title: "Claude Code", servers: standard, user: claudeCode, project: ".mcp.json", perPath: "projects"},
 		{ID: "cursor", Title: "Cursor", servers: standard, user: inHome(".cursor", "mcp.json"), project: ".cursor/mcp.json"},
-		{ID: "vscode", Title: "VS Code", servers: "servers", user: inConfig("Code", "User", "mcp.json"), project: ".vscode/mcp.json"},
+		{ID: "vscode", Title: "VS Code", servers: "servers", user: inConfig("Code", "User", "mcp.json"), more: inConfig("Code", "User", "profiles", "*", "mcp.json"), project: ".vscode/mcp.json"},
 		{ID: "windsurf", Title: "Windsurf", servers: standard, user: inHome(".codeium", "windsurf", "mcp_config.json")},
 		{ID: "gemini", Title: "Gemini CLI", servers: standard, user: inHome(".gemini", "settings.json"), project: ".gemini/settings.json"},
 		{ID: "codex", Title: "Codex", toml: true, servers: "mcp_servers", user: codex, project: ".codex/config.toml"},
@@ -113,6 +114,16 @@ func below(dir string, path ...string) string {
 
 // UserFile returns the path of the user's file of a client, or "" if the home folder is not known.
 func (c Client) UserFile(s System) string { return c.user(s) }
+
+// userFiles returns the path of the user's file, and those of profiles that exist.
+func (c Client) userFiles(s System) []string {
+	files := []string{c.user(s)}
+	if c.more != nil {
+		found, _ := filepath.Glob(c.more(s)) // the pattern is valid; a home folder with special characters finds nothing
+		files = append(files, found...)
+	}
+	return files
+}
 
 // ProjectFile returns the path of the client's file in the current folder, or "".
 func (c Client) ProjectFile(s System) string {

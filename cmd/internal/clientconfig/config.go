@@ -80,8 +80,8 @@ func Parse(c Client, src []byte) (*Config, error) {
 func (c *Config) add(project string, at []string) error {
 	n := c.root
 	for _, name := range at {
-		if twice, ok := n.repeated(); ok {
-			return syntaxError(c.src, n.get(twice).start, "the name "+quoted(twice)+" occurs twice in an object")
+		if n.repeats(name) {
+			return syntaxError(c.src, n.get(name).start, "the name "+quoted(name)+" occurs twice in an object")
 		}
 		if n = n.child(name); n == nil {
 			return nil
@@ -107,8 +107,10 @@ func readServer(n *node) Server {
 	if n.kind != kindTable {
 		return s.unsupported("the entry is not an object")
 	}
-	if twice, ok := n.repeated(); ok {
-		return s.unsupported("the entry has " + quoted(twice) + " twice")
+	for _, name := range []string{"command", "args"} {
+		if n.repeats(name) {
+			return s.unsupported("the entry has " + quoted(name) + " twice")
+		}
 	}
 	s.Env = readEnv(n.child("env"))
 	s.Disabled = n.isOff()
@@ -119,6 +121,9 @@ func readServer(n *node) Server {
 	}
 	s.launch = launch{command: n.get("command"), args: n.get("args")}
 	if c := s.launch.command; c != nil && c.value.kind == kindTable { // an older form of Zed: {"path": …, "args": …}
+		if c.value.repeats("path") || c.value.repeats("args") {
+			return s.unsupported("the command has a name twice")
+		}
 		s.launch = launch{command: c.value.get("path"), args: c.value.get("args")}
 		if env := c.value.child("env"); env != nil {
 			s.Env = readEnv(env)

@@ -24,24 +24,26 @@ type File struct {
 // Discover returns the files that exist, those of the user first.
 func Discover(s System) []File {
 	var found []File
-	seen := map[string]bool{}
-	for _, project := range []bool{false, true} {
-		for _, c := range Clients() {
-			name := c.UserFile(s)
-			if project {
-				name = c.ProjectFile(s)
-			}
-			if name == "" || seen[name] { // the home folder may be the current one
-				continue
-			}
-			seen[name] = true
-			if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			f := File{Client: c, Path: name, Project: project}
-			f.Servers, f.Err = readServers(c, name)
-			found = append(found, f)
+	seen := map[string]bool{"": true}
+	add := func(c Client, name string, project bool) {
+		if seen[name] { // the home folder may be the current one
+			return
 		}
+		seen[name] = true
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		f := File{Client: c, Path: name, Project: project}
+		f.Servers, f.Err = readServers(c, name)
+		found = append(found, f)
+	}
+	for _, c := range Clients() {
+		for _, name := range c.userFiles(s) {
+			add(c, name, false)
+		}
+	}
+	for _, c := range Clients() {
+		add(c, c.ProjectFile(s), true)
 	}
 	return found
 }

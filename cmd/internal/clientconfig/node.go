@@ -52,6 +52,17 @@ func (n *node) child(name string) *node {
 	return nil
 }
 
+// repeats reports whether a table has a name more than once.
+func (n *node) repeats(name string) bool {
+	count := 0
+	for _, m := range n.members {
+		if m.name == name {
+			count++
+		}
+	}
+	return count > 1
+}
+
 // repeated returns a name that a table has twice.
 func (n *node) repeated() (string, bool) {
 	seen := make(map[string]bool, len(n.members))

@@ -47,7 +47,7 @@ func (p *tomlParser) peek() byte {
 }
 
 func (p *tomlParser) has(prefix string) bool {
-	return bytes.HasPrefix(p.src[p.pos:], []byte(prefix))
+	return p.pos <= len(p.src) && bytes.HasPrefix(p.src[p.pos:], []byte(prefix))
 }
 
 // blanks skips spaces and tabs.

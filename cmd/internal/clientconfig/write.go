@@ -96,13 +96,16 @@ func writeAll(f *os.File, data []byte) error {
 	return err
 }
 
-// removeTemporary removes the temporary files of name that a killed run has left. The caller holds the lock.
+// removeTemporary removes the temporary files of name and of its backups that a killed run has left. The caller holds the lock.
 func (w *writer) removeTemporary(name string) error {
-	names, err := w.list("." + name + temporaryMark)
+	names, err := w.list("." + name + ".candor-")
 	if err != nil {
 		return err
 	}
 	for _, n := range names {
+		if !strings.Contains(n, temporaryMark) {
+			continue
+		}
 		if err := w.call("remove", func() error { return w.root.Remove(n) }); err != nil {
 			return err
 		}

@@ -114,7 +114,7 @@ func oneProblem(err error) string {
 
 func (e *examination) environmentCheck(context.Context) []Finding {
 	missing := slices.Clone(e.config.missing)
-	for _, c := range e.clients {
+	for _, c := range e.Clients {
 		for _, name := range c.references() {
 			if e.Getenv(name) == "" && !slices.Contains(missing, name) {
 				missing = append(missing, name)
@@ -125,7 +125,7 @@ func (e *examination) environmentCheck(context.Context) []Finding {
 	case len(missing) > 0:
 		return one(failed("variable-unset", "the configuration needs environment variables that are not set: "+strings.Join(missing, ", "),
 			"set them where the gateway or the client is started"))
-	case e.config.file == nil && len(e.clients) == 0:
+	case e.config.file == nil && len(e.Clients) == 0:
 		return one(skipped("no configuration was read"))
 	}
 	return one(ok("every environment variable that the configuration needs is set"))

@@ -53,8 +53,8 @@ func (f Finding) about(subject string) Finding {
 
 // Options says what to check. Getenv, Environ and Now must be set.
 type Options struct {
-	Config  string   // configuration file of the gateway; "" means none
-	From    []string // files of clients, see package mcpfile
+	Config  string // configuration file of the gateway; "" means none
+	Clients []ClientFile
 	Command []string // a server to check besides the configured ones
 
 	Ledger  string // folder of the ledger, or none; "" means that of the configuration, else the default
@@ -78,11 +78,10 @@ type Options struct {
 // examination is the state that checks share. Only recordCheck changes it.
 type examination struct {
 	Options
-	began   time.Time
-	gui     guiPath
-	config  configFile
-	clients []clientFile
-	ledger  ledgerFolder
+	began  time.Time
+	gui    guiPath
+	config configFile
+	ledger ledgerFolder
 }
 
 // configFile is the configuration of the gateway, as far as it could be read.
@@ -95,11 +94,12 @@ type configFile struct {
 	err     error
 }
 
-// clientFile is a file of a client.
-type clientFile struct {
-	name string
-	file *mcpfile.File // nil if it could not be read
-	err  error
+// ClientFile is a file in which a client lists its servers.
+type ClientFile struct {
+	Name  string        // for people, such as its path
+	File  *mcpfile.File // nil if it could not be read
+	Err   error
+	Start bool // the user has named the file or the client, so that its servers may be started
 }
 
 // check is one kind of check.
@@ -160,10 +160,6 @@ func Run(ctx context.Context, o Options, report func(Finding)) error {
 func examine(o Options) *examination {
 	e := &examination{Options: o, began: o.Now(), gui: findGUIPath(o)}
 	e.config = readConfig(o.Config, o.Getenv)
-	for _, name := range o.From {
-		f, err := mcpfile.Read(name)
-		e.clients = append(e.clients, clientFile{name: name, file: f, err: err})
-	}
 	e.ledger = e.findLedger()
 	return e
 }

@@ -81,21 +81,21 @@ func withoutSecrets(environ []string, f *config.File, u *config.Upstream) []stri
 // clientServers returns the servers of the clients' files that are not disabled.
 func (e *examination) clientServers() []target {
 	var list []target
-	for _, c := range e.clients {
-		if c.file == nil {
+	for _, c := range e.Clients {
+		if c.File == nil {
 			continue
 		}
-		for i := range c.file.Servers {
-			if s := &c.file.Servers[i]; !s.Disabled {
-				list = append(list, e.clientServer(c.name, s))
+		for i := range c.File.Servers {
+			if s := &c.File.Servers[i]; !s.Disabled {
+				list = append(list, e.clientServer(&c, s))
 			}
 		}
 	}
 	return list
 }
 
-func (e *examination) clientServer(file string, s *mcpfile.Server) target {
-	t := target{name: s.Name, source: file, dir: s.Dir, header: http.Header{}, path: e.gui}
+func (e *examination) clientServer(c *ClientFile, s *mcpfile.Server) target {
+	t := target{name: s.Name, source: c.Name, dir: s.Dir, header: http.Header{}, path: e.gui}
 	t.env = append(slices.Clone(e.Environ), "PATH="+e.gui.list)
 	expand := func(text string) string {
 		text = e.expand(text)
@@ -103,6 +103,9 @@ func (e *examination) clientServer(file string, s *mcpfile.Server) target {
 			t.skip = "only the client knows the value of " + left
 		}
 		return text
+	}
+	if !c.Start {
+		t.skip = "it is only in the file of a client; choose it with --client or --from"
 	}
 	for _, word := range s.Command {
 		t.line = append(t.line, expand(word))
@@ -149,8 +152,8 @@ func (e *examination) expand(text string) string {
 }
 
 // references returns the environment variables to which the file refers without a default.
-func (c *clientFile) references() []string {
-	if c.file == nil {
+func (c *ClientFile) references() []string {
+	if c.File == nil {
 		return nil
 	}
 	var names []string
@@ -161,8 +164,8 @@ func (c *clientFile) references() []string {
 			}
 		}
 	}
-	for i := range c.file.Servers {
-		s := &c.file.Servers[i]
+	for i := range c.File.Servers {
+		s := &c.File.Servers[i]
 		if s.Disabled {
 			continue
 		}
@@ -178,19 +181,19 @@ func (c *clientFile) references() []string {
 
 // clientCheck reports the files of clients that cannot be read, and duplicate names.
 func (e *examination) clientCheck(context.Context) []Finding {
-	if len(e.clients) == 0 {
-		return one(skipped("no file of a client was given; name one with --from"))
+	if len(e.Clients) == 0 {
+		return one(skipped("no file of a client was found; name one with --from"))
 	}
 	var findings []Finding
-	for _, c := range e.clients {
+	for _, c := range e.Clients {
 		switch {
-		case c.err != nil:
-			findings = append(findings, failed("client-file-invalid", c.err.Error(), "correct the file; the client cannot read it either").about(c.name))
-		case len(c.file.Duplicates) > 0:
-			findings = append(findings, failed("duplicate-server", fmt.Sprintf("%s has more than one server with the name %q; clients use only one of them", c.name, c.file.Duplicates[0]),
-				"give each server its own name").about(c.name))
+		case c.Err != nil:
+			findings = append(findings, failed("client-file-invalid", c.Err.Error(), "correct the file; the client cannot read it either").about(c.Name))
+		case len(c.File.Duplicates) > 0:
+			findings = append(findings, failed("duplicate-server", fmt.Sprintf("%s has more than one server with the name %q; clients use only one of them", c.Name, c.File.Duplicates[0]),
+				"give each server its own name").about(c.Name))
 		default:
-			findings = append(findings, ok(fmt.Sprintf("%s has %s, %d behind candor wrap", c.name, count(len(c.file.Servers), "server", "servers"), wrapped(c.file))).about(c.name))
+			findings = append(findings, ok(fmt.Sprintf("%s has %s, %d behind candor wrap", c.Name, count(len(c.File.Servers), "server", "servers"), wrapped(c.File))).about(c.Name))
 		}
 	}
 	return findings

@@ -310,7 +310,7 @@ func (c *Call) record(ctx context.Context, f *failure) *candor.Error {
 		write = func(ctx context.Context) error { return c.up.Options.Ledger.RecordFailure(ctx, c.entry(f)) }
 	}
 	return c.recorder().Record(ctx, record.Failure{
-		Error: f.err, Verdict: string(f.verdict), Site: c.site(), Attempt: f.retried,
+		Error: f.err, Verdict: string(f.verdict), Site: c.site(), Server: c.up.Name(), Attempt: f.retried,
 		Silent: f.silent || f.suspected, Suspected: f.suspected, ClientGone: &c.gone,
 	}, write)
 }

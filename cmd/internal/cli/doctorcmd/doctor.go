@@ -22,6 +22,7 @@ const defaultConfig = "candor.yaml"
 type doctorCommand struct {
 	env     *term.Env
 	options doctor.Options
+	sources sourceFlags
 	minFree term.BytesFlag
 	json    bool
 }
@@ -36,9 +37,10 @@ func NewDoctor(env *term.Env) *cobra.Command {
 clients, and the servers. Each check reports ok, warning, failed or skipped, and the next step if something is
 wrong. Nothing is changed.
 
-The servers that the configuration, the files and the command line name are started, or connected to: each gets
-initialize and tools/list, no tool is called, and it is stopped again with all its processes. A server behind
-candor wrap is started without wrap, so that nothing is recorded. --no-start starts and connects to none.
+The servers that the configuration, the command line, --from and --client name are started, or connected to: each
+gets initialize and tools/list, no tool is called, and it is stopped again with all its processes. A server behind
+candor wrap is started without wrap, so that nothing is recorded. --no-start starts and connects to none. Without
+--from and --client the files of all known clients are read, and their servers are not started.
 
 Programs that the desktop starts often have a shorter PATH than a shell. Commands in files of clients are looked
 up there: on macOS in ` + "/usr/bin:/bin:/usr/sbin:/sbin" + `, on Linux in the PATH of the desktop session if one runs, else
@@ -47,7 +49,8 @@ in PATH. --gui-path gives another list.
 Exit codes: 0 nothing failed; 1 a check failed; 2 the checks could not run.`,
 		Example: `  candor doctor
   candor doctor --config candor.yaml --key signer.pub
-  candor doctor --from ~/.cursor/mcp.json --no-start
+  candor doctor --client cursor
+  candor doctor --from mcp.json --no-start
   candor doctor --json -- npx -y some-mcp-server`,
 		Args: c.checkArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
@@ -59,7 +62,7 @@ Exit codes: 0 nothing failed; 1 a check failed; 2 the checks could not run.`,
 func (c *doctorCommand) register(cmd *cobra.Command) {
 	flags, o := cmd.Flags(), &c.options
 	flags.StringVar(&o.Config, "config", "", "configuration file of candor gateway; default "+defaultConfig+" if it exists")
-	flags.StringArrayVar(&o.From, "from", nil, "JSON file in which a client lists its MCP servers; may be repeated")
+	c.sources.register(cmd)
 	flags.StringVar(&o.Ledger, "ledger", "", "folder of the ledger, or none; default that of the configuration, else as for candor wrap")
 	flags.StringVar(&o.Keys, "key", "", "copy of the ledger's public keys that is kept elsewhere")
 	flags.Var(&c.minFree, "min-free", "free disk space below which to warn; default 1GiB")
@@ -134,6 +137,9 @@ func (c *doctorCommand) complete(args []string) error {
 	o.Version = build.Version
 	o.Built, _ = time.Parse(time.RFC3339, build.Time) // a build without version control has none
 	var err error
+	if o.Clients, err = c.sources.read(c.env); err != nil {
+		return err
+	}
 	if o.Executable, err = os.Executable(); err != nil {
 		return fmt.Errorf("finding the path of this program: %w", err)
 	}
@@ -175,7 +181,7 @@ func (c *doctorCommand) show(f doctor.Finding) {
 		word = colors.Faint(word)
 	}
 	text := f.Text
-	if f.Check == "server" || f.Check == "command" {
+	if f.Subject != "" && (f.Check == "server" || f.Check == "command") {
 		text = f.Subject + ": " + text
 	}
 	fmt.Fprintf(c.env.Out, "%s  %s  %s\n", word, term.Pad(f.Check, width()), term.Printable(text))

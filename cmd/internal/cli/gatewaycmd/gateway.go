@@ -182,7 +182,7 @@ func (c *gatewayCommand) run(cmd *cobra.Command) error {
 	}
 	closed := p.Close()
 	if err == nil && !c.Quiet {
-		p.Notice("%s", p.Summary(s.routes.Load().total().calls))
+		p.Notice("%s%s", p.Summary(s.routes.Load().total().calls), p.ByServer())
 	}
 	return errors.Join(err, closed)
 }

@@ -15,9 +15,13 @@ import (
 const packageName = "candor-mcp"
 
 // candorCommand returns the command that clients are to start: the value of --command, or this executable.
-func candorCommand(env *term.Env, flag, system string) ([]string, error) {
+func candorCommand(flag, system string) ([]string, error) {
 	if flag == "" {
-		return ownCommand(env, system)
+		self, err := os.Executable()
+		if err != nil {
+			return nil, term.BadInput(commandHint, "the path of this program is unknown: %s", err)
+		}
+		return ownCommand(self, system)
 	}
 	words := []string{flag}
 	if _, err := os.Stat(flag); err != nil { // a path may have spaces
@@ -29,14 +33,11 @@ func candorCommand(env *term.Env, flag, system string) ([]string, error) {
 	return words, nil
 }
 
+const commandHint = "name the command that starts candor with --command"
+
 // ownCommand returns the command for this executable. npx and uvx run it from a cache that they may delete, so clients must start
 // it through them.
-func ownCommand(env *term.Env, system string) ([]string, error) {
-	const hint = "name the command that starts candor with --command"
-	self, err := os.Executable()
-	if err != nil {
-		return nil, term.BadInput(hint, "the path of this program is unknown: %s", err)
-	}
+func ownCommand(self, system string) ([]string, error) {
 	parts := strings.FieldsFunc(self, func(r rune) bool { return r == '/' || r == '\\' })
 	switch {
 	case slices.Contains(parts, "_npx") && system == "windows":
@@ -46,7 +47,7 @@ func ownCommand(env *term.Env, system string) ([]string, error) {
 	case slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(p, "archive-v") }):
 		return []string{"uvx", packageName}, nil
 	case slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(p, "go-build") }):
-		return nil, term.BadInput(hint, "%s is a temporary file of go run", self)
+		return nil, term.BadInput(commandHint, "%s is a temporary file of go run", self)
 	}
 	return []string{stablePath(self)}, nil
 }

@@ -247,7 +247,7 @@ func (c *command) editor() (*clientconfig.Editor, error) {
 	}
 	e := &clientconfig.Editor{State: state, Now: c.env.Now, DryRun: c.dryRun}
 	if !c.remove {
-		e.Candor, err = candorCommand(c.env, c.command, c.system.OS)
+		e.Candor, err = candorCommand(c.command, c.system.OS)
 	}
 	return e, err
 }

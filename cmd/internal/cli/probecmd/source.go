@@ -2,6 +2,7 @@ package probecmd
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"os"
 	"path/filepath"
@@ -42,16 +43,18 @@ func (c *probeCommand) options(judged *probe.Report) report.Options {
 	}
 	root := repository()
 	file := c.source
-	for _, found := range []func(string, *probe.Report) string{commandFile, configFile, workflowFile} {
-		if file == "" {
-			file = found(root, judged)
-		}
+	if file == "" {
+		file = sourceFile(root, judged)
 	}
 	if file == "" {
 		c.env.Notify(c.cmd, "no file of this folder belongs to the server, and code scanning refuses results without a file", "use --sarif-location FILE")
 		return report.Options{}
 	}
 	return report.Options{Source: report.Source{Path: inside(root, file), Lines: toolLines(file, judged.Tools)}}
+}
+
+func sourceFile(root string, judged *probe.Report) string {
+	return cmp.Or(commandFile(root, judged), configFile(root), workflowFile(root))
 }
 
 // commandFile returns the first text file of the repository in the command of the server, such as dist/index.js in node dist/index.js. A
@@ -76,7 +79,7 @@ func isText(name string) bool {
 	return err == nil && !bytes.Contains(start, []byte{0})
 }
 
-func configFile(root string, _ *probe.Report) string {
+func configFile(root string) string {
 	for _, name := range configurations {
 		if file := filepath.Join(root, filepath.FromSlash(name)); isFile(file) {
 			return file
@@ -86,7 +89,7 @@ func configFile(root string, _ *probe.Report) string {
 }
 
 // workflowFile returns the file of the GitHub workflow that runs, from a variable such as owner/name/.github/workflows/ci.yml@refs/heads/main.
-func workflowFile(root string, _ *probe.Report) string {
+func workflowFile(root string) string {
 	name, _, _ := strings.Cut(os.Getenv("GITHUB_WORKFLOW_REF"), "@")
 	if i := strings.Index(name, "/.github/"); i >= 0 {
 		if file := filepath.Join(root, filepath.FromSlash(name[i:])); inside(root, file) != "" && isFile(file) {

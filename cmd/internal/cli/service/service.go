@@ -188,6 +188,25 @@ func (p *Sinks) Summary(calls uint64) string {
 	return text + ", recorded in " + p.Dir + unrecorded(s.Unrecorded)
 }
 
+// ByServer returns the end of the summary of several servers: the three with the most failures. It is "" if fewer than
+// two have failed.
+func (p *Sinks) ByServer() string {
+	const most = 3
+	servers := p.Counts.Snapshot().Servers
+	if len(servers) < 2 {
+		return ""
+	}
+	slices.SortStableFunc(servers, func(a, b meter.ServerCount) int { return cmp.Compare(b.Count, a.Count) })
+	var words []string
+	for _, s := range servers[:min(most, len(servers))] {
+		words = append(words, fmt.Sprintf("%s %d", term.Printable(s.Server), s.Count))
+	}
+	if len(servers) > most {
+		words = append(words, "…")
+	}
+	return "; by server: " + strings.Join(words, ", ")
+}
+
 // unrecorded describes the failures that could not be written to the ledger, or returns "".
 func unrecorded(codes []meter.CodeCount) string {
 	lost := uint64(0)

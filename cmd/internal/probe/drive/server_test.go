@@ -231,7 +231,7 @@ func fork() (pid int) {
 	}
 	reconnect := exec.Command(os.Args[0])
 	reconnect.Env = append(os.Environ(), "DRIVE_TEST_DEPTH=1")
-	reconnect.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	ownSession(reconnect)
 	if err := reconnect.Start(); err != nil {
 		os.Exit(9)
 	}

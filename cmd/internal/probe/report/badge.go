@@ -66,5 +66,5 @@ func writeBadge(w io.Writer, r *probe.Report, _ Options) error {
 // badgeMargin is the space beside the text of a part, both sides together.
 const badgeMargin = 10
 
-// badgeWidth returns the width of a part. The letters of the font differ little from this mean, and textLength makes any font fit.
-func badgeWidth(text string) int { return len(text)*7 + badgeMargin }
+// badgeWidth returns the width of a part. The texts of a badge need 6.2 pixels for a letter in Verdana; textLength makes any font fit.
+func badgeWidth(text string) int { return len(text)*31/5 + badgeMargin }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -134,7 +133,9 @@ func (g Ground) Leftovers() []string {
 		if time.Now().After(deadline) {
 			var names []string
 			for pid, line := range left {
-				_ = syscall.Kill(pid, syscall.SIGKILL) // it may have exited meanwhile
+				if running, err := os.FindProcess(pid); err == nil {
+					_ = running.Kill() // it may have exited meanwhile
+				}
 				names = append(names, fmt.Sprintf("%d: %s", pid, line))
 			}
 			return names

@@ -1,0 +1,108 @@
+package clientconfig
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestTOMLStrings(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`"a\tb\"\\\u00e9\U0001F600\e\x41"`: "a\tb\"\\é😀\x1bA",
+		`'C:\x'`:                           `C:\x`,
+		"\"\"\"\nline \\\n   next\"\"\"":   "line next",
+		"'''\r\nraw \\ '' '''":             `raw \ '' `,
+		`""""two"""""`:                     `"two""`,
+		`""`:                               "",
+	} {
+		n, err := parseTOML([]byte("a.'b c'.\"d\" = " + text + " # comment\r\n[z]\n"))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if got := n.child("a").child("b c").child("d"); got.kind != kindString || got.text != want {
+			t.Errorf("%s: %q, want %q", text, got.text, want)
+		}
+	}
+}
+
+func TestTOMLErrors(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"a = 1\na = 2\n":            `line 2, column 1: the key "a" occurs twice`,
+		"[a]\n[b]\n[a]\n":           `line 3, column 1: the table "a" occurs twice`,
+		"a = \"x\n\"":               "line 1, column 5: string without an end",
+		`a = "\q"`:                  "escape",
+		`a = "x" "y"`:               "text after the end of the value",
+		"a = [1 2]\n[":              "", // a number is not checked
+		"a = ":                      "missing a value",
+		"a = \"x\\":                 "string without an end",
+		"a":                         "missing =",
+		"[a":                        "missing ]",
+		"a = [\"x\" \"y\"]":         "missing a comma",
+		"a = 1\n[a.b]\n":            `"a" is not a table`,
+		strings.Repeat("a=[", 1000): "",
+	} {
+		_, err := parseTOML([]byte(text))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: error %v, want %q", text, err, want)
+		}
+	}
+	if _, err := parseTOML([]byte("a = " + strings.Repeat("[", 1000))); err == nil || !strings.Contains(err.Error(), "too deeply") {
+		t.Errorf("deep arrays: %v", err)
+	}
+	if _, err := parseJSONC([]byte(strings.Repeat(`[`, 1000))); err == nil || !strings.Contains(err.Error(), "too deeply") {
+		t.Errorf("deep arrays: %v", err)
+	}
+}
+
+// FuzzInstall wraps every server of a file that parses: the edit must succeed, which includes that it can be undone to the same
+// bytes. The reader of JSONC must accept all JSON.
+func FuzzInstall(f *testing.F) {
+	inputs, _ := filepath.Glob("testdata/clients/*")
+	for _, name := range inputs {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data, filepath.Ext(name) == ".toml")
+	}
+	f.Add([]byte("mcp_servers.a={command='x',args=[#\n]}"), true)
+	f.Add([]byte(`{"mcpServers":{"":{"args":[/**/],"command":"\u0000"}}}`), false)
+	f.Fuzz(func(t *testing.T, src []byte, toml bool) {
+		id := "claude-code"
+		if toml {
+			id = "codex"
+		}
+		c := clientByID(t, id)
+		if !toml && json.Valid(src) {
+			if _, err := parseJSONC(src); err != nil && !strings.Contains(err.Error(), "too deeply") {
+				t.Fatalf("valid JSON is refused: %v", err)
+			}
+		}
+		config, err := Parse(c, src)
+		if err != nil {
+			return
+		}
+		for _, s := range config.Servers {
+			now, ok := config.find(s.path)
+			if !ok || now.Status != Unprotected {
+				continue
+			}
+			out, _, err := config.wrap(now, []string{"npx", "-y", "candor-mcp"})
+			if err != nil {
+				t.Fatalf("server %q: %v\n%s\n%s", s.Name, err, config.src, out)
+			}
+			if config, err = Parse(c, out); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i := slices.IndexFunc(config.Servers, func(s Server) bool { return s.Status == Unprotected }); i >= 0 {
+			t.Errorf("server %q is unprotected after install", config.Servers[i].Name)
+		}
+	})
+}

@@ -1,0 +1,218 @@
+// Package newconfig writes a commented candor.yaml for servers that were found in the files of clients.
+//
+// No value of a variable or of a header is copied: each becomes a reference to an environment variable. A server whose command or
+// address seems to have a secret is left out, because the format has no references there.
+package newconfig
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
+	"github.com/candor-mcp/candor/cmd/internal/mcpfile"
+	"github.com/candor-mcp/candor/internal/redact"
+)
+
+// Source is a list of servers and the file they are from.
+type Source struct {
+	Title   string // for people, such as "Cursor, /home/ann/.cursor/mcp.json"
+	Servers []mcpfile.Server
+}
+
+// Config is a new configuration.
+type Config struct {
+	Text      string     `json:"-"`
+	Servers   []Upstream `json:"servers"`
+	Left      []Left     `json:"left_out"`
+	Variables []string   `json:"variables"` // environment variables that the gateway needs
+}
+
+// Upstream is a server of the configuration.
+type Upstream struct {
+	Name    string   `json:"name"`
+	Sources []string `json:"sources"`
+
+	server  mcpfile.Server // its command without candor wrap
+	env     []mcpfile.Pair // with references as values
+	headers []mcpfile.Pair
+}
+
+// Left is a server that is not in the configuration.
+type Left struct {
+	Name   string `json:"name"`
+	Source string `json:"source"`
+	Reason string `json:"reason"`
+}
+
+// New returns a configuration for the servers. It is valid once its variables are set.
+func New(sources []Source) (*Config, error) {
+	c := &Config{Servers: []Upstream{}, Left: []Left{}, Variables: []string{}}
+	values := map[string]string{} // variable: the value that it stands for
+	for _, source := range sources {
+		for _, s := range source.Servers {
+			s.Command, _ = mcpfile.Unwrap(s.Command)
+			if reason := unfit(&s); reason != "" {
+				c.Left = append(c.Left, Left{Name: s.Name, Source: source.Title, Reason: reason})
+				continue
+			}
+			c.add(s, source.Title, values)
+		}
+	}
+	if len(c.Servers) == 0 {
+		return c, nil
+	}
+	c.Text = c.write(sources)
+	if err := check(c.Text); err != nil {
+		return nil, fmt.Errorf("checking the new configuration: %w", err)
+	}
+	return c, nil
+}
+
+// check reads a file as the gateway does, as if all variables were set.
+func check(text string) error {
+	_, err := config.Parse("candor.yaml", []byte(text), config.Source{Getenv: func(string) string { return "set" }})
+	return err
+}
+
+// unfit returns why a server cannot be written, or "".
+func unfit(s *mcpfile.Server) string {
+	switch {
+	case s.Disabled:
+		return "it is disabled in the client"
+	case s.URL == "" && (len(s.Command) == 0 || s.Command[0] == ""):
+		return "it has no command"
+	case s.URL == "" && slices.ContainsFunc(s.Command, func(w string) bool { return strings.Contains(w, "${") }):
+		return "its command has a placeholder, which only the client can replace"
+	case s.URL == "" && hasSecret(s.Command):
+		return "its command seems to have a secret; pass it in a variable of env instead"
+	case slices.ContainsFunc(s.Env, func(p mcpfile.Pair) bool { return !envName.MatchString(p.Name) }):
+		return "the gateway does not accept the name of one of its variables"
+	case s.URL == "":
+		return ""
+	}
+	u, err := config.ParseURL(s.URL)
+	switch {
+	case err != nil || strings.Contains(s.URL, "${"):
+		return "its address is not one that the gateway accepts"
+	case config.ShowURL(u) != u.String():
+		return "its address seems to have a secret; pass it in a header instead"
+	}
+	for _, p := range s.Headers {
+		if check("version: 1\nupstreams:\n  a:\n    url: http://h/\n    headers: {"+scalar(p.Name)+": \"${X}\"}\n") != nil {
+			return "the gateway does not accept one of its headers"
+		}
+	}
+	return ""
+}
+
+// hasSecret reports whether a command line seems to have a secret: by the shape of a word, or by the flag before it.
+func hasSecret(words []string) bool {
+	policy := redact.Policy{KeepPaths: true}
+	if line := strings.Join(words, " "); policy.Text(line) != line {
+		return true
+	}
+	for i, word := range words {
+		if policy.Text(word) != word {
+			return true
+		}
+		name, value, has := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		if redact.Key(name) && (has && value != "" || strings.HasPrefix(word, "-") && !has && i+1 < len(words) && !strings.HasPrefix(words[i+1], "-")) {
+			return true
+		}
+	}
+	return false
+}
+
+// add adds a server. One that several clients have is added once.
+func (c *Config) add(s mcpfile.Server, source string, values map[string]string) {
+	for i := range c.Servers {
+		if same(&c.Servers[i].server, &s) {
+			c.Servers[i].Sources = append(c.Servers[i].Sources, source)
+			return
+		}
+	}
+	u := Upstream{Name: c.freeName(s.Name), Sources: []string{source}, server: s}
+	if s.URL == "" {
+		u.env = c.references(u.Name, s.Env, values, func(name string) string { return name })
+	} else {
+		u.headers = c.references(u.Name, s.Headers, values, func(name string) string { return variable(u.Name + "_" + name) })
+	}
+	c.Servers = append(c.Servers, u)
+}
+
+// same reports whether two entries start or reach the same server with the same settings.
+func same(a, b *mcpfile.Server) bool {
+	return a.Name == b.Name && a.URL == b.URL && slices.Equal(a.Command, b.Command) && slices.Equal(sorted(a.Env), sorted(b.Env)) && slices.Equal(sorted(a.Headers), sorted(b.Headers))
+}
+
+func sorted(list []mcpfile.Pair) []mcpfile.Pair {
+	return slices.SortedFunc(slices.Values(list), func(a, b mcpfile.Pair) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// unfitName matches what a name of an upstream cannot have.
+var unfitName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// freeName returns a valid name of an upstream that is not used yet.
+func (c *Config) freeName(name string) string {
+	name = strings.TrimLeft(unfitName.ReplaceAllString(name, "-"), "._-")
+	name = cmp.Or(strings.TrimRight(name[:min(len(name), 60)], "-"), "server")
+	for n, base := 2, name; slices.ContainsFunc(c.Servers, func(u Upstream) bool { return u.Name == name }); n++ {
+		name = fmt.Sprintf("%s-%d", base, n)
+	}
+	return name
+}
+
+// scheme matches the part of a header that is not secret.
+var scheme = regexp.MustCompile(`^(Bearer|Basic|Token) `)
+
+// onlyReference matches a value that is already a reference, as clients write it.
+var onlyReference = regexp.MustCompile(`^\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}$`)
+
+// envName matches the names that a file may refer to.
+var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// references replaces each value by a reference to an environment variable. If two servers have different values for one variable,
+// the second gets a variable with the name of the server before it.
+func (c *Config) references(server string, list []mcpfile.Pair, values map[string]string, nameOf func(string) string) []mcpfile.Pair {
+	var out []mcpfile.Pair
+	for _, p := range list {
+		prefix := scheme.FindString(p.Value)
+		secret := strings.TrimPrefix(p.Value, prefix)
+		name := nameOf(p.Name)
+		if known := onlyReference.FindStringSubmatch(secret); known != nil {
+			name, secret = known[1], secret[:0]
+		}
+		if !envName.MatchString(name) {
+			name = variable(name)
+		}
+		for n := 1; ; n++ {
+			if old, used := values[name]; !used || old == secret {
+				break
+			}
+			name = variable(server + "_" + p.Name)
+			if n > 1 {
+				name = fmt.Sprintf("%s_%d", name, n)
+			}
+		}
+		if _, used := values[name]; !used {
+			values[name] = secret
+			c.Variables = append(c.Variables, name)
+		}
+		out = append(out, mcpfile.Pair{Name: p.Name, Value: prefix + "${" + name + "}"})
+	}
+	return out
+}
+
+var unfitVariable = regexp.MustCompile(`[^A-Z0-9]+`)
+
+// variable returns a text as the name of an environment variable.
+func variable(text string) string {
+	name := unfitVariable.ReplaceAllString(strings.ToUpper(text), "_")
+	if name == "" || name[0] >= '0' && name[0] <= '9' {
+		name = "_" + name
+	}
+	return name
+}

@@ -1,0 +1,85 @@
+package newconfig_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
+	"github.com/candor-mcp/candor/cmd/internal/mcpfile"
+	"github.com/candor-mcp/candor/cmd/internal/newconfig"
+)
+
+func pair(name, value string) mcpfile.Pair { return mcpfile.Pair{Name: name, Value: value} }
+
+// parsed reads the text with variables whose value is their name.
+func parsed(t *testing.T, text string) *config.File {
+	t.Helper()
+	f, err := config.Parse("candor.yaml", []byte(text), config.Source{Getenv: func(name string) string { return "<" + name + ">" }})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return f
+}
+
+func TestNewKeepsEveryWordOfACommand(t *testing.T) {
+	words := []string{"npx", "-y", "@scope/server@1.2.3", "--flag", "", "true", "null", "~", "1e3", "a: b", "# no", "'", "\"", "[x", "{y", "*z", "&z", "!t", "%d", "x\ny", "tab\t", "ünïcode", "C:\\dir\\x", "-", "--", "- a", "<b>&", "| x", "a,b"}
+	c, err := newconfig.New([]newconfig.Source{{Title: "file\nversion: 2", Servers: []mcpfile.Server{{Name: "a b/ü", Command: words, Dir: "/srv\nx: y"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := parsed(t, c.Text)
+	if diff := cmp.Diff(words, f.Upstreams[0].Command); diff != "" || f.Upstreams[0].Name != "a-b" {
+		t.Errorf("%s %s\n%s", f.Upstreams[0].Name, diff, c.Text)
+	}
+}
+
+func TestNewCopiesNoSecret(t *testing.T) {
+	const secret = "hunter2-Zx81kq"
+	c, err := newconfig.New([]newconfig.Source{
+		{Title: "one", Servers: []mcpfile.Server{
+			{Name: "a", Command: []string{"candor", "wrap", "--", "x"}, Env: []mcpfile.Pair{pair("API_KEY", secret), pair("PLAIN", secret+"2"), pair("REF", "${env:OTHER}")}},
+			{Name: "b", Command: []string{"y"}, Env: []mcpfile.Pair{pair("API_KEY", secret+"3"), pair("PLAIN", secret+"2")}},
+			{Name: "web", URL: "https://h.example/mcp", Headers: []mcpfile.Pair{pair("Authorization", "Bearer "+secret), pair("X-Api-Key", secret+"4")}},
+			{Name: "flag", Command: []string{"z", "--api-key", secret}},
+			{Name: "assign", Command: []string{"z", "--token=" + secret}},
+			{Name: "url", Command: []string{"z", "postgres://u:" + secret + "@db/x"}},
+			{Name: "query", URL: "https://h.example/mcp?key=" + secret},
+			{Name: "user", URL: "https://u:" + secret + "@h.example/mcp"},
+			{Name: "input", Command: []string{"z", "${input:token}"}},
+			{Name: "variable", Command: []string{"z"}, Env: []mcpfile.Pair{pair("a-b", secret)}},
+			{Name: "header", URL: "http://h.example/", Headers: []mcpfile.Pair{pair("Host", secret)}},
+			{Name: "off", Command: []string{"z"}, Disabled: true},
+		}},
+		{Title: "two", Servers: []mcpfile.Server{
+			{Name: "b", Command: []string{"y"}, Env: []mcpfile.Pair{pair("PLAIN", secret+"2"), pair("API_KEY", secret+"3")}},
+			{Name: "a", Command: []string{"other"}},
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := c.Text + fmt.Sprintf("%+v %+v", c.Left, c.Variables); strings.Contains(all, "hunter2") {
+		t.Errorf("a secret was copied:\n%s", all)
+	}
+	want := []string{"API_KEY", "PLAIN", "OTHER", "B_API_KEY", "WEB_AUTHORIZATION", "WEB_X_API_KEY"}
+	if diff := cmp.Diff(want, c.Variables); diff != "" {
+		t.Error(diff)
+	}
+	f := parsed(t, c.Text)
+	got := map[string]string{}
+	for _, u := range f.Upstreams {
+		got[u.Name] = fmt.Sprint(u.Command, u.Env, u.HTTP.Header)
+	}
+	if diff := cmp.Diff(map[string]string{
+		"a": "[x] [API_KEY=<API_KEY> PLAIN=<PLAIN> REF=<OTHER>] map[]", "b": "[y] [API_KEY=<B_API_KEY> PLAIN=<PLAIN>] map[]",
+		"web": "[] [] map[Authorization:[Bearer <WEB_AUTHORIZATION>] X-Api-Key:[<WEB_X_API_KEY>]]", "a-2": "[other] [] map[]",
+	}, got); diff != "" {
+		t.Errorf("%s\n%s", diff, c.Text)
+	}
+	if len(c.Left) != 9 {
+		t.Errorf("left out: %+v", c.Left)
+	}
+}
