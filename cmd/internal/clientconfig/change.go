@@ -40,40 +40,34 @@ const lockTimeout = 10 * time.Second
 
 // Install puts `candor wrap` before the command of the chosen servers that are unprotected.
 func (e *Editor) Install(ctx context.Context, f File, chosen func(Server) bool) (Result, error) {
-	return e.change(ctx, f, false, func(c *Config, st *state, file string, s Server) (*Config, error) {
-		if s.Status != Unprotected || !chosen(s) {
-			return nil, nil
-		}
-		out, added, err := c.wrap(s, e.Candor)
+	wanted := func(s Server) bool { return s.Status == Unprotected && chosen(s) }
+	return e.change(ctx, f, false, wanted, func(c *Config, servers []Server, st *state, file string) ([]byte, error) {
+		out, added, err := c.wrap(servers, e.Candor)
 		if err != nil {
 			return nil, err
 		}
-		st.set(file, s.path, added)
-		return Parse(c.client, out)
+		for i, s := range servers {
+			st.set(file, s.path, added[i])
+		}
+		return out, nil
 	})
 }
 
 // Uninstall removes `candor wrap` from the command of the chosen servers.
 func (e *Editor) Uninstall(ctx context.Context, f File, chosen func(Server) bool) (Result, error) {
-	return e.change(ctx, f, true, func(c *Config, st *state, file string, s Server) (*Config, error) {
-		if !s.Removable() || !chosen(s) {
-			return nil, nil
-		}
-		out, err := c.unwrap(s, st.text(file, s.path))
-		if err != nil {
-			return nil, err
-		}
-		return Parse(c.client, out)
+	wanted := func(s Server) bool { return s.Removable() && chosen(s) }
+	return e.change(ctx, f, true, wanted, func(c *Config, servers []Server, st *state, file string) ([]byte, error) {
+		return c.unwrap(servers, st.texts(file, servers))
 	})
 }
 
 // Removable reports whether Uninstall can remove Candor from the command of the server.
 func (s Server) Removable() bool { return s.Status == Protected && wrappedAt(s.Line()) > 0 }
 
-// changeFunc edits one server. It returns nil if the server stays as it is.
-type changeFunc func(c *Config, st *state, file string, s Server) (*Config, error)
+// changeFunc returns the file with some of its servers changed.
+type changeFunc func(c *Config, servers []Server, st *state, file string) ([]byte, error)
 
-func (e *Editor) change(ctx context.Context, f File, undo bool, edit changeFunc) (result Result, err error) {
+func (e *Editor) change(ctx context.Context, f File, undo bool, wanted func(Server) bool, edit changeFunc) (result Result, err error) {
 	states, release, err := e.lock(ctx)
 	if err != nil {
 		return Result{}, fmt.Errorf("state folder %s: %w", e.State, err)
@@ -94,18 +88,18 @@ func (e *Editor) change(ctx context.Context, f File, undo bool, edit changeFunc)
 		}
 	}
 	after := before
-	for _, s := range before.Servers {
-		now, _ := after.find(s.path)
-		next, err := edit(after, st, t.path(), now)
+	if servers := before.filter(wanted); len(servers) > 0 {
+		out, err := edit(before, servers, st, t.path())
 		if err != nil {
-			return Result{}, fmt.Errorf("server %q: %w", s.Name, err)
+			return Result{}, err
 		}
-		if next == nil {
-			continue
+		if after, err = Parse(f.Client, out); err != nil {
+			return Result{}, fmt.Errorf("the edited file does not parse: %w", err)
 		}
-		after = next
-		changed, _ := after.find(s.path)
-		result.Changes = append(result.Changes, Change{Server: s, Before: s.Line(), After: changed.Line()})
+		for _, s := range servers {
+			now, _ := after.find(s.path)
+			result.Changes = append(result.Changes, Change{Server: s, Before: s.Line(), After: now.Line()})
+		}
 	}
 	if len(result.Changes) > 0 {
 		err = t.checkWritable()
@@ -213,21 +207,26 @@ func original(c Client, src []byte, st *state, file string) []byte {
 	if err != nil {
 		return nil
 	}
-	for _, s := range config.Servers {
-		now, _ := config.find(s.path)
-		line := now.Line()
-		if !now.Removable() || wrappedAt(line) != candorAt(line)+3 {
-			continue
-		}
-		out, err := config.unwrap(now, st.text(file, now.path))
-		if err == nil {
-			config, err = Parse(c, out)
-		}
-		if err != nil {
-			return nil
+	servers := config.filter(func(s Server) bool {
+		line := s.Line()
+		return s.Removable() && wrappedAt(line) == candorAt(line)+3
+	})
+	out, err := config.unwrap(servers, st.texts(file, servers))
+	if err != nil {
+		return nil
+	}
+	return out
+}
+
+// filter returns the wanted servers, in the order of the file.
+func (c *Config) filter(wanted func(Server) bool) []Server {
+	var found []Server
+	for _, s := range c.Servers {
+		if wanted(s) {
+			found = append(found, s)
 		}
 	}
-	return config.src
+	return found
 }
 
 func (e *Editor) forgetRecords(t *target, after *Config, st *state, states *writer) error {

@@ -28,28 +28,35 @@ func apply(src []byte, edits []edit) []byte {
 	return append(out, src[done:]...)
 }
 
-// wrap returns the file with the command line `candor wrap -- LINE` for a server, and the text of the arguments if the entry had
-// none, which unwrap needs to remove them again.
-func (c *Config) wrap(s Server, candor []string) (out []byte, added string, err error) {
-	var words []string
-	for _, word := range slices.Concat(candor[1:], []string{"wrap", "--"}) {
-		words = append(words, quoted(word))
-	}
-	command := s.launch.command.value
-	words = append(words, c.text(command)) // the literal as the user wrote it
-	edits := []edit{{command.start, command.end, quoted(candor[0])}}
-	if s.launch.args == nil {
-		added = c.newArgs(s.launch.command, words)
-		edits = append(edits, edit{command.end, command.end, added})
-	} else {
-		edits = append(edits, c.prepend(s.launch.args.value, words))
+// wrap returns the file with the command line `candor wrap -- LINE` for some of its servers, in the order of the file. For each it
+// returns the text of the arguments if the entry had none, which unwrap needs to remove them again.
+func (c *Config) wrap(servers []Server, candor []string) (out []byte, added []string, err error) {
+	prefix := slices.Concat(candor, []string{"wrap", "--"})
+	var edits []edit
+	for _, s := range servers {
+		var words []string
+		for _, word := range prefix[1:] {
+			words = append(words, quoted(word))
+		}
+		command := s.launch.command.value
+		words = append(words, c.text(command)) // the literal as the user wrote it
+		edits = append(edits, edit{command.start, command.end, quoted(prefix[0])})
+		text := ""
+		if s.launch.args == nil {
+			text = c.newArgs(s.launch.command, words)
+			edits = append(edits, edit{command.end, command.end, text})
+		} else {
+			edits = append(edits, c.prepend(s.launch.args.value, words))
+		}
+		added = append(added, text)
 	}
 	out = apply(c.src, edits)
-	return out, added, c.verify(s, out, added, append(slices.Concat(candor, []string{"wrap", "--"}), s.Line()...))
+	return out, added, c.verify(servers, out, added, prefix)
 }
 
-// verify checks an edit: the server has the new command line, all other servers are as before, and unwrap restores the old bytes.
-func (c *Config) verify(s Server, out []byte, added string, want []string) error {
+// verify checks the result of wrap: the servers have the new command line, all others are as before, and unwrap restores the old
+// bytes.
+func (c *Config) verify(servers []Server, out []byte, added, prefix []string) error {
 	again, err := Parse(c.client, out)
 	if err != nil {
 		return fmt.Errorf("the edited file does not parse: %w", err)
@@ -57,37 +64,41 @@ func (c *Config) verify(s Server, out []byte, added string, want []string) error
 	if len(again.Servers) != len(c.Servers) {
 		return errors.New("the edit changed the number of servers")
 	}
+	var changed []Server
 	for i, now := range again.Servers {
 		line := c.Servers[i].Line()
-		if slices.Equal(now.path, s.path) {
-			line = want
+		if n := len(changed); n < len(servers) && slices.Equal(now.path, servers[n].path) {
+			line = slices.Concat(prefix, line)
+			changed = append(changed, now)
 		}
 		if !slices.Equal(now.Line(), line) || !slices.Equal(now.path, c.Servers[i].path) {
 			return fmt.Errorf("the edit does not give server %q the expected command", now.Name)
 		}
 	}
-	changed, _ := again.find(s.path)
 	if back, err := again.unwrap(changed, added); err != nil || !bytes.Equal(back, c.src) {
 		return errors.New("the edit cannot be undone to the same bytes")
 	}
 	return nil
 }
 
-// unwrap returns the file with the server's own command line, the opposite of wrap.
-func (c *Config) unwrap(s Server, added string) ([]byte, error) {
-	at := wrappedAt(s.Line())
-	if at < 0 {
-		return nil, errors.New("the command is not candor wrap -- COMMAND")
-	}
-	args := s.launch.args.value
-	command := s.launch.command.value
-	own := args.items[at-1]
-	edits := []edit{{command.start, command.end, c.text(own)}}
-	begin := args.end - len(added)
-	if added != "" && at == len(args.items) && begin >= 0 && string(c.src[begin:args.end]) == added {
-		edits = append(edits, edit{begin, args.end, ""})
-	} else {
-		edits = append(edits, edit{args.items[0].start, c.afterItem(own.end, at == len(args.items)), ""})
+// unwrap returns the file with the own command line of some of its servers, the opposite of wrap.
+func (c *Config) unwrap(servers []Server, added []string) ([]byte, error) {
+	var edits []edit
+	for i, s := range servers {
+		at := wrappedAt(s.Line())
+		if at < 0 {
+			return nil, fmt.Errorf("server %q: the command is not candor wrap -- COMMAND", s.Name)
+		}
+		args := s.launch.args.value
+		command := s.launch.command.value
+		own, last := args.items[at-1], at == len(args.items)
+		edits = append(edits, edit{command.start, command.end, c.text(own)})
+		begin := args.end - len(added[i])
+		if added[i] != "" && last && begin >= 0 && string(c.src[begin:args.end]) == added[i] {
+			edits = append(edits, edit{begin, args.end, ""})
+		} else {
+			edits = append(edits, edit{args.items[0].start, c.afterItem(own.end, last), ""})
+		}
 	}
 	return apply(c.src, edits), nil
 }

@@ -88,18 +88,12 @@ func FuzzInstall(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, s := range config.Servers {
-			now, ok := config.find(s.path)
-			if !ok || now.Status != Unprotected {
-				continue
-			}
-			out, _, err := config.wrap(now, []string{"npx", "-y", "candor-mcp"})
-			if err != nil {
-				t.Fatalf("server %q: %v\n%s\n%s", s.Name, err, config.src, out)
-			}
-			if config, err = Parse(c, out); err != nil {
-				t.Fatal(err)
-			}
+		out, _, err := config.wrap(config.filter(func(s Server) bool { return s.Status == Unprotected }), []string{"npx", "-y", "candor-mcp"})
+		if err != nil {
+			t.Fatalf("%v\n%s\n%s", err, src, out)
+		}
+		if config, err = Parse(c, out); err != nil {
+			t.Fatal(err)
 		}
 		if i := slices.IndexFunc(config.Servers, func(s Server) bool { return s.Status == Unprotected }); i >= 0 {
 			t.Errorf("server %q is unprotected after install", config.Servers[i].Name)

@@ -50,6 +50,15 @@ func (s *state) text(file string, server []string) string {
 	return ""
 }
 
+// texts returns the recorded text of each server.
+func (s *state) texts(file string, servers []Server) []string {
+	list := make([]string, 0, len(servers))
+	for _, server := range servers {
+		list = append(list, s.text(file, server.path))
+	}
+	return list
+}
+
 // set replaces the record of a server. An empty text removes it.
 func (s *state) set(file string, server []string, text string) {
 	s.Added = slices.DeleteFunc(s.Added, func(r record) bool { return r.is(file, server) })
