@@ -2,10 +2,10 @@
 .DEFAULT_GOAL := check
 FUZZ ?= 75s
 N ?= 5000
-.PHONY: help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers bench-gateway tools conform conform-all real real-all realservers probeservers cover checklist codes-coverage generate prose readme demo release-dry release-install ci clean
+.PHONY: arm64 wine help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers bench-gateway tools conform conform-all real real-all realservers probeservers cover checklist codes-coverage generate prose readme demo release-dry release-install ci clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 check: format vet lint test ## what to run before every commit (the default)
 
@@ -36,7 +36,7 @@ fuzz: ## every fuzz target, FUZZ=75s for all together
 
 full: ## everything at full length: a million executions per fuzz target, race without -short, crashes, soak, the suite's alphas, all real servers, benchmarks
 	.ci/fuzz each 1000000x
-	$(MAKE) race crash soak conform-all real-all bench bench-peers
+	$(MAKE) race crash soak arm64 wine conform-all real-all bench bench-peers
 
 crash: ## kill N=5000 writers of a ledger, and simulate 200 power failures for each
 	go test -count=1 -timeout 0 -v -run '^Test(R[1-5]|Untouched|EveryFault|Service|K16Random|K17Torn)' ./ledger -all -kills $(N) -cuts $$((200 * $(N))) -lives $$((20 * $(N)))
@@ -46,6 +46,12 @@ crash: ## kill N=5000 writers of a ledger, and simulate 200 power failures for e
 	go test -count=1 -timeout 0 -v -run '^TestR21' ./cmd/internal/workbench/kaiza -sweep 1
 	go test -count=1 -timeout 0 -v -run '^Test(W10Two|W12Servers|W18AKill|Scripted|AgentWithout)' ./cmd/internal/workbench/workrail -long
 	go test -count=1 -timeout 0 -v -run '^Test(H9|H10|SessionSurvives|Sessions|Refused|PrivateAddresses|PageCannot|ContentAfter)' ./cmd/internal/workbench/harness ./cmd/internal/workbench/harness/browser -all
+
+arm64: ## run some tests for linux/arm64 under qemu-user-static
+	.ci/emulate arm64
+
+wine: ## run some tests and the demo for windows/amd64 under wine64
+	.ci/emulate windows
 
 soak: ## append a million entries to a ledger, and check that memory and files do not grow
 	go test -count=1 -timeout 0 -v -run '^TestSoak' ./ledger -soak 1000000
