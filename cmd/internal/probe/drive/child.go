@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -84,7 +85,22 @@ func (c *child) environment() ([]string, error) {
 		}
 		vars = append(vars, place[0]+"="+dir)
 	}
+	if runtime.GOOS == "windows" {
+		vars = append(vars, c.windowsEnvironment()...)
+	}
 	return vars, nil
+}
+
+// windowsEnvironment returns the names that Windows has for the scratch folders, and the variables without which scripts such as
+// npx.cmd cannot be run.
+func (c *child) windowsEnvironment() (vars []string) {
+	for _, place := range [][2]string{{"USERPROFILE", "home"}, {"TEMP", "tmp"}, {"TMP", "tmp"}, {"APPDATA", "config"}, {"LOCALAPPDATA", "data"}} {
+		vars = append(vars, place[0]+"="+filepath.Join(c.scratch, place[1]))
+	}
+	for _, name := range []string{"SystemRoot", "SystemDrive", "ComSpec", "PATHEXT", "ProgramFiles"} {
+		vars = append(vars, name+"="+os.Getenv(name))
+	}
+	return vars
 }
 
 // launch starts the process. The pipes are created here, so that waiting for the process does not wait for others that inherited them.
