@@ -7,7 +7,7 @@ import (
 )
 
 // W1: one function produces every error result.
-func TestW1OneFunctionOfARoomSaysIsError(t *testing.T) {
+func TestW1OneFunctionOfAPackageSetsIsError(t *testing.T) {
 	report(t, load(t).IsErrorWriters(shape.Writers))
 }
 

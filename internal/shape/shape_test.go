@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/candor-mcp/candor/internal/shape"
@@ -24,10 +25,12 @@ func root(t *testing.T) (dir string, fsys fs.FS) {
 	return dir, os.DirFS(dir)
 }
 
+// parsed is the repository, parsed once for all tests.
+var parsed = sync.OnceValues(func() (*shape.Tree, error) { return shape.Load(os.DirFS(filepath.Join("..", "..")), module) })
+
 func load(t *testing.T) *shape.Tree {
 	t.Helper()
-	_, fsys := root(t)
-	tree, err := shape.Load(fsys, module)
+	tree, err := parsed()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,11 +44,11 @@ func report(t *testing.T, found []shape.Violation) {
 	}
 }
 
-func TestImportsFollowTheRooms(t *testing.T) {
+func TestImportsFollowTheLayers(t *testing.T) {
 	report(t, load(t).Imports(shape.PackageRules, shape.Exceptions))
 }
 
-func TestRecoverStandsInTwoRooms(t *testing.T) {
+func TestRecoverIsUsedInTwoPackages(t *testing.T) {
 	report(t, load(t).Recovers())
 }
 
