@@ -55,7 +55,7 @@ func (r *report) text() {
 			for _, s := range f.Shapes[i:] {
 				n += s.Count
 			}
-			fmt.Fprintf(w, "\n%s with %s not shown; --top 0 shows all\n", term.Count(uint64(len(f.Shapes)-i), "more shape", "more shapes"), term.Count(n, "answer", "answers"))
+			fmt.Fprintf(w, "\n%s with %s not shown; --top 0 shows all\n", term.Count(uint64(len(f.Shapes)-i), "more shape", "more shapes"), term.Count(n, "answer", "answers")) //nolint:gosec // a count
 			break
 		}
 		fmt.Fprintln(w)
@@ -76,7 +76,7 @@ func writeShape(w *term.Output, p term.Colors, s *learn.Shape) {
 	for _, e := range s.Examples {
 		fmt.Fprintf(w, "  example    %s %s\n", p.Faint(term.Printable(e.Ref)), term.Printable(e.Text))
 	}
-	fmt.Fprintf(w, "  change     %s would have been a failure: %s\n", term.Count(s.Count, "answer", "answers"), counts(s.Codes))
+	fmt.Fprintf(w, "  change     %s: %s\n", term.Count(s.Count, "answer would have been a failure", "answers would have been failures"), counts(s.Codes))
 }
 
 // ruleText returns the conditions of a rule in one line.
