@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/goccy/go-yaml"
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 )
@@ -60,14 +59,14 @@ func versionIn(name string) string {
 	if err != nil {
 		return ""
 	}
-	var head struct {
-		Version any `yaml:"version"`
+	if found := versionLine.FindSubmatch(data); found != nil {
+		return string(found[1])
 	}
-	if yaml.Unmarshal(data, &head) != nil || head.Version == nil {
-		return ""
-	}
-	return fmt.Sprint(head.Version)
+	return ""
 }
+
+// versionLine matches the key version at the top level. A newer format may have values that the parser of this one refuses.
+var versionLine = regexp.MustCompile(`(?m)^version:[ \t]*["']?([0-9]+)["']?[ \t]*(?:#.*)?\r?$`)
 
 func (e *examination) versionCheck(context.Context) []Finding {
 	if e.config.newer {

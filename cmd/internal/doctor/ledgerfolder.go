@@ -147,7 +147,7 @@ func (e *examination) diskCheck(context.Context) []Finding {
 		return one(failed("disk-unknown", "the disk of the ledger cannot be examined: "+err.Error(), otherFolder))
 	case d.free < leastFree:
 		return one(failed("disk-full", "the disk of the ledger is full: "+size(d.free)+" free", "free some space; when an entry cannot be written, the call fails"))
-	case d.free < uint64(max(0, e.MinFree)):
+	case d.free < uint64(max(0, e.MinFree)): //nolint:gosec // not negative
 		return one(warning("disk-low", fmt.Sprintf("the disk of the ledger has %s free, less than %s", size(d.free), size(uint64(e.MinFree))), //nolint:gosec // not negative here
 			"free some space, or limit the ledger with --ledger-keep-age or --ledger-keep-bytes"))
 	case d.share != "":

@@ -136,7 +136,7 @@ func launch(path string, line []string, s target, self []string) (*running, erro
 	}
 	p := &running{silent: make(chan struct{})}
 	if err == nil {
-		cmd := exec.Command(path, line[1:]...) //nolint:noctx,gosec // end stops it; the user named the command in the configuration
+		cmd := exec.Command(path, line[1:]...) //nolint:noctx // end stops it; the user named the command in the configuration
 		cmd.Args[0], cmd.Env, cmd.Dir = line[0], s.env, s.dir
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = files[0], files[3], files[5]
 		p.runs, err = guard.Start(cmd, guard.Options{Self: self})
