@@ -74,7 +74,7 @@ func (e End) String() string {
 type Process struct {
 	cmd  *exec.Cmd
 	line *line // to the guard; nil without one
-	job  job   // holds all processes of the command, on systems that have such an object
+	job  job   //nolint:unused // holds all processes of the command, on systems that have such an object
 	done chan struct{}
 	end  End // valid after done is closed
 

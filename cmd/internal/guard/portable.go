@@ -22,7 +22,7 @@ import (
 
 const works = true
 
-type job struct{}
+type job struct{} //nolint:unused // only Windows has one
 
 // Limitable reports whether [Limits] are enforced on this system.
 const Limitable = false

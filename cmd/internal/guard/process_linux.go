@@ -13,7 +13,7 @@ import (
 
 const works = true
 
-type job struct{}
+type job struct{} //nolint:unused // only Windows has one
 
 func (p *Process) start(Options) error { return own.start(p.cmd) }
 

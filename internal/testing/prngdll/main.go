@@ -18,7 +18,7 @@ func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: prngdll FILE")
 	}
-	if err := os.WriteFile(os.Args[1], library("bcryptprimitives.dll", "ProcessPrng", "advapi32.SystemFunction036"), 0o644); err != nil {
+	if err := os.WriteFile(os.Args[1], library("bcryptprimitives.dll", "ProcessPrng", "advapi32.SystemFunction036"), 0o600); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -50,7 +50,7 @@ func library(name, export, forward string) []byte {
 	b.Write(make([]byte, 58))
 	put(uint32(64), []byte("PE\x00\x00"))
 	put(pe.FileHeader{
-		Machine: machine, NumberOfSections: 1, SizeOfOptionalHeader: uint16(binary.Size(pe.OptionalHeader64{})),
+		Machine: machine, NumberOfSections: 1, SizeOfOptionalHeader: uint16(binary.Size(pe.OptionalHeader64{})), //nolint:gosec // 240
 		Characteristics: pe.IMAGE_FILE_EXECUTABLE_IMAGE | pe.IMAGE_FILE_LARGE_ADDRESS_AWARE | pe.IMAGE_FILE_DLL,
 	})
 	put(pe.OptionalHeader64{
@@ -71,12 +71,12 @@ func library(name, export, forward string) []byte {
 
 // exportSection returns the content of the section, and its length: the directory, its three tables of one element each, and the texts.
 func exportSection(name, export, forward string) (content []byte, size uint32) {
-	table := uint32(imageBase + binary.Size(exports{}))
+	table := uint32(imageBase + binary.Size(exports{})) //nolint:gosec // small
 	names := table + 4
 	ordinals := names + 4
 	texts := ordinals + 2
-	exportAt := texts + uint32(len(name)) + 1
-	forwardAt := exportAt + uint32(len(export)) + 1
+	exportAt := texts + uint32(len(name)) + 1       //nolint:gosec // a short name
+	forwardAt := exportAt + uint32(len(export)) + 1 //nolint:gosec // a short name
 	var b bytes.Buffer
 	for _, v := range []any{
 		exports{Name: texts, Base: 1, Functions: 1, Names: 1, AddressOf: table, AddressOfNames: names, Ordinals: ordinals},
