@@ -91,7 +91,7 @@ func run(t *testing.T, c preflight.Command) (preflight.Result, *candor.Error) {
 }
 
 func TestPassingCommand(t *testing.T) {
-	r, err := run(t, shell("echo fine; cat; pwd | grep -q TestACommand"))
+	r, err := run(t, shell("echo fine; cat; pwd | grep -q TestPassingCommand"))
 	if err != nil || r.Exit != 0 || r.Output != "fine\n" {
 		t.Errorf("%+v %v", r, err)
 	}

@@ -163,7 +163,8 @@ func testPostgresConnections(t *testing.T, server *pgtest.Server) {
 func testPostgresSuperuser(t *testing.T, server *pgtest.Server) {
 	d := connect(server, "admin", "", false)
 	proof := filepath.Join(server.Socket, "proof")
-	attack := queryIn{SQL: "DO $$ BEGIN COPY (SELECT 1) TO PROGRAM 'touch " + proof + "'; END $$"}
+	// cat reads the row; a program that ends before would fail the query with a broken pipe.
+	attack := queryIn{SQL: "DO $$ BEGIN COPY (SELECT 1) TO PROGRAM 'cat > " + proof + "'; END $$"}
 	if _, err := d.query(t.Context(), attack); codeOf(err) != "E_SQL_CONN" {
 		t.Errorf("superuser: %v", err)
 	}
