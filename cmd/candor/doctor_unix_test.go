@@ -112,12 +112,16 @@ func soundSetup(t *testing.T) *setup {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it returns at once
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()                     //nolint:errcheck // nothing was accepted
-	return l.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // the type of a TCP listener
+	defer l.Close() //nolint:errcheck // nothing was accepted
+	address, ok := l.Addr().(*net.TCPAddr)
+	if !ok {
+		t.Fatalf("%T is not a TCP address", l.Addr())
+	}
+	return address.Port
 }
 
 // httpServer returns the URL of a server over streamable HTTP that wants the token abc.
@@ -325,12 +329,12 @@ var plantedFaults = []struct {
 	{name: "a file of a client is damaged", want: "client-file-invalid", before: func(s *setup) { s.client = `{"mcpServers":` }},
 	{name: "a variable is not set", want: "variable-unset", start: true, before: func(s *setup) { s.env = append(s.env, "SHOP_TOKEN=") }},
 	{name: "the port is in use", want: "address-in-use", before: func(s *setup) {
-		l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it returns at once
+		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			s.t.Fatal(err)
 		}
 		s.t.Cleanup(func() { _ = l.Close() })
-		go http.Serve(l, http.NotFoundHandler()) //nolint:errcheck,gosec // ends with the listener
+		go http.Serve(l, http.NotFoundHandler()) //nolint:errcheck // ends with the listener
 		s.yaml = strings.Replace(s.yaml, "listen: ", "listen: "+l.Addr().String()+" #", 1)
 	}},
 	{name: "the proxy does not answer", want: "proxy-unreachable upstream-unreachable", start: true, before: func(s *setup) {

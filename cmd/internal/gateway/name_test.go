@@ -55,9 +55,9 @@ func TestLogLinesHaveTheNameThatWasLearned(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	u := New(Options{Name: "before", LearnName: true, Logger: slog.New(slog.NewTextHandler(&out, nil))})
-	u.Options.Logger.Info("one", "a", 1)
+	u.Options.Logger.Info("one", slog.Int("a", 1))
 	introduce(u, `"weather"`)
-	u.Options.Logger.With("b", 2).Info("two", "a", 1)
+	u.Options.Logger.With(slog.Int("b", 2)).Info("two", slog.Int("a", 1))
 	if text := out.String(); !strings.Contains(text, "msg=one upstream=before a=1\n") || !strings.Contains(text, "msg=two b=2 upstream=weather a=1\n") {
 		t.Errorf("logged %s", text)
 	}

@@ -186,8 +186,8 @@ func checkCommand(t *testing.T, path string) {
 	}
 
 	cmd = start(t, path, nil, io.Discard, io.Discard, "killed")
-	var exit *exec.ExitError
-	if err := cmd.Wait(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+	err := cmd.Wait()
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
 		t.Errorf("%s: ended with %v, want SIGKILL", path, err)
 	}
 }

@@ -61,7 +61,7 @@ func (x *Exchange) decode(res *http.Response) bool {
 	}
 	coded := &codedBody{raw: res.Body, header: res.Header["Content-Encoding"]}
 	coded.keep = mediaType(res.Header) != "text/event-stream" && (x.Handler.up.Options.Mode == gateway.ModeObserve || acceptsCodings(x.Request.Header, codings))
-	var r io.Reader = coded.tee()
+	r := coded.tee()
 	for _, coding := range slices.Backward(codings) {
 		r = &decoder{coding: coding, src: counted{Reader: r}, most: int64(x.Handler.up.MaxBytes())}
 	}

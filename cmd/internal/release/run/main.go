@@ -8,12 +8,14 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -22,7 +24,10 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
@@ -34,8 +39,8 @@ type job struct {
 	args         []string
 }
 
-func run(args []string) error {
-	commands := map[string]func(job) error{"build": build, "packages": packages, "formula": formula, "pages": pages, "sbom": sbom}
+func run(ctx context.Context, args []string) error {
+	commands := map[string]func(context.Context, job) error{"build": build, "packages": packages, "formula": formula, "pages": pages, "sbom": sbom}
 	if len(args) == 0 || commands[args[0]] == nil {
 		return errors.New("want build, packages, formula, pages or sbom")
 	}
@@ -50,11 +55,11 @@ func run(args []string) error {
 		return err
 	}
 	j.args = flags.Args()
-	return commands[args[0]](j)
+	return commands[args[0]](ctx, j)
 }
 
 // build compiles candor for the named platforms, or for all. The flags are those of .goreleaser.yaml.
-func build(j job) error {
+func build(ctx context.Context, j job) error {
 	targets := j.args
 	if len(targets) == 0 {
 		for _, p := range release.Platforms {
@@ -67,7 +72,7 @@ func build(j job) error {
 			return err
 		}
 		out := filepath.Join(j.dir, "candor_"+system+"_"+arch, executable(system))
-		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X "+release.VersionVariable+"="+j.version, "-o", out, "./cmd/candor")
+		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X "+release.VersionVariable+"="+j.version, "-o", out, "./cmd/candor")
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch)
 		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 		if err := cmd.Run(); err != nil {
@@ -105,7 +110,7 @@ func binaries(dir string) ([]release.Binary, error) {
 	return found, nil
 }
 
-func packages(j job) error {
+func packages(_ context.Context, j job) error {
 	built, err := binaries(j.dir)
 	if err != nil {
 		return err
@@ -128,7 +133,7 @@ func packages(j job) error {
 	return nil
 }
 
-func formula(j job) error {
+func formula(_ context.Context, j job) error {
 	sums, err := os.ReadFile(filepath.Join(j.dir, "checksums.txt"))
 	if err != nil {
 		return err
@@ -141,19 +146,19 @@ func formula(j job) error {
 }
 
 // pages writes what GoReleaser puts into every archive. The executable of this machine is built for it.
-func pages(j job) error {
+func pages(ctx context.Context, j job) error {
 	target := runtime.GOOS + "/" + runtime.GOARCH
-	if err := build(job{version: j.version, dir: filepath.Join(j.dir, "host"), args: []string{target}}); err != nil {
+	if err := build(ctx, job{version: j.version, dir: filepath.Join(j.dir, "host"), args: []string{target}}); err != nil {
 		return err
 	}
 	program := filepath.Join(j.dir, "host", "candor_"+strings.ReplaceAll(target, "/", "_"), executable(runtime.GOOS))
-	man := exec.Command(program, "man", "--dir", filepath.Join(j.dir, "man"))
+	man := exec.CommandContext(ctx, program, "man", "--dir", filepath.Join(j.dir, "man"))
 	man.Env, man.Stderr = append(os.Environ(), "SOURCE_DATE_EPOCH=0"), os.Stderr
 	if err := man.Run(); err != nil {
 		return fmt.Errorf("writing manual pages: %w", err)
 	}
 	for shell, name := range map[string]string{"bash": "candor.bash", "zsh": "_candor", "fish": "candor.fish", "powershell": "candor.ps1"} {
-		text, err := exec.Command(program, "completion", shell).Output()
+		text, err := exec.CommandContext(ctx, program, "completion", shell).Output()
 		if err != nil {
 			return fmt.Errorf("writing the completion for %s: %w", shell, err)
 		}
@@ -164,7 +169,7 @@ func pages(j job) error {
 	return nil
 }
 
-func sbom(j job) error {
+func sbom(_ context.Context, j job) error {
 	if len(j.args) != 1 {
 		return errors.New("sbom: want one executable")
 	}
@@ -185,5 +190,5 @@ func write(name string, content []byte) error {
 		return err
 	}
 	fmt.Fprintln(os.Stderr, "wrote", name)
-	return os.WriteFile(name, content, fs.FileMode(0o644)) //nolint:gosec // packages are public
+	return os.WriteFile(name, content, fs.FileMode(0o644))
 }

@@ -4,6 +4,7 @@ package servertest
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,7 +42,8 @@ type Server struct {
 
 // Command returns a server that is not started yet, so that the test can change its command.
 func Command(t testing.TB, binary string, args ...string) *Server {
-	s := &Server{T: t, Cmd: exec.Command(binary, args...), others: make(chan wire.Message, 64), waiting: map[string]chan wire.Message{}}
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), binary, args...) // the test itself ends the server
+	s := &Server{T: t, Cmd: cmd, others: make(chan wire.Message, 64), waiting: map[string]chan wire.Message{}}
 	s.Cmd.Env, s.Cmd.Stderr = Env(), &s.Stderr
 	return s
 }

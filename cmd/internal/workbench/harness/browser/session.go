@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -289,7 +290,7 @@ func (s *session) end(reason string) {
 		s.reason = reason
 		s.mu.Unlock()
 		if err := s.browser.close(); err != nil {
-			s.config.Logger.Warn("removing a browser profile failed", "error", err)
+			s.config.Logger.Warn("removing a browser profile failed", slog.Any("error", err))
 		}
 		s.proxy.close()
 		close(s.closed)
