@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 )
@@ -18,17 +19,31 @@ func TestWrapPreservesIgnoredSignals(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	candor := filepath.Join(installed(t), term.ProgramName)
-	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", `trap '' HUP INT; exec "$0" wrap --ledger none -- grep SigIgn /proc/self/status`, candor)
+	file := filepath.Join(home, "signals")
+	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", `trap '' HUP INT; exec "$0" wrap --ledger none -- sh -c "grep SigIgn /proc/self/status > $1.part; mv $1.part $1; cat"`, candor, file)
 	cmd.Env = append(os.Environ(), "HOME="+home)
-	out, err := cmd.CombinedOutput()
+	input, err := cmd.StdinPipe() // open until the server has run: at the end of its input wrap ends the server after a grace period
 	if err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatal(err)
 	}
-	_, mask, _ := strings.Cut(string(out), `SigIgn:\t`)
-	if len(mask) < 16 {
-		t.Fatalf("it said %s", out)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
 	}
-	ignored, err := strconv.ParseUint(mask[:16], 16, 64)
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(file); err == nil {
+			break
+		}
+	}
+	_ = input.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mask := strings.TrimSpace(strings.TrimPrefix(string(out), "SigIgn:"))
+	ignored, err := strconv.ParseUint(mask, 16, 64)
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
