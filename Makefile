@@ -117,7 +117,7 @@ readme: ## rewrite the transcripts, figures and the picture of README.md; needs 
 demo: ## run candor demo
 	go run ./cmd/candor demo
 
-GORELEASER ?= v2.14.3
+GORELEASER ?= v2.13.3
 release-dry: ## every release artefact, unpublished, into dist: archives, checksums, bills of materials, deb, rpm, npm, wheels, formula
 	go run github.com/goreleaser/goreleaser/v2@$(GORELEASER) check
 	go run github.com/goreleaser/goreleaser/v2@$(GORELEASER) release --snapshot --clean --skip=docker
