@@ -70,11 +70,8 @@ func (s *sqlite) run(ctx context.Context, st statement, write bool) (_ *Result, 
 		return nil, rejected(rejection{Message: "the statement is empty"}, nil)
 	}
 	defer prepared.Close() //nolint:errcheck // errors of the statement are reported by Step
-	if more, _, err := c.Prepare(tail); more != nil || err != nil {
-		if more != nil {
-			_ = more.Close()
-		}
-		return nil, rejected(rejection{Message: "more than one statement"}, err)
+	if err := s.checkAlone(c, tail); err != nil {
+		return nil, err
 	}
 	if err := bind(prepared, st.params); err != nil {
 		return nil, err
@@ -100,6 +97,24 @@ func (s *sqlite) run(ctx context.Context, st statement, write bool) (_ *Result, 
 		out.result.Affected = &n
 	}
 	return &out.result, nil
+}
+
+// checkAlone refuses a second statement after the first. Preparing the rest of the text fails for other reasons too: the
+// time may be over.
+func (s *sqlite) checkAlone(c *sqlite3.Conn, tail string) error {
+	more, _, err := c.Prepare(tail)
+	if more != nil {
+		_ = more.Close() // it was not run
+	}
+	kind := sqlitedb.KindAt(err, s.path)
+	switch {
+	case more == nil && err == nil:
+		return nil
+	case err == nil || kind == sqlitedb.Other || kind == sqlitedb.Denied:
+		return rejected(rejection{Message: "more than one statement"}, err)
+	default:
+		return s.explain(tail, err)
+	}
 }
 
 func (s *sqlite) connect(ctx context.Context, write bool) (*sqlite3.Conn, error) {
