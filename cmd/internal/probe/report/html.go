@@ -2,15 +2,14 @@ package report
 
 import (
 	"cmp"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"fmt"
 	"html/template"
 	"io"
 	"strings"
 	"sync"
 
+	"github.com/candor-mcp/candor/cmd/internal/page"
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 )
 
@@ -19,13 +18,16 @@ var (
 	//go:embed page/page.html
 	pageHTML string
 	//go:embed page/page.css
-	pageCSS string
+	ownCSS string
 	//go:embed page/page.js
 	pageJS string
 
-	pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageHTML)) })
-	pagePolicy   = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'",
-		sourceHash(pageCSS), sourceHash(pageJS))
+	pageCSS      = page.CSS + ownCSS
+	pageTemplate = sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("page").Parse(pageHTML + page.BarTemplate))
+	})
+	pagePolicy = fmt.Sprintf("default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'",
+		page.SourceHash(pageCSS), page.SourceHash(pageJS))
 )
 
 // The limits of evidence on a page, so that browsers stay fast.
@@ -34,8 +36,8 @@ const (
 	pageEvidenceSize = 20_000 // bytes
 )
 
-// page is the data of the template. Its texts are [plain]; the template escapes them for HTML.
-type page struct {
+// reportPage is the data of the template. Its texts are [plain]; the template escapes them for HTML.
+type reportPage struct {
 	Policy string
 	CSS    template.CSS
 	JS     template.JS
@@ -46,7 +48,7 @@ type page struct {
 	Arc                            int
 	Seed                           uint64
 	Tools, Cases, Failures, Masked int
-	Severities, Bars               []bar
+	Severities, Bars               []page.Bar
 	MoreBars                       int
 	Patterns                       []patternView // shown in the table
 	Honest, Dishonest              legend
@@ -88,14 +90,9 @@ type pageFinding struct {
 
 type pageRule struct{ ID, Title, Reason, Clause, Class, Severity string }
 
-func sourceHash(source string) string {
-	sum := sha256.Sum256([]byte(source))
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
-}
-
 func writeHTML(w io.Writer, r *probe.Report, _ Options) error {
 	rows := inventory(r)
-	p := page{
+	p := reportPage{
 		Policy: pagePolicy,
 		CSS:    template.CSS(pageCSS), //nolint:gosec // a file of ours
 		JS:     template.JS(pageJS),   //nolint:gosec // a file of ours
@@ -117,7 +114,7 @@ func writeHTML(w io.Writer, r *probe.Report, _ Options) error {
 	return pageTemplate().Execute(w, p)
 }
 
-func (p *page) table(rows []row) {
+func (p *reportPage) table(rows []row) {
 	columns := used(rows)
 	p.Honest.Title, p.Dishonest.Title = "Reported as a failure", "Reported as a success, or not reported"
 	for _, i := range columns {
@@ -143,7 +140,7 @@ func (p *page) table(rows []row) {
 }
 
 // findings numbers the tools, so that the filter does not use names from the server.
-func (p *page) findings(r *probe.Report) {
+func (p *reportPage) findings(r *probe.Report) {
 	numbers := map[string]int{}
 	known := rulesByID(r)
 	for _, f := range probe.Sorted(r.Findings) {

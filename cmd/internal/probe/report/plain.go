@@ -1,55 +1,21 @@
 package report
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/candor-mcp/candor/internal/truncate"
+	"github.com/candor-mcp/candor/cmd/internal/page"
 )
 
-// plain returns one line of text in which control characters, bidi and zero-width characters, line ends and invalid bytes are written as Go
-// escapes. See [block] for several lines.
-func plain(s string) string { return escape(s, "") }
+// plain is [page.Line].
+func plain(s string) string { return page.Line(s) }
 
-// block is plain for text of several lines: it keeps line ends and tabs.
-func block(s string) string { return escape(strings.ReplaceAll(s, "\r\n", "\n"), "\n\t") }
+// block is [page.Block].
+func block(s string) string { return page.Block(s) }
 
-// bounded is block for the first bytes of a text, cut between characters.
-func bounded(s string, most int) string {
-	if len(s) <= most {
-		return block(s)
-	}
-	return block(s[:truncate.Border(s, most)]) + " …"
-}
-
-// maxMarks is the maximum number of combining marks after a letter. Languages need three; more would cover other lines.
-const maxMarks = 3
-
-func escape(s, keep string) string {
-	var b strings.Builder
-	marks := 0
-	for i, width := 0, 0; i < len(s); i += width {
-		var r rune
-		r, width = utf8.DecodeRuneInString(s[i:])
-		if unicode.Is(unicode.M, r) {
-			marks++
-		} else {
-			marks = 0
-		}
-		switch {
-		case r == utf8.RuneError && width == 1, r < ' ' && !strings.ContainsRune("\n\r\t", r):
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case unicode.IsPrint(r) && marks <= maxMarks, strings.ContainsRune(keep, r):
-			b.WriteRune(r)
-		default:
-			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
-		}
-	}
-	return b.String()
-}
+// bounded is [page.Bounded].
+func bounded(s string, most int) string { return page.Bounded(s, most) }
 
 // shorten cuts the middle of a text that is wider than limit columns. The end stays, because it often has the reason of a failure.
 func shorten(s string, columns int) string {
