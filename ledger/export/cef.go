@@ -43,6 +43,10 @@ func (e cefExport) add(l *ledger.Line) error {
 	put("cs2", r.SessionID)
 	put("cs3Label", "hash")
 	put("cs3", r.Hash)
+	if server := serverOf(&r); server != "" {
+		put("cs4Label", "server")
+		put("cs4", server)
+	}
 	put("msg", r.Cause)
 	_, err = fmt.Fprintf(e.w, "CEF:0|Candor|ledger|1|%s|%s|%d|%s\n", cefHeader(id), cefHeader(name), severity, strings.TrimSuffix(ext.String(), " "))
 	return err

@@ -86,7 +86,7 @@ type csvExport struct{ out *csv.Writer }
 
 var csvColumns = []string{
 	"chain", "seq", "time", "kind", "ref", "call", "tool", "code", "domain", "number", "class", "retry", "session_id", "role", "plan_hash", "phase_id",
-	"invariant_id", "outcome", "attempt", "latency_us", "cause", "hash",
+	"invariant_id", "outcome", "attempt", "latency_us", "cause", "hash", "server", // new columns are added at the end, for readers that count
 }
 
 func (e csvExport) add(l *ledger.Line) error {
@@ -101,7 +101,7 @@ func (e csvExport) add(l *ledger.Line) error {
 	row := []string{
 		r.Chain, strconv.FormatUint(r.Seq, 10), r.Time.Format(format.TimeLayout), string(r.Kind), r.Ref, r.Call, r.Tool, r.Code, r.Domain, orNone(int64(r.Number)),
 		string(r.Class), retry, r.SessionID, r.Role, r.PlanHash, r.PhaseID, r.InvariantID, string(r.Outcome), orNone(int64(r.Attempt)), orNone(r.LatencyUS),
-		r.Cause, r.Hash,
+		r.Cause, r.Hash, serverOf(&r),
 	}
 	for i, cell := range row {
 		row[i] = unformula(cell)
@@ -112,6 +112,14 @@ func (e csvExport) add(l *ledger.Line) error {
 func (e csvExport) end() error {
 	e.out.Flush()
 	return e.out.Error()
+}
+
+// serverOf returns the server that an entry is about, or "" if the entry is about the ledger itself.
+func serverOf(r *ledger.Record) string {
+	if r.Kind == ledger.KindSetting || r.Kind == ledger.KindCheckpoint {
+		return ""
+	}
+	return r.Server()
 }
 
 // unformula prevents spreadsheets from evaluating a cell as a formula.

@@ -58,6 +58,7 @@ func (e *otlpExport) add(l *ledger.Line) error {
 	text("candor.kind", string(r.Kind))
 	text("candor.ref", r.Ref)
 	text("candor.call", r.Call)
+	text("candor.server", serverOf(&r))
 	text("candor.tool", r.Tool)
 	text("error.type", r.Code)
 	text("candor.domain", r.Domain)

@@ -19,7 +19,7 @@ type Dimension string
 const (
 	ByCode   Dimension = "code"
 	ByTool   Dimension = "tool"
-	ByServer Dimension = "server" // see [ledger.Record.Server]
+	ByServer Dimension = "server" // see [ledger.Record.Server]; all failures in a chain of candor wrap count for the last name in it
 	ByDomain Dimension = "domain"
 	ByClass  Dimension = "class"
 	ByHour   Dimension = "hour"
@@ -58,7 +58,10 @@ func Count(ctx context.Context, r *ledger.Reader, by Dimension, options ledger.R
 	stats := Stats{By: by, Kinds: map[ledger.Kind]int64{}, Buckets: []Bucket{}}
 	options.Follow, options.Last = false, 0
 	options.Skipped = func(string, int64) { stats.Skipped++ }
-	counts := map[string]uint64{}
+	counts, servers := map[string]uint64{}, chainServers{}
+	if by == ByServer {
+		options.Keep = servers.watch(options.Keep)
+	}
 	for l, err := range r.Entries(ctx, options) {
 		if err != nil {
 			return stats, err
@@ -69,13 +72,12 @@ func Count(ctx context.Context, r *ledger.Reader, by Dimension, options ledger.R
 			if member(l, "outcome") == string(ledger.OutcomeSuspected) {
 				stats.Suspected++
 			}
-			name := bucketOf(l, by)
-			if _, known := counts[name]; !known && len(counts) >= maxBuckets {
-				name = "other"
+			if by != ByServer || !servers.count(l) {
+				addBucket(counts, bucketOf(l, by), 1)
 			}
-			counts[name]++
 		}
 	}
+	servers.addTo(counts)
 	for name, n := range counts {
 		stats.Buckets = append(stats.Buckets, Bucket{name, n})
 	}
@@ -86,6 +88,13 @@ func Count(ctx context.Context, r *ledger.Reader, by Dimension, options ledger.R
 		return cmp.Compare(a.Name, b.Name)
 	})
 	return stats, ctx.Err()
+}
+
+func addBucket(counts map[string]uint64, name string, n uint64) {
+	if _, known := counts[name]; !known && len(counts) >= maxBuckets {
+		name = "other"
+	}
+	counts[name] += n
 }
 
 func (s *Stats) add(l *ledger.Line) {

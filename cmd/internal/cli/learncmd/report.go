@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/ledgercmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/learn"
 	"github.com/candor-mcp/candor/cmd/internal/probe/profile"
@@ -65,9 +66,8 @@ func (r *report) text() {
 
 // writeShape prints one shape.
 func writeShape(w *term.Output, p term.Colors, s *learn.Shape) {
-	const day = "2006-01-02 15:04:05Z"
-	fmt.Fprintf(w, "%s  %s  %s: %s, %s to %s\n", p.Bold(s.ID), p.Name(printed(s.Server)), p.Name(term.Printable(s.Tool)),
-		term.Count(s.Count, "answer", "answers"), s.First.UTC().Format(day), s.Last.UTC().Format(day))
+	fmt.Fprintf(w, "%s  %s  %s: %s, %s\n", p.Bold(s.ID), p.Name(printed(s.Server)), p.Name(term.Printable(s.Tool)),
+		term.Count(s.Count, "answer", "answers"), seen(s))
 	if s.Held != "" {
 		fmt.Fprintf(w, "  held back  %s\n", p.Warn(string(s.Held)))
 	}
@@ -77,6 +77,15 @@ func writeShape(w *term.Output, p term.Colors, s *learn.Shape) {
 		fmt.Fprintf(w, "  example    %s %s\n", p.Faint(term.Printable(e.Ref)), term.Printable(e.Text))
 	}
 	fmt.Fprintf(w, "  change     %s: %s\n", term.Count(s.Count, "answer would have been a failure", "answers would have been failures"), counts(s.Codes))
+}
+
+// seen returns when the answers of a shape were recorded.
+func seen(s *learn.Shape) string {
+	first, last := ledgercmd.LocalTime(s.First), ledgercmd.LocalTime(s.Last)
+	if first == last {
+		return first
+	}
+	return first + " to " + last
 }
 
 // ruleText returns the conditions of a rule in one line.

@@ -51,8 +51,12 @@ func (c *exportCommand) run(ctx context.Context, cmd *cobra.Command, args []stri
 		return err
 	}
 	defer r.Close() //nolint:errcheck // it was only read
+	keep, err := c.keep(ctx, r)
+	if err != nil {
+		return err
+	}
 	skipped := 0
-	entries := r.Entries(ctx, ledger.ReadOptions{Since: since, Keep: c.keep(), Skipped: func(string, int64) { skipped++ }})
+	entries := r.Entries(ctx, ledger.ReadOptions{Since: since, Keep: keep, Skipped: func(string, int64) { skipped++ }})
 	write := func(w io.Writer) error {
 		_, err := ledgerexport.Write(w, ledgerexport.Format(c.format), entries)
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,11 +26,13 @@ type proveCommand struct {
 func newProve(l *ledgerCommand) *cobra.Command {
 	c := &proveCommand{ledgerCommand: l}
 	cmd := &cobra.Command{
-		Use:   "prove CHAIN/SEQ|SEQ",
+		Use:   "prove REF|CHAIN/SEQ|SEQ",
 		Short: "Write a proof that an entry is in the ledger",
 		Long: `Write a proof that an entry is in the ledger: one JSON file with the entry, the hashes from it to the root, and the
-signed checkpoint. Anyone who has the public key can check it with candor ledger check-proof, without the ledger.`,
-		Example: `  candor ledger prove 17 --out proof.json
+signed checkpoint. Anyone who has the public key can check it with candor ledger check-proof, without the ledger.
+
+The beginning of a ref is enough if no other one begins with it. SEQ alone is enough if there is only one chain.`,
+		Example: `  candor ledger prove 6f1c9a --out proof.json
   candor ledger prove 17 --chain candor-20261115T040506789Z-0a1b2c3d`,
 		Args: term.OneArg("entry", "candor ledger prove CHAIN/SEQ"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
@@ -49,15 +52,9 @@ func (c *proveCommand) run(ctx context.Context, asked string) error {
 		return cannotRead(err)
 	}
 	defer r.Close() //nolint:errcheck // it was only read
-	if c.chain != "" {
-		asked = c.chain + "/" + asked
-	}
-	chain, seq, err := parseEntry(r, asked)
+	chain, seq, err := c.find(ctx, r, asked)
 	if err != nil {
 		return err
-	}
-	if seq == 0 {
-		return term.BadInput("candor ledger tail shows entries as CHAIN/SEQ", "%q: not an entry", asked)
 	}
 	proof, err := ledgerproof.Make(ctx, dir, ledger.Receipt{Chain: chain, Seq: seq}, ledgerproof.Options{})
 	switch {
@@ -69,6 +66,30 @@ func (c *proveCommand) run(ctx context.Context, asked string) error {
 		return term.BadInput("run candor ledger verify", "%s", err)
 	}
 	return term.WriteFileOrOutput(c.env, c.out, func(w io.Writer) error { return term.WriteJSONLine(w, proof) })
+}
+
+// find returns the entry to prove.
+func (c *proveCommand) find(ctx context.Context, r *ledger.Reader, asked string) (chain string, seq uint64, err error) {
+	if c.chain != "" {
+		asked = c.chain + "/" + asked
+	}
+	chain, seq, notEntry := parseEntry(r, asked)
+	if strings.Contains(asked, "/") && (seq > 0 || notEntry != nil) {
+		return chain, seq, notEntry
+	}
+	if seq > 0 { // it may also be the beginning of a ref
+		for _, err := range r.Entries(ctx, ledger.ReadOptions{Chain: chain, Keep: func(l *ledger.Line) bool { return l.Seq == seq }}) {
+			return chain, seq, err
+		}
+	}
+	foundChain, found, err := entryOf(ctx, r, asked)
+	switch {
+	case err != nil || found > 0:
+		return foundChain, found, err
+	case seq > 0 || notEntry != nil:
+		return chain, seq, notEntry
+	}
+	return "", 0, term.BadInput("candor ledger tail shows entries with their ref and CHAIN/SEQ", "%q: no such entry", asked)
 }
 
 // checkProofCommand has the flags of `candor ledger check-proof`.
@@ -186,7 +207,7 @@ func (c *checkProofCommand) write(p *ledgerproof.Result) {
 	}
 	signed, err := time.Parse("2006-01-02T15:04:05.000000Z", p.SignedAt)
 	if err == nil {
-		fmt.Fprintf(c.env.Out, "  signed    %s, over %s, by %s\n", signed.Format(time.RFC3339), term.Count(uint64(p.Size), "entry", "entries"), term.Printable(p.Key)) //nolint:gosec // a size
+		fmt.Fprintf(c.env.Out, "  signed    %s, over %s, by %s\n", LocalTime(signed), term.Count(uint64(p.Size), "entry", "entries"), term.Printable(p.Key)) //nolint:gosec // a size
 	}
 	fmt.Fprintf(c.env.Out, "  entry     %s\n", entryWords(&p.Record, colors))
 }

@@ -192,7 +192,7 @@ func (c *pruneCommand) explain(r *pruneReport) {
 		return
 	}
 	for _, f := range r.Removed {
-		fmt.Fprintf(c.env.Out, "%s  %9s  %s\n", f.Last.UTC().Format("2006-01-02 15:04:05"), sizeWords(f.Bytes), term.Printable(f.File))
+		fmt.Fprintf(c.env.Out, "%s  %9s  %s\n", LocalTime(f.Last), sizeWords(f.Bytes), term.Printable(f.File))
 	}
 	fmt.Fprintf(c.env.Out, "to remove: %s\n", r.sizes())
 	for _, h := range r.Damage {

@@ -29,7 +29,8 @@ func newStats(l *ledgerCommand) *cobra.Command {
 		Short: "Count the failures, by code, tool, server, domain, class or hour",
 		Long: `Count the failures in a ledger, by code, tool, server, domain, class or hour, with a small chart. Only entries of
 kind failure are counted. The server is the one behind candor wrap or candor gateway, or the one that wrote the
-chain. Times are local; with --json they are in UTC.`,
+chain. A server behind candor wrap has the name of its package until it has answered initialize; the failures of one
+run count for the last name in it. Times are local; with --json they are in UTC.`,
 		Example: `  candor ledger stats
   candor ledger stats --by server
   candor ledger stats --by tool --since 24h
@@ -58,7 +59,11 @@ func (c *statsCommand) run(ctx context.Context, cmd *cobra.Command, args []strin
 		return err
 	}
 	defer r.Close() //nolint:errcheck // it was only read
-	stats, err := ledgerexport.Count(ctx, r, ledgerexport.Dimension(c.by), ledger.ReadOptions{Since: since, Keep: c.keep()})
+	keep, err := c.keep(ctx, r)
+	if err != nil {
+		return err
+	}
+	stats, err := ledgerexport.Count(ctx, r, ledgerexport.Dimension(c.by), ledger.ReadOptions{Since: since, Keep: keep})
 	if err != nil {
 		return cannotRead(err)
 	}
@@ -80,7 +85,7 @@ func (c *statsCommand) write(s *ledgerexport.Stats) {
 	}
 	fmt.Fprintf(c.env.Out, " among %s", term.Count(s.Entries, "entry", "entries"))
 	if !s.Begin.IsZero() {
-		fmt.Fprintf(c.env.Out, ", %s to %s", s.Begin.Local().Format(dateLayout), s.End.Local().Format(dateLayout))
+		fmt.Fprintf(c.env.Out, ", %s to %s", LocalTime(s.Begin), LocalTime(s.End))
 	}
 	fmt.Fprintln(c.env.Out)
 	rows, rest := s.Buckets, uint64(0)

@@ -10,57 +10,6 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// entryFilter has the flags that select entries.
-type entryFilter struct {
-	kinds, codes, tools, servers []string
-}
-
-func (f *entryFilter) register(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only entries of these kinds, such as failure")
-	cmd.Flags().StringSliceVar(&f.codes, "code", nil, "only entries with these codes")
-	cmd.Flags().StringSliceVar(&f.tools, "tool", nil, "only entries of these tools")
-	cmd.Flags().StringSliceVar(&f.servers, "server", nil, "only entries of these servers")
-	term.CompleteFlag(cmd, "kind", kindNames())
-}
-
-// check refuses unknown kinds. Codes, tools and servers are not checked: a ledger may be older or newer than the catalogue.
-func (f *entryFilter) check() error {
-	for _, kind := range f.kinds {
-		if !ledger.Kind(kind).Valid() {
-			return term.Unknown("--kind", kind, kindNames())
-		}
-	}
-	return nil
-}
-
-// keep returns the filter, or nil if it accepts everything.
-func (f *entryFilter) keep() func(*ledger.Line) bool {
-	if len(f.kinds)+len(f.codes)+len(f.tools)+len(f.servers) == 0 {
-		return nil
-	}
-	return func(l *ledger.Line) bool {
-		if len(f.kinds) > 0 && !term.ContainsFold(f.kinds, string(l.Kind)) {
-			return false
-		}
-		if len(f.servers) > 0 && (isInternal(l.Kind) || !term.ContainsFold(f.servers, l.Server())) {
-			return false
-		}
-		if len(f.codes)+len(f.tools) == 0 {
-			return true
-		}
-		r, err := l.Record()
-		return err == nil && (len(f.codes) == 0 || term.ContainsFold(f.codes, r.Code) || term.ContainsFold(f.codes, r.Domain+"/"+r.Code)) &&
-			(len(f.tools) == 0 || term.ContainsFold(f.tools, r.Tool))
-	}
-}
-
-// isInternal reports whether entries of a kind are about the ledger itself and not about a call.
-func isInternal(k ledger.Kind) bool { return k == ledger.KindSetting || k == ledger.KindCheckpoint }
-
-func kindNames() []string {
-	return []string{"failure", "success", "enter", "exit", "reserve", "complete", "attempt", "checkpoint", "recovered", "setting"}
-}
-
 // tailCommand has the flags of `candor ledger tail`.
 type tailCommand struct {
 	*ledgerCommand
@@ -110,8 +59,12 @@ func (c *tailCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer r.Close() //nolint:errcheck // it was only read
+	keep, err := c.keep(ctx, r)
+	if err != nil {
+		return err
+	}
 	skipped, shown := 0, 0
-	options := ledger.ReadOptions{Last: c.last, Follow: c.follow, Keep: c.keepShown(), Skipped: func(string, int64) { skipped++ }}
+	options := ledger.ReadOptions{Last: c.last, Follow: c.follow, Keep: c.shown(keep), Skipped: func(string, int64) { skipped++ }}
 	for line, err := range r.Entries(ctx, options) {
 		if err != nil {
 			return cannotRead(err)
@@ -128,9 +81,8 @@ func (c *tailCommand) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// keepShown returns the filter of the flags. Without --all and --kind it also omits the entries about the ledger itself.
-func (c *tailCommand) keepShown() func(*ledger.Line) bool {
-	keep := c.keep()
+// shown returns a filter that, without --all and --kind, also omits the entries about the ledger itself.
+func (c *tailCommand) shown(keep func(*ledger.Line) bool) func(*ledger.Line) bool {
 	if c.all || len(c.kinds) > 0 {
 		return keep
 	}

@@ -22,6 +22,9 @@ const (
 	minuteLayout = "2006-01-02 15:04 -07:00"
 )
 
+// LocalTime returns a time for people: local, with the zone, to the second.
+func LocalTime(t time.Time) string { return t.Local().Format(dateLayout) }
+
 // maxMessage is the number of runes of a message that a line shows.
 const maxMessage = 100
 

@@ -1,0 +1,126 @@
+package export
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/ledger"
+)
+
+// hostile is a name that tries to leave its cell, field or attribute.
+const hostile = "=a,b|c=d\\\"e\nf"
+
+// serverLedger returns a reader of a ledger to which each run of an instance wrote failures of these upstreams.
+func serverLedger(t *testing.T, runs ...[]string) *ledger.Reader {
+	t.Helper()
+	dir := t.TempDir()
+	for _, run := range runs {
+		l, err := ledger.Open(dir, ledger.Options{Instance: run[0]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, upstream := range run[1:] {
+			failed := candor.New(candor.CodeNotFound, "no such page", candor.WithTool("read"))
+			if err := l.RecordFailure(t.Context(), candor.Failure{Error: failed, Verdict: "tool", Upstream: upstream}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := ledger.OpenReader(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = r.Close() })
+	return r
+}
+
+func TestWriteExportsTheServer(t *testing.T) {
+	t.Parallel()
+	r := serverLedger(t, []string{"wrap", "@scope/server-x", hostile})
+	write := func(format Format) string {
+		var out bytes.Buffer
+		if _, err := Write(&out, format, r.Entries(t.Context(), ledger.ReadOptions{})); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+
+	rows, err := csv.NewReader(strings.NewReader(write(FormatCSV))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := slices.Index(rows[0], "server")
+	var got []string
+	for _, row := range rows[1:] {
+		got = append(got, row[column])
+	}
+	want := []string{"", "'@scope/server-x", "'" + hostile, ""} // a setting and a checkpoint are about the ledger
+	if !slices.Equal(got, want) {
+		t.Errorf("CSV: %q, want %q", got, want)
+	}
+
+	lines := strings.Split(strings.TrimSpace(write(FormatCEF)), "\n")
+	for i, want := range []string{"", "cs4Label=server cs4=@scope/server-x", `cs4Label=server cs4=\=a,b|c\=d\\"e\nf`, ""} {
+		if want == "" && strings.Contains(lines[i], "cs4") || !strings.Contains(lines[i], want) {
+			t.Errorf("CEF: %s, want %s", lines[i], want)
+		}
+	}
+
+	var logs struct {
+		ResourceLogs []struct {
+			ScopeLogs []struct{ LogRecords []otlpRecord }
+		}
+	}
+	if err := json.Unmarshal([]byte(write(FormatOTLP)), &logs); err != nil {
+		t.Fatal(err)
+	}
+	got = nil
+	for _, record := range logs.ResourceLogs[0].ScopeLogs[0].LogRecords {
+		for _, a := range record.Attributes {
+			if a.Key == "candor.server" {
+				got = append(got, a.Value.(map[string]any)["stringValue"].(string)) //nolint:forcetypeassert // a panic fails the test
+			}
+		}
+	}
+	if want := []string{"@scope/server-x", hostile}; !slices.Equal(got, want) {
+		t.Errorf("OTLP: %q, want %q", got, want)
+	}
+}
+
+// TestCountJoinsTheNamesOfOneRun checks that a run of candor wrap is one server, and that a gateway has several.
+func TestCountJoinsTheNamesOfOneRun(t *testing.T) {
+	t.Parallel()
+	r := serverLedger(t,
+		[]string{"wrap", "@scope/server-x", "@scope/server-x", "badserver"},
+		[]string{"wrap", "@scope/server-x"},
+		[]string{"gateway", "shop", "badserver", "shop"})
+	want := map[string]uint64{"badserver": 4, "@scope/server-x": 1, "shop": 2}
+	check := func(keep func(*ledger.Line) bool, want map[string]uint64) {
+		t.Helper()
+		stats, err := Count(t.Context(), r, ByServer, ledger.ReadOptions{Keep: keep})
+		got := map[string]uint64{}
+		for _, b := range stats.Buckets {
+			got[b.Name] = b.Count
+		}
+		if err != nil || len(got) != len(want) {
+			t.Errorf("%v, %v, want %v", got, err, want)
+		}
+		for name, n := range want {
+			if got[name] != n {
+				t.Errorf("%s: %d, want %d", name, got[name], n)
+			}
+		}
+	}
+	check(nil, want)
+	// Entries that are filtered out give the name too.
+	first := func(l *ledger.Line) bool { return l.Seq == 2 }
+	check(first, map[string]uint64{"badserver": 1, "@scope/server-x": 1, "shop": 1})
+}
