@@ -43,6 +43,7 @@ func (c *Call) Admit(ctx context.Context, object bool) []byte {
 	}
 	c.up.repeats.tried(c)
 	c.up.budget.earn()
+	c.admitted = true
 	return nil
 }
 

@@ -26,13 +26,18 @@ type Breaker struct {
 	first    string     // tool or method of the first failed call
 	several  bool       // calls with other names have failed too
 	until    time.Time  // when the next trial is let through; zero if closed
+	since    time.Time  // when it opened or closed last
+	opened   uint64     // number of times that it opened
 }
 
-// NewBreaker returns a closed breaker with the policy in o.
-func NewBreaker(o *Options) *Breaker {
-	p := o.Breaker
+// NewBreaker returns a closed breaker for a connection to the server. The caller must call [Upstream.DropBreaker] when the connection
+// has ended.
+func (u *Upstream) NewBreaker() *Breaker {
+	p, now := u.Options.Breaker, u.Options.Now
 	p.Failures, p.TrialInterval = OrDefault(p.Failures, 10), OrDefault(p.TrialInterval, 10*time.Second)
-	return &Breaker{policy: p, now: o.Now}
+	b := &Breaker{policy: p, now: now, since: now()}
+	u.breakers.add(b)
+	return b
 }
 
 // enter lets a call through, or returns the error to refuse it with.
@@ -72,6 +77,9 @@ func (b *Breaker) close() {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if !b.until.IsZero() {
+		b.since = b.now()
+	}
 	b.failures, b.whole, b.first, b.several, b.until = 0, false, "", false, time.Time{}
 	b.troubled.Store(false)
 }
@@ -91,7 +99,9 @@ func (b *Breaker) fail(c *Call, e *candor.Error) {
 	b.several = b.several || name != b.first
 	b.whole = b.whole || isWholeServer(e)
 	if b.until.IsZero() && b.failures >= b.policy.Failures && (b.whole || b.several) {
-		b.until = b.now().Add(b.policy.TrialInterval)
+		b.since = b.now()
+		b.until = b.since.Add(b.policy.TrialInterval)
+		b.opened++
 	}
 	b.troubled.Store(true)
 }

@@ -22,6 +22,8 @@ type Call struct {
 
 	began    time.Time // when it was first forwarded
 	attempt  int       // from 1
+	opened   bool      // it was counted as a call
+	admitted bool      // it was forwarded
 	ended    atomic.Bool
 	breaker  *Breaker                               // breaker of its server
 	passes   bool                                   // the breaker has let it through and waits for its end
@@ -83,7 +85,7 @@ func (u *Upstream) NewCall(m *wire.Message, session string) *Call {
 func (u *Upstream) NewCallFrom(m *wire.Message, from Peer) *Call {
 	own := m.Clone()
 	c := u.newRecord(own.ID(), from.Session)
-	c.request, c.method, c.breaker = own, methodName(own.Method()), from.Breaker
+	c.request, c.method, c.breaker, c.opened = own, methodName(own.Method()), from.Breaker, true
 	u.open.Add(1)
 	u.calls.Add(1)
 	params := own.Params()

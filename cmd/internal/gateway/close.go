@@ -31,8 +31,11 @@ func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
 		return Reply{}
 	}
 	c.answered(nil)
+	c.noteSuccess(x.At)
 	if c.IsTool() {
 		c.up.repeats.forgive(c)
+	} else if c.describesServer() {
+		c.describe(&x.Response)
 	}
 	if c.mismatches != nil {
 		c.up.tolerances.note(c)

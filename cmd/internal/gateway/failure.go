@@ -309,10 +309,12 @@ func (c *Call) record(ctx context.Context, f *failure) *candor.Error {
 	if c.up.Options.Ledger != nil {
 		write = func(ctx context.Context) error { return c.up.Options.Ledger.RecordFailure(ctx, c.entry(f)) }
 	}
-	return c.recorder().Record(ctx, record.Failure{
+	audit := c.recorder().Record(ctx, record.Failure{
 		Error: f.err, Verdict: string(f.verdict), Site: c.site(), Server: c.up.Name(), Attempt: f.retried,
 		Silent: f.silent || f.suspected, Suspected: f.suspected, ClientGone: &c.gone,
 	}, write)
+	c.noteFailure(f, audit == nil)
+	return audit
 }
 
 // entry returns the ledger entry of a failure.

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -20,6 +21,8 @@ type repeats struct {
 	mu       sync.Mutex
 	sessions map[string]*sessionRepeats // guarded by mu
 	size     int                        // guarded by mu; entries of all sessions
+
+	wasted atomic.Uint64 // see countWasted
 }
 
 // sessionRepeats holds the failures of one session. Its fields are guarded by the mutex of repeats.
@@ -149,7 +152,9 @@ func (r *repeats) noteCall(s *sessionRepeats, key callKey, c *Call, e *candor.Er
 		return streak.count // it began before the other one failed, so it is not a repetition
 	case streak.waited(c.began): // it replaces the previous failure, which does not count
 	case !slices.Contains(streak.codes, e.Code()) && len(streak.codes) < maxCodes: // the failure is a new one
+		r.countWasted(streak)
 	default:
+		r.countWasted(streak)
 		streak.count++
 	}
 	streak.fail(e, now)
@@ -158,6 +163,14 @@ func (r *repeats) noteCall(s *sessionRepeats, key callKey, c *Call, e *candor.Er
 		streak.next = now.Add(streak.gap)
 	}
 	return streak.count
+}
+
+// countWasted counts a call that failed or was refused although the client had been advised not to retry it: the same call has failed
+// before with advice that rules out a retry. It is called before the failure replaces the earlier one.
+func (r *repeats) countWasted(before *callStreak) {
+	if !before.retry.Retryable() {
+		r.wasted.Add(1)
+	}
 }
 
 // noteTool counts a failure of a tool, for any arguments, and returns their number. Retryable failures are not counted, because
@@ -294,6 +307,7 @@ func (r *repeats) stop(c *Call, misfit bool) *candor.Error {
 		c.repeats = true
 		return nil
 	default:
+		r.countWasted(streak)
 		return streak.refusal(c, misfit, now)
 	}
 }

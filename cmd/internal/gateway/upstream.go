@@ -17,6 +17,7 @@ type Upstream struct {
 	Tools      ToolCache // tools of HTTP callers
 	compiles   compiler
 	Breaker    *Breaker // of an HTTP server; each stdio connection has another
+	breakers   breakers // all of them
 	repeats    repeats
 	budget     *budget
 	sentMu     sync.Mutex
@@ -25,6 +26,11 @@ type Upstream struct {
 	Secrets    atomic.Pointer[SecretFilter] // secrets that the server was started with; nil if there are none
 
 	name atomic.Pointer[string] // see Name
+
+	tally     tally
+	latencies latencies
+	processes processes
+	server    atomic.Pointer[ServerInfo] // nil before the server has described itself
 
 	ending atomic.Bool   // no further calls are admitted
 	calls  atomic.Uint64 // number of calls so far
@@ -39,7 +45,7 @@ func New(o Options) *Upstream {
 	o.fill()
 	o.Breaker.Off = o.Breaker.Off || o.Mode == ModeObserve // observe mode lets every call through
 	u := &Upstream{Options: o, repeats: newRepeats(o.Repeats), budget: newBudget(o.Retry), sent: NewRecent[[sha256.Size]byte, sentFailure](maxSent)}
-	u.Breaker = NewBreaker(&u.Options)
+	u.Breaker = u.NewBreaker()
 	u.name.Store(&o.Name)
 	u.nameLogger()
 	return u

@@ -92,6 +92,7 @@ func (b *Bridge) discover(ctx context.Context, h *host, limit time.Duration) err
 	case m == nil || m.Kind() != wire.KindResult:
 		return errStateful
 	default:
+		b.up.Describe(m, statelessVersion)
 		return nil
 	}
 }

@@ -53,7 +53,7 @@ type clientConn struct {
 const restartWait = 5 * time.Second
 
 func newClientConn(ctx context.Context, u *gateway.Upstream, out io.Writer) *clientConn {
-	return &clientConn{up: u, ctx: ctx, session: ref.New(), client: newLineWriter(out, 0), breaker: gateway.NewBreaker(&u.Options), since: time.Now(), changed: make(chan struct{})}
+	return &clientConn{up: u, ctx: ctx, session: ref.New(), client: newLineWriter(out, 0), breaker: u.NewBreaker(), since: time.Now(), changed: make(chan struct{})}
 }
 
 // readClient forwards the client's messages to the server until the client hangs up.
@@ -87,6 +87,12 @@ func (p *clientConn) close() {
 	p.reading.Lock()
 	defer p.reading.Unlock()
 	p.closed = true
+}
+
+// forget releases what the upstream keeps for the connection, which has ended.
+func (p *clientConn) forget() {
+	p.tools.Forget()
+	p.up.DropBreaker(p.breaker)
 }
 
 // fromClient handles one line from the client.

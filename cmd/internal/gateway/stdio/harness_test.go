@@ -62,6 +62,7 @@ func badChild() Child {
 // session is a client in front of a wrapped server.
 type session struct {
 	t     *testing.T
+	up    *gateway.Upstream
 	books *gatewaytest.Books
 	log   *gatewaytest.LockedBuffer
 	stdin *os.File
@@ -89,6 +90,7 @@ func wrappedAs(t *testing.T, o gateway.Options, child Child) *session {
 		t: t, books: &gatewaytest.Books{}, log: &gatewaytest.LockedBuffer{}, lines: make(chan string, 1<<14), ended: make(chan struct{}), held: map[string]string{},
 	}
 	o.Ledger, o.Meter, o.Logger = s.books, s.books, slog.New(slog.NewTextHandler(s.log, nil))
+	s.up = gateway.New(o)
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +104,7 @@ func wrappedAs(t *testing.T, o gateway.Options, child Child) *session {
 	s.stop = stop
 	go func() {
 		defer close(s.ended)
-		s.exit, s.err = Wrap(ctx, gateway.New(o), Streams{In: inR, Out: outW}, child)
+		s.exit, s.err = Wrap(ctx, s.up, Streams{In: inR, Out: outW}, child)
 		_ = outW.Close()
 	}()
 	go s.collect(outR)

@@ -30,6 +30,7 @@ func StartHost(ctx context.Context, u *gateway.Upstream, child Child, out io.Wri
 	if err != nil {
 		return nil, err
 	}
+	u.ProcessStarted(false)
 	p := newClientConn(ctx, u, out)
 	p.unordered, p.shared = true, shared
 	w := &supervisor{up: u, ctx: ctx, child: child, client: p, hungUp: make(chan struct{})}
@@ -44,7 +45,7 @@ func (h *Host) HangUp() { h.hangUp() }
 
 // Close writes all queued messages and drops later ones. It is called after [Host.Run] has returned.
 func (h *Host) Close() {
-	h.w.client.tools.Forget()
+	h.w.client.forget()
 	h.w.client.client.shut()
 }
 

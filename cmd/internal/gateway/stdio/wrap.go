@@ -44,6 +44,7 @@ func Wrap(ctx context.Context, u *gateway.Upstream, client Streams, child Child)
 	if err != nil {
 		return Exit{Code: startCode(err)}, err
 	}
+	u.ProcessStarted(false)
 	out := interruptible(client.Out)
 	defer out.release()
 	w := &supervisor{up: u, ctx: ctx, child: child, out: out, client: newClientConn(ctx, u, out), hungUp: make(chan struct{}), over: make(chan struct{})}
@@ -63,7 +64,7 @@ func Wrap(ctx context.Context, u *gateway.Upstream, client Streams, child Child)
 	Within(2*child.Grace, w.client.client.shut)
 	Within(child.Grace, w.client.close)
 	Within(child.Grace, w.endings.Wait)
-	w.client.tools.Forget()
+	w.client.forget()
 	w.reportUndelivered()
 	if in, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok {
 		_ = in.SetReadDeadline(time.Now()) // unblocks the reader, if the stream supports deadlines
@@ -103,7 +104,9 @@ func (w *supervisor) supervise(server *process) Exit {
 	again := false
 	for {
 		died := w.serve(server, again)
-		if !died || w.finished() {
+		over := !died || w.finished()
+		w.noteEnd(server.status, over)
+		if over {
 			return Exit{HungUp: w.clientGone(), Server: server.status}
 		}
 		w.up.Options.Logger.ErrorContext(w.ctx, "the server ended", slog.String("status", server.status.String()))
@@ -329,11 +332,21 @@ func (w *supervisor) restart() *process {
 		w.starts = append(w.starts, time.Now())
 		server, err := w.child.start()
 		if err == nil {
+			w.up.ProcessStarted(true)
 			w.up.Options.Logger.WarnContext(w.ctx, "the server was started again", slog.Int("try", len(w.starts)))
 			return server
 		}
 		w.up.Options.Logger.ErrorContext(w.ctx, "the server could not be started again", slog.Any("error", err))
 	}
+}
+
+// noteEnd notes how a server ended. It was asked to end if the session is over.
+func (w *supervisor) noteEnd(s Status, over bool) {
+	if over {
+		w.up.ProcessEnded(nil)
+		return
+	}
+	w.up.ProcessEnded(&gateway.ProcessExit{Status: s.String(), Code: s.Code, Signal: s.Signal})
 }
 
 // pause waits, and returns false if the session ended in the meantime.

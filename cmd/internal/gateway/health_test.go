@@ -1,0 +1,279 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/wire"
+)
+
+func TestLatencyBucketsAreOrderedAndNarrow(t *testing.T) {
+	last := -1
+	for d := time.Duration(0); d < 2*time.Hour; d += d/50 + 100 {
+		b := bucketOf(d)
+		if b < last || b >= bucketCount {
+			t.Fatalf("%v is in bucket %d, after bucket %d", d, b, last)
+		}
+		last = b
+		if off := (middleOf(b) - d).Abs(); d > 10*time.Microsecond && d < 70*time.Minute && float64(off) > 0.0625*float64(d)+1024 {
+			t.Fatalf("%v is shown as %v", d, middleOf(b))
+		}
+	}
+}
+
+func TestPercentilesMatchSortedLatencies(t *testing.T) {
+	clock := newManualClock()
+	up := New(Options{Now: clock.Now})
+	random := rand.New(rand.NewPCG(1, 2))
+	var all []time.Duration
+	for range 20_000 {
+		d := time.Duration(random.ExpFloat64() * float64(20*time.Millisecond))
+		all = append(all, d)
+		up.latencies.observe(clock.Now(), d, false)
+		clock.advance(10 * time.Millisecond)
+	}
+	slices.Sort(all)
+	got := up.Health().Recent
+	if got.Calls != uint64(len(all)) {
+		t.Errorf("counted %d calls, want %d", got.Calls, len(all))
+	}
+	for _, q := range []struct {
+		at  int
+		got float64
+	}{{50, got.P50}, {90, got.P90}, {99, got.P99}} {
+		want := float64(all[len(all)*q.at/100].Microseconds()) / 1000
+		if q.got < 0.93*want || q.got > 1.07*want {
+			t.Errorf("p%d is %.3f ms, want %.3f ms", q.at, q.got, want)
+		}
+	}
+	clock.advance(recentTime + slotTime)
+	if got := up.Health().Recent; got.Calls != 0 || got.P99 != 0 {
+		t.Errorf("old calls still count: %+v", got)
+	}
+}
+
+func TestLatenciesOfConcurrentCallsAreAllCounted(t *testing.T) {
+	var l latencies
+	start := time.Unix(1_800_000_000, 0)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for i := range 10_000 {
+				l.observe(start.Add(time.Duration(i)*10*time.Millisecond), time.Millisecond, i%2 == 0)
+			}
+		})
+	}
+	all.Wait()
+	up := &Upstream{latencies: latencies{}}
+	for i := range l.slots {
+		up.latencies.slots[i].Store(l.slots[i].Load())
+	}
+	if got := recent(start.Add(100*time.Second), []*Upstream{up}); got.Calls != 40_000 || got.Failures != 20_000 {
+		t.Errorf("counted %+v", got)
+	}
+}
+
+// answerWith makes a call of a tool and answers it with a result.
+func answerWith(t *testing.T, up *Upstream, tool, result string) {
+	t.Helper()
+	knockAt(t, up, tool).Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"result":`+result+`}`))
+}
+
+func TestHealthCountsOutcomes(t *testing.T) {
+	clock := newManualClock()
+	up := New(Options{Now: clock.Now, Repeats: RepeatPolicy{Off: true}})
+	call := knock(t, up)
+	clock.advance(20 * time.Millisecond)
+	call.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"done"}]}}`))
+	success := clock.Now()
+	clock.advance(time.Second)
+	answerWith(t, up, "work", `{"content":[{"type":"text","text":"no such file"}],"isError":true}`)
+	answerWith(t, up, "work", `{"content":[{"type":"text","text":"Error: connection refused"}]}`)
+	knock(t, up).Cancelled(t.Context())
+	h := up.Health()
+	want := Counts{Calls: 4, Failures: 2, FailedCalls: 1, Suspected: 1}
+	if h.Counts != want {
+		t.Errorf("counts %+v, want %+v", h.Counts, want)
+	}
+	if h.FailureShare != 0.25 || h.SuspectedShare != 0.25 || h.MaskedShare != 0 {
+		t.Errorf("shares %v, %v and %v", h.FailureShare, h.SuspectedShare, h.MaskedShare)
+	}
+	if h.LastSuccess == nil || !h.LastSuccess.Equal(success) {
+		t.Errorf("last success %v, want %v", h.LastSuccess, success)
+	}
+	if h.LastFailure == nil || !strings.HasSuffix(h.LastFailure.Code, "FILE_NOT_FOUND") || h.LastFailure.Tool != "work" || h.LastFailure.Ref == "" {
+		t.Errorf("last failure %+v", h.LastFailure)
+	}
+	if h.Recent.Calls != 3 || h.Recent.Failures != 1 || h.Recent.P99 < 18.7 || h.Recent.P99 > 21.3 {
+		t.Errorf("recent %+v", h.Recent)
+	}
+	if h.Process != nil {
+		t.Errorf("a server that was not started has the processes %+v", h.Process)
+	}
+}
+
+func TestHealthCountsMaskedFailures(t *testing.T) {
+	up := New(Options{})
+	answerWith(t, up, "work", `{"content":[{"type":"text","text":"x"}]}`)
+	if h := up.Health(); h.Masked != 0 {
+		t.Fatalf("masked %d", h.Masked)
+	}
+	e := candor.New(candor.CodeNotFound, "")
+	answerWith(t, up, "work", fmt.Sprintf(`{"content":[{"type":"text","text":"x"}],"_meta":{%q:%s}}`, dialect.MetaKey, e.AppendJSON(nil, candor.JSONOptions{})))
+	if h := up.Health(); h.Masked != 1 || h.MaskedShare != 0.5 {
+		t.Errorf("masked %d, share %v", h.Masked, h.MaskedShare)
+	}
+}
+
+type brokenLedger struct{}
+
+func (brokenLedger) RecordFailure(context.Context, candor.Failure) error {
+	return errors.New("the disk is full")
+}
+
+func TestHealthCountsUnrecordedFailures(t *testing.T) {
+	up := New(Options{Ledger: brokenLedger{}})
+	answerWith(t, up, "work", `{"content":[{"type":"text","text":"no such file"}],"isError":true}`)
+	if h := up.Health(); h.Unrecorded != 1 || h.Failures != 0 || h.FailedCalls != 1 {
+		t.Errorf("counts %+v", h.Counts)
+	}
+}
+
+func TestHealthDescribesTheBreaker(t *testing.T) {
+	clock := newManualClock()
+	up := New(Options{Breaker: BreakerPolicy{Failures: 1, TrialInterval: time.Minute}, Repeats: RepeatPolicy{Off: true}, Now: clock.Now})
+	if b := up.Health().Breaker; b.State != BreakerClosed || b.Opened != 0 {
+		t.Fatalf("at first %+v", b)
+	}
+	clock.advance(time.Hour)
+	opened := clock.Now()
+	knock(t, up).Fail(t.Context(), candor.New(candor.CodeUpstreamGone, "", candor.WithOrigin(candor.PartyGateway, false)))
+	clock.advance(time.Second)
+	if b := up.Health().Breaker; b.State != BreakerOpen || !b.Since.Equal(opened) || b.Open != 1 || b.Opened != 1 || b.Trial == nil || !b.Trial.Equal(opened.Add(time.Minute)) {
+		t.Errorf("after a failure %+v", b)
+	}
+	clock.advance(time.Minute)
+	if b := up.Health().Breaker; b.State != BreakerHalfOpen || !b.Since.Equal(opened) {
+		t.Errorf("after the interval %+v", b)
+	}
+	answerWith(t, up, "work", `{"content":[]}`)
+	if b := up.Health().Breaker; b.State != BreakerClosed || !b.Since.Equal(clock.Now()) || b.Opened != 1 || b.Trial != nil {
+		t.Errorf("after a success %+v", b)
+	}
+	if b := New(Options{Breaker: BreakerPolicy{Off: true}}).Health().Breaker; b.State != BreakerOff {
+		t.Errorf("without a breaker %+v", b)
+	}
+}
+
+func TestOneOpenBreakerOpensTheUpstream(t *testing.T) {
+	up := New(Options{Breaker: BreakerPolicy{Failures: 1, TrialInterval: time.Minute}})
+	other := up.NewBreaker()
+	m := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"ping"}`), wire.Limits{})
+	c := up.NewCallFrom(&m, Peer{Breaker: other, Cache: &up.Tools})
+	c.Admit(t.Context(), true)
+	c.Fail(t.Context(), candor.New(candor.CodeUpstreamGone, "", candor.WithOrigin(candor.PartyGateway, false)))
+	if b := up.Health().Breaker; b.State != BreakerOpen || b.Open != 1 {
+		t.Errorf("with an open breaker %+v", b)
+	}
+	up.DropBreaker(other)
+	up.DropBreaker(other)
+	if b := up.Health().Breaker; b.State != BreakerClosed || b.Open != 0 || b.Opened != 1 {
+		t.Errorf("after it was dropped %+v", b)
+	}
+}
+
+func TestWastedRetriesIgnoreAdvisedOnes(t *testing.T) {
+	const permanent = `{"content":[{"type":"text","text":"no such file"}],"isError":true}`
+	for name, c := range map[string]struct {
+		results []string
+		want    uint64
+	}{
+		"not retryable":   {[]string{permanent, permanent, permanent}, 2},
+		"success between": {[]string{permanent, `{"content":[]}`, permanent}, 0},
+		"retryable":       {[]string{`429`, `429`}, 0},
+		"refused":         {[]string{permanent, permanent, permanent, ``, ``}, 4},
+	} {
+		clock := newManualClock()
+		up := New(Options{Now: clock.Now, Repeats: RepeatPolicy{After: 3}})
+		for _, result := range c.results {
+			clock.advance(10 * time.Millisecond)
+			m := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{}}}`), wire.Limits{})
+			call, refusal := up.Admit(t.Context(), &m, "s1")
+			switch {
+			case result == "429":
+				call.Lose(t.Context(), candor.RetryableAfter(candor.CodeRateLimited, time.Second, "", candor.WithOrigin(candor.PartyServer, false)), nil, false)
+			case result == "" && !strings.Contains(string(refusal), "REPEATED_FAILURE"):
+				t.Errorf("%s: not refused: %s", name, refusal)
+			case result != "":
+				call.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"result":`+result+`}`))
+			}
+		}
+		if got := up.Health().WastedRetries; got != c.want {
+			t.Errorf("%s: %d wasted retries, want %d", name, got, c.want)
+		}
+	}
+}
+
+func TestHealthNamesTheServer(t *testing.T) {
+	up := New(Options{})
+	ask := func(request, result string) ServerInfo {
+		m := wire.Parse([]byte(request), wire.Limits{})
+		call, _ := up.Admit(t.Context(), &m, "s1")
+		call.Close(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"result":`+result+`}`))
+		return up.Health().Server
+	}
+	got := ask(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`,
+		`{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"shop\u001b[31m\nof horrors","version":"1.2.3"}}`)
+	if got.Version != "1.2.3" || got.Protocol != "2025-06-18" || !strings.HasPrefix(got.Name, "shop") || strings.ContainsAny(got.Name, "\x1b\n") {
+		t.Errorf("initialize gave %+v", got)
+	}
+	got = ask(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`,
+		`{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{},"serverInfo":{"name":"shop","version":"2"}}`)
+	if got != (ServerInfo{Name: "shop", Version: "2", Protocol: "2026-07-28"}) {
+		t.Errorf("discover gave %+v", got)
+	}
+}
+
+func TestHealthOfSeveralUpstreams(t *testing.T) {
+	old, fresh := New(Options{}), New(Options{})
+	for _, u := range []*Upstream{old, fresh} {
+		answerWith(t, u, "work", `{"content":[]}`)
+		u.ProcessStarted(false)
+	}
+	old.ProcessEnded(&ProcessExit{Status: "exited with code 3", Code: 3})
+	old.ProcessStarted(true)
+	h := HealthOf(Counts{Calls: 8, Failures: 2}, fresh, old)
+	if h.Calls != 10 || h.Failures != 2 || h.Recent.Calls != 2 {
+		t.Errorf("counts %+v, recent %+v", h.Counts, h.Recent)
+	}
+	if p := h.Process; p.Running != 2 || p.Starts != 3 || p.Restarts != 1 || p.Exits != 1 || p.LastExit.Code != 3 || p.LastExit.Time.IsZero() {
+		t.Errorf("processes %+v", p)
+	}
+	text, err := json.Marshal(h)
+	for _, member := range []string{`"server":{}`, `"state":"closed"`, `"calls":10`, `"p99Ms":`, `"restarts":1`, `"wastedRetries":0`} {
+		if !strings.Contains(string(text), member) {
+			t.Errorf("no %s in %s (%v)", member, text, err)
+		}
+	}
+}
+
+// BenchmarkObserve measures the part of a clean call that health adds.
+func BenchmarkObserve(b *testing.B) {
+	up := New(Options{})
+	c := &Call{up: up, method: "tools/call", admitted: true, began: time.Now()}
+	at := c.began.Add(3 * time.Millisecond)
+	b.ReportAllocs()
+	for b.Loop() {
+		c.noteSuccess(at)
+	}
+}
