@@ -66,7 +66,6 @@ func (k strike) check(s *stage, seed uint64) error {
 	}
 	rng := rand.New(rand.NewPCG(seed, uint64(k.at)))
 	left := survivor{options: k.workload.options, prunes: k.workload.prunes, acknowledged: s.acknowledged.all()}
-	left.unverified = k.workload.name == "prune" // some faults lead to a false alarm, see docs/rough-edges.md
 	for _, next := range []struct {
 		name string
 		take func(*crashfs.FS) *crashfs.FS

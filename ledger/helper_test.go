@@ -274,6 +274,13 @@ func (f *faulty) Rename(from, to string) error {
 	return f.Storage.Rename(from, to)
 }
 
+func (f *faulty) Remove(name string) error {
+	if err := f.do("remove", name); err != nil {
+		return err
+	}
+	return f.Storage.Remove(name)
+}
+
 func (f *faulty) SyncDir(dir string) error {
 	if err := f.do("syncdir", dir); err != nil {
 		return err

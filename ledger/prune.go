@@ -30,7 +30,8 @@ type Removed struct {
 	Last  time.Time `json:"last_write"`
 }
 
-// Prunable returns what [Prune] would remove. It removes and records nothing.
+// Prunable returns what [Prune] would remove. It removes and records nothing. Chains whose segments cannot be read are
+// left out, and the error names them.
 func Prunable(dir string, o Options) (Pruning, error) {
 	o, err := prepared(dir, o)
 	if err != nil {
@@ -49,11 +50,11 @@ func Prunable(dir string, o Options) (Pruning, error) {
 // nevertheless. The other errors are those of [Open].
 func Prune(ctx context.Context, dir string, o Options) (Pruning, error) {
 	plan, err := Prunable(dir, o)
-	if err == nil {
-		err = context.Cause(ctx)
-	}
-	if err != nil || len(plan.Removed) == 0 {
+	if len(plan.Removed) == 0 {
 		return plan, err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return Pruning{}, err
 	}
 	limits := o
 	if limits.Clock == nil {
@@ -102,9 +103,7 @@ func prunable(o *Options) (Pruning, error) {
 		end, ended := readEnd(o.storage, chain)
 		return end, ended || abandoned(o.storage, chain)
 	})
-	if err == nil {
-		choose(all, o)
-	}
+	choose(all, o)
 	return summarize(all), errors.Join(err, unlock())
 }
 

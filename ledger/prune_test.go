@@ -4,11 +4,15 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
 // segmentsOf counts the files with entries in a ledger.
@@ -83,5 +87,72 @@ func TestPruneCreatesNoFolder(t *testing.T) {
 	}
 	if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) != 0 {
 		t.Errorf("created %v", files)
+	}
+}
+
+// reusable is a storage that can be used after Prunable has closed it.
+type reusable struct{ storage.Storage }
+
+func (reusable) Close() error { return nil }
+
+// unstatable is a storage in which the metadata of one file cannot be read.
+type unstatable struct {
+	storage.Storage
+	name string
+}
+
+func (u unstatable) Files() fs.FS { return unstatableFiles{u.Storage.Files(), u.name} }
+
+type unstatableFiles struct {
+	fs.FS
+	name string
+}
+
+func (u unstatableFiles) Stat(name string) (fs.FileInfo, error) {
+	if name == u.name {
+		return nil, &fs.PathError{Op: "stat", Path: name, Err: syscall.EIO}
+	}
+	return fs.Stat(u.FS, name)
+}
+
+func TestPruneKeepsChainWithUnreadableSegment(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var chains []string
+	for range 2 {
+		l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes})
+		chains = append(chains, fillSegments(t, l, 3))
+		closeTest(t, l)
+	}
+	kept, unreadable := segmentsOf(t, dir), chains[0]+"/"+format.ClosedSegment(1)
+	p, err := Prune(t.Context(), dir, Options{RetainBytes: 1, storage: reusable{unstatable{testStorage(t, dir), unreadable}}})
+	if failed := (*candor.Error)(nil); !errors.As(err, &failed) || !strings.Contains(failed.Unwrap().Error(), chains[0]) {
+		t.Errorf("the error does not name the chain: %v", err)
+	}
+	if len(p.Removed) != kept/2 || slices.ContainsFunc(p.Removed, func(r Removed) bool { return r.Chain == chains[0] }) {
+		t.Errorf("of %d segments, removed %+v", kept, p.Removed)
+	}
+	if files, _ := filepath.Glob(filepath.Join(dir, chains[0], format.SegmentPrefix+"*")); len(files) != kept/2 {
+		t.Errorf("left of the chain: %v", files)
+	}
+}
+
+func TestPruneStopsAtSegmentThatCannotBeRemoved(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes})
+	chain := fillSegments(t, l, 4)
+	closeTest(t, l)
+	s := newFaulty(t, dir)
+	failing(s, "remove", format.ClosedSegment(2), syscall.EACCES)
+	p, err := Prune(t.Context(), dir, Options{RetainBytes: 1, storage: reusable{s}})
+	if !errors.Is(err, syscall.EACCES) {
+		t.Errorf("error %v", err)
+	}
+	if len(p.Removed) != 1 || p.Removed[0].File != chain+"/"+format.ClosedSegment(1) {
+		t.Errorf("removed %+v", p.Removed)
+	}
+	if files, _ := filepath.Glob(filepath.Join(dir, chain, format.SegmentPrefix+"*")); len(files) != 4 {
+		t.Errorf("left of the chain: %v", files)
 	}
 }

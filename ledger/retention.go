@@ -74,31 +74,47 @@ func (u *upkeep) underLock(f func() error) error {
 }
 
 // listHeld lists the chains with the segments that may be removed: the closed ones, and the last one of a chain that
-// has ended. ended reports how a chain ended, or false if it may still be written.
-func listHeld(s storage.Storage, ended func(chain string) (endNote, bool)) ([]*heldChain, error) {
+// has ended. ended reports how a chain ended, or false if it may still be written. A chain that cannot be read is
+// listed without segments, and the error names it.
+func listHeld(s storage.Storage, ended func(chain string) (endNote, bool)) (all []*heldChain, failed error) {
 	names, err := segment.Chains(s.Files())
 	if err != nil {
 		return nil, err
 	}
-	var all []*heldChain
 	for _, name := range names {
 		c := &heldChain{name: name}
 		c.end, c.ended = ended(name)
-		closed, active, err := listSegments(s, name)
-		if err != nil {
-			return nil, err
-		}
-		if c.ended && active {
-			closed = append(closed, segment.File{Number: segment.LastNumber(closed) + 1, Name: name + "/" + format.ActiveSegment})
-		}
-		for _, f := range closed {
-			if info, err := fs.Stat(s.Files(), f.Name); err == nil {
-				c.files = append(c.files, heldFile{f.Name, f.Number, info.Size(), lastWrite(s, name, f.Name, info)})
-			}
+		if err := c.list(s); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("listing segments of %s: %w", name, err))
 		}
 		all = append(all, c)
 	}
-	return all, nil
+	return all, failed
+}
+
+// list lists the segments. If one of them cannot be examined it lists none: segments are removed oldest first, so
+// none may be left out.
+func (c *heldChain) list(s storage.Storage) error {
+	closed, active, err := listSegments(s, c.name)
+	if err != nil {
+		return err
+	}
+	if c.ended && active {
+		closed = append(closed, segment.File{Number: segment.LastNumber(closed) + 1, Name: c.name + "/" + format.ActiveSegment})
+	}
+	files := make([]heldFile, 0, len(closed))
+	for _, f := range closed {
+		info, err := fs.Stat(s.Files(), f.Name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // another process has compressed or removed it
+		}
+		if err != nil {
+			return err
+		}
+		files = append(files, heldFile{f.Name, f.Number, info.Size(), lastWrite(s, c.name, f.Name, info)})
+	}
+	c.files = files
+	return nil
 }
 
 // lastWrite returns the time of the last write to a segment. Recovery truncates the last segment of a chain, which
@@ -118,12 +134,8 @@ func lastWrite(s storage.Storage, chain, file string, info fs.FileInfo) time.Tim
 // that are recorded as removed, which is not damage; the next round removes them. The caller holds the folder's lock.
 func (l *Ledger) retain(limits *Options) ([]*heldChain, error) {
 	s := l.options.storage
-	all, err := listHeld(s, func(chain string) (endNote, bool) { return readEnd(s, chain) })
-	if err != nil {
-		return nil, err
-	}
+	all, failed := listHeld(s, func(chain string) (endNote, bool) { return readEnd(s, chain) })
 	choose(all, limits)
-	var failed error
 	var gone []pruned
 	var orphans []*heldChain
 	for _, c := range all {
@@ -211,18 +223,27 @@ func (c *heldChain) records(s storage.Storage) ([]pruned, error) {
 	return append(gone, last), err
 }
 
-// removeFiles removes the marked segments, oldest first.
+// removeFiles removes the marked segments, oldest first, up to the first that cannot be removed. It leaves the others
+// to the next round and lowers c.remove to the number of segments that were removed.
 func (c *heldChain) removeFiles(s storage.Storage) error {
 	if c.remove == 0 {
 		return nil
 	}
-	var err error
-	for _, f := range c.files[:c.remove] {
+	marked := c.files[:c.remove]
+	c.remove = 0
+	for _, f := range marked {
 		// A crash during compression leaves both forms. The compressed one is removed first, so that a crash here
 		// leaves the form that was listed.
-		err = errors.Join(err, storage.Remove(s, f.name+format.GzipSuffix), storage.Remove(s, f.name))
+		err := storage.Remove(s, f.name+format.GzipSuffix)
+		if err == nil {
+			err = storage.Remove(s, f.name)
+		}
+		if err != nil {
+			return errors.Join(fmt.Errorf("removing %s: %w", f.name, err), s.SyncDir(c.name))
+		}
+		c.remove++
 	}
-	return errors.Join(err, s.SyncDir(c.name))
+	return s.SyncDir(c.name)
 }
 
 // lastRemoved describes the newest segment to remove. The number and hash of its last entry are in the first line of

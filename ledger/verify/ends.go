@@ -92,7 +92,14 @@ func (v *verification) compareEnds() error {
 		if !ok || end.damage || !end.poisoned && c.Damage != nil {
 			continue
 		}
-		if c.Damage != nil || v.misfit(c, end) != nil {
+		took := false
+		if c.Damage == nil && c.Size < end.size {
+			var err error
+			if took, err = v.tookAll(c, end.size); err != nil {
+				return err
+			}
+		}
+		if !took && (c.Damage != nil || v.misfit(c, end) != nil) {
 			if err := v.again(c, end); err != nil {
 				return err
 			}
