@@ -70,14 +70,18 @@ func (b *Breaker) status(now time.Time) BreakerStatus {
 	return s
 }
 
-// breakerStatus returns the common state of all breakers of the upstreams.
+// breakerStatus returns the common state of the breakers of the first upstream. The others get no new calls that could close theirs.
 func breakerStatus(now time.Time, of []*Upstream) BreakerStatus {
 	var sum BreakerStatus
-	for _, u := range of {
+	for i, u := range of {
 		u.breakers.mu.Lock()
 		sum.Opened += u.breakers.opened
 		for b := range u.breakers.all {
-			sum = sum.plus(b.status(now))
+			if s := b.status(now); i == 0 {
+				sum = sum.plus(s)
+			} else {
+				sum.Opened += s.Opened
+			}
 		}
 		u.breakers.mu.Unlock()
 	}

@@ -32,7 +32,7 @@ type Counts struct {
 	Masked        uint64 `json:"masked"`        // failures that looked like a success
 	Suspected     uint64 `json:"suspected"`     // successes that look like a failure
 	Unrecorded    uint64 `json:"unrecorded"`    // failures that the ledger could not record
-	WastedRetries uint64 `json:"wastedRetries"` // see [repeats.countWasted]
+	WastedRetries uint64 `json:"wastedRetries"` // calls that repeated a failed call against its retry advice, and failed again or were refused
 	Late          uint64 `json:"late"`          // answers that came after their call had ended
 }
 

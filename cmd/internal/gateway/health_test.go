@@ -200,13 +200,18 @@ func TestWastedRetriesIgnoreAdvisedOnes(t *testing.T) {
 	}{
 		"not retryable":   {[]string{permanent, permanent, permanent}, 2},
 		"success between": {[]string{permanent, `{"content":[]}`, permanent}, 0},
-		"retryable":       {[]string{`429`, `429`}, 0},
+		"too early":       {[]string{`429`, `429`}, 1},
+		"after the delay": {[]string{`429`, `wait`, `429`}, 0},
 		"refused":         {[]string{permanent, permanent, permanent, ``, ``}, 4},
 	} {
 		clock := newManualClock()
 		up := New(Options{Now: clock.Now, Repeats: RepeatPolicy{After: 3}})
 		for _, result := range c.results {
 			clock.advance(10 * time.Millisecond)
+			if result == "wait" {
+				clock.advance(time.Second)
+				continue
+			}
 			m := wire.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{}}}`), wire.Limits{})
 			call, refusal := up.Admit(t.Context(), &m, "s1")
 			switch {

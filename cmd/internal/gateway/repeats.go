@@ -165,10 +165,10 @@ func (r *repeats) noteCall(s *sessionRepeats, key callKey, c *Call, e *candor.Er
 	return streak.count
 }
 
-// countWasted counts a call that failed or was refused although the client had been advised not to retry it: the same call has failed
-// before with advice that rules out a retry. It is called before the failure replaces the earlier one.
+// countWasted counts a call that failed or was refused and that repeated a failed call against its advice: not to retry, or to wait
+// for a delay that was not over. It is called before the failure replaces the earlier one.
 func (r *repeats) countWasted(before *callStreak) {
-	if !before.retry.Retryable() {
+	if !before.retry.Retryable() || before.after > 0 {
 		r.wasted.Add(1)
 	}
 }

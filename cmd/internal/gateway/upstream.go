@@ -66,6 +66,21 @@ func (u *Upstream) Late() uint64 { return u.late.Load() }
 // CountLate counts an answer that arrived after its call had ended.
 func (u *Upstream) CountLate() { u.late.Add(1) }
 
+// OpenBreakers returns the number of circuit breakers that are not closed. An HTTP server has one, a stdio server one per connection.
+func (u *Upstream) OpenBreakers() int { return breakerStatus(u.Options.Now(), []*Upstream{u}).Open }
+
+// WastedRetries returns the number of calls that repeated a failed call of the same session against its retry advice, and failed again
+// or were refused.
+func (u *Upstream) WastedRetries() uint64 { return u.repeats.wasted.Load() }
+
+// Restarts returns how often the server was started again after it had ended.
+func (u *Upstream) Restarts() uint64 {
+	if p := u.processes.snapshot(); p != nil {
+		return p.Restarts
+	}
+	return 0
+}
+
 // Timeout returns the timeout for calls of a tool; 0 means no limit.
 func (u *Upstream) Timeout(tool string) time.Duration {
 	limit, ok := u.Options.Timeouts[tool]
