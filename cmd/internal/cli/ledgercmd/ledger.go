@@ -116,6 +116,12 @@ func OpenReader(env *term.Env, args []string) (*ledger.Reader, error) {
 	return c.reader(args)
 }
 
+// Folder returns the folder args[0], or the default one, which must exist, for a command of another package.
+func Folder(env *term.Env, args []string) (string, error) {
+	c := &ledgerCommand{env: env}
+	return c.folder(args)
+}
+
 // readerSince opens the folder for reading and parses the value of --since.
 func (c *ledgerCommand) readerSince(text string, args []string) (*ledger.Reader, time.Time, error) {
 	since, err := c.since(text)

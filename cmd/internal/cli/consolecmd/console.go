@@ -1,0 +1,74 @@
+// Package consolecmd has the command candor console, and serves the console of other commands.
+package consolecmd
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/ledgercmd"
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+)
+
+// consoleCommand has the flags of `candor console`.
+type consoleCommand struct {
+	env      *term.Env
+	listen   string
+	tokenEnv string
+	hosts    []string
+	noVerify bool
+}
+
+// New returns the command candor console.
+func New(env *term.Env) *cobra.Command {
+	c := &consoleCommand{env: env}
+	cmd := &cobra.Command{
+		Use:   "console [DIR]",
+		Short: "Serve pages that show what failed, where and why",
+		Long: `Serve pages about the failures in a ledger, for a browser: the list with filters and charts, one failure with what
+the server said and what the client got, and whether the record is whole. The address of a page has its filters, so that
+it can be sent to a colleague. The ledger may be written at the same time.
+
+By default it listens only on this machine, on a free port, and prints the address. An address that other machines can
+reach needs --token-env; then the token is required for reading too. The token is sent as Authorization: Bearer, or
+typed at /login. It is never part of an address.
+
+DIR is the folder of the ledger; default is the environment variable CANDOR_LEDGER, else candor/ledger in the user's
+state folder. Ctrl-C ends the command.
+
+Exit codes: 0 ended by Ctrl-C or SIGTERM; 2 an error.`,
+		Example: `  candor console
+  candor console ./trail --listen 127.0.0.1:8767`,
+		Args: term.MaxArgs(1, "candor console DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&c.listen, "listen", DefaultListen, "address of the pages; port 0 is a free one")
+	flags.StringVar(&c.tokenEnv, "token-env", "", "environment variable with the token that allows changes")
+	flags.StringArrayVar(&c.hosts, "host", nil, "host name under which browsers may open the pages; may be repeated")
+	flags.BoolVar(&c.noVerify, "no-verify", false, "do not verify the ledger at the start")
+	return cmd
+}
+
+func (c *consoleCommand) run(cmd *cobra.Command, args []string) error {
+	dir, err := ledgercmd.Folder(c.env, args)
+	if err != nil {
+		return err
+	}
+	o := Options{Dir: dir, Listen: c.listen, Hosts: c.hosts, Verify: !c.noVerify, Log: slog.New(slog.NewTextHandler(c.env.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	if c.tokenEnv != "" {
+		if o.Token = c.env.Getenv(c.tokenEnv); o.Token == "" {
+			return term.BadInput("export "+c.tokenEnv+" before the start", "--token-env %s: not set", c.tokenEnv)
+		}
+	}
+	ctx, stop := term.StopContext(cmd)
+	defer stop()
+	running, err := Start(ctx, c.env, o)
+	if err != nil {
+		return err
+	}
+	c.env.Notify(cmd, "console on "+running.Address(), "")
+	<-ctx.Done()
+	return running.Close(context.Background())
+}

@@ -1,0 +1,114 @@
+package consolecmd
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/console"
+	"github.com/candor-mcp/candor/cmd/internal/console/failures"
+	"github.com/candor-mcp/candor/internal/httpguard"
+	"github.com/candor-mcp/candor/internal/plug"
+)
+
+// DefaultListen is an address on this machine with a free port.
+const DefaultListen = "127.0.0.1:0"
+
+// Options configures a console.
+type Options struct {
+	Dir    string // folder of the ledger
+	Listen string
+	Token  string
+	Hosts  []string
+	Verify bool // verify the ledger at the start
+	Log    *slog.Logger
+}
+
+// Running is a console that serves.
+type Running struct {
+	handler  *console.Server
+	store    *failures.Store
+	listener net.Listener
+	server   *http.Server
+	stop     context.CancelFunc
+	jobs     sync.WaitGroup
+}
+
+// Start opens the ledger, listens and serves until Close. Nothing is left open after an error.
+func Start(ctx context.Context, env *term.Env, o Options) (*Running, error) {
+	host, _, err := net.SplitHostPort(o.Listen)
+	if err != nil {
+		return nil, term.BadInput("such as 127.0.0.1:8767, or "+DefaultListen+" for a free port", "--listen %q: not an address", o.Listen)
+	}
+	local := httpguard.IsLoopback(host)
+	if !local && o.Token == "" {
+		return nil, term.BadInput("name the variable that holds a token with --token-env, or listen on 127.0.0.1",
+			"--listen %s: other machines can connect, and no token is required", o.Listen)
+	}
+	store, err := failures.Open(o.Dir, failures.Options{})
+	if err != nil {
+		return nil, term.BadInput("name the folder of the ledger", "%s", err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
+	if err != nil {
+		store.Close()
+		return nil, term.BadInput("stop the process that uses this port, or choose another address with --listen", "%s", err)
+	}
+	r := &Running{store: store, listener: listener}
+	hosts := o.Hosts
+	if !local && len(hosts) == 0 {
+		hosts = []string{host}
+	}
+	r.handler = console.New(console.Options{
+		Dir: o.Dir, Failures: store, Token: o.Token, Private: !local, Hosts: hosts,
+		WitnessCopies: plug.WitnessCopies(o.Dir, env.Getenv), Version: term.ReadBuildInfo().Version, Log: o.Log,
+	})
+	r.server = &http.Server{Handler: r.handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)}
+	r.serve(ctx, o)
+	return r, nil
+}
+
+// serve starts the goroutines.
+func (r *Running) serve(ctx context.Context, o Options) {
+	ctx, r.stop = context.WithCancel(context.WithoutCancel(ctx))
+	r.jobs.Go(func() {
+		if err := r.store.Run(ctx); err != nil && ctx.Err() == nil {
+			o.Log.Error("reading the ledger for the console failed", slog.Any("error", err))
+		}
+	})
+	r.jobs.Go(func() {
+		if err := r.server.Serve(r.listener); !errors.Is(err, http.ErrServerClosed) {
+			o.Log.Error("serving the console failed", slog.Any("error", err))
+		}
+	})
+	if o.Verify {
+		r.handler.Verify()
+	}
+}
+
+// Address returns the URL of the pages.
+func (r *Running) Address() string { return "http://" + r.listener.Addr().String() + "/" }
+
+// shutdownTimeout bounds the time for the last responses.
+const shutdownTimeout = 2 * time.Second
+
+// Close ends the console. Open live feeds are ended.
+func (r *Running) Close(ctx context.Context) error {
+	r.handler.Close()
+	ctx, cancel := context.WithTimeout(ctx, shutdownTimeout)
+	defer cancel()
+	err := r.server.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = r.server.Close()
+	}
+	r.stop()
+	r.jobs.Wait()
+	r.store.Close()
+	return err
+}

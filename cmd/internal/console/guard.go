@@ -1,0 +1,102 @@
+package console
+
+import (
+	"crypto/subtle"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// policy is the content security policy of all pages: their own style and script, and nothing else.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// maxBody is the maximum size of a form.
+const maxBody = 64 << 10
+
+// setHeaders sets the headers that every response has.
+func setHeaders(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+}
+
+// problem is a request that is refused or that failed, for people and programs.
+type problem struct {
+	Status int    `json:"status"`
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+}
+
+func (p *problem) Error() string { return p.Title + ": " + p.Detail }
+
+// refusal checks Host, Origin, and the token where it is required. It returns nil if the request may be served.
+func (s *Server) refusal(r *http.Request) *problem {
+	switch {
+	case !s.guard.KnowsHost(r.Host):
+		return &problem{http.StatusForbidden, "Unknown host", "The console does not serve this host name. Use the address that candor printed, or allow the name with --host."}
+	case r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost:
+		return &problem{http.StatusMethodNotAllowed, "Method not allowed", "Use GET or POST."}
+	case !isOwnOrigin(r) || http.NewCrossOriginProtection().Check(r) != nil || isForeignFetch(r):
+		return &problem{http.StatusForbidden, "Request of another page", "Pages of other origins may not use the console. Open its address in the browser."}
+	case s.o.Token != "" && hasTokenInURL(r.URL, s.o.Token):
+		return &problem{http.StatusBadRequest, "Token in the address", "Addresses are logged and shared. Send the token as Authorization: Bearer, or log in."}
+	case s.o.Private && !s.mayChange(r) && !isPublic(r.URL.Path):
+		return &problem{http.StatusUnauthorized, "Token required", "Send the token as Authorization: Bearer, or log in at /login."}
+	}
+	return nil
+}
+
+// isOwnOrigin reports whether the Origin header, if there is one, names this server. Other ports of this machine are other origins.
+func isOwnOrigin(r *http.Request) bool {
+	said := r.Header["Origin"]
+	if len(said) == 0 {
+		return true
+	}
+	origin, err := url.Parse(said[0])
+	return err == nil && len(said) == 1 && (origin.Scheme == "http" || origin.Scheme == "https") && strings.EqualFold(origin.Host, r.Host)
+}
+
+// isForeignFetch reports whether a browser says that another site loads a part of the console. A link to a page is allowed.
+func isForeignFetch(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+		return false
+	}
+	return r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Header.Get("Sec-Fetch-Dest") != "document" || r.Method == http.MethodPost
+}
+
+// hasTokenInURL reports whether a value of the query is the token.
+func hasTokenInURL(u *url.URL, token string) bool {
+	for _, values := range u.Query() {
+		for _, value := range values {
+			if sameToken(value, token) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isPublic reports whether a path is served without a token: the form that asks for it, and its style.
+func isPublic(path string) bool { return path == "/login" || strings.HasPrefix(path, "/assets/") }
+
+// mayChange reports whether a request has the token, in a header or by the cookie of a login.
+func (s *Server) mayChange(r *http.Request) bool {
+	if s.o.Token == "" {
+		return false
+	}
+	if said := r.Header["Authorization"]; len(said) == 1 {
+		scheme, got, _ := strings.Cut(said[0], " ")
+		return strings.EqualFold(scheme, "Bearer") && sameToken(strings.TrimSpace(got), s.o.Token)
+	}
+	return s.sessions.has(r, s.o.Now())
+}
+
+// sameToken compares in constant time, so that timing does not reveal the token.
+func sameToken(got, token string) bool {
+	return subtle.ConstantTimeCompare([]byte(got), []byte(token)) == 1
+}

@@ -1,0 +1,76 @@
+package console
+
+import (
+	"context"
+	"time"
+)
+
+// ServerSource is the state of running upstreams, which a gateway gives.
+type ServerSource interface {
+	Servers(ctx context.Context) []ServerState
+}
+
+// ServerState is the state of a running upstream since the start.
+type ServerState struct {
+	Name     string `json:"name"`
+	Mode     string `json:"mode"`
+	Calls    uint64 `json:"calls"`
+	Open     uint64 `json:"open"`
+	Late     uint64 `json:"late"`              // answers that came after their call had ended
+	Breaker  string `json:"breaker,omitempty"` // closed or open; "" if unknown
+	Wasted   uint64 `json:"wastedRetries"`
+	Restarts uint64 `json:"restarts,omitempty"` // of a server that the gateway starts
+}
+
+// Rule is a proposed rule for suspected failures of a tool.
+type Rule struct {
+	ID       string   `json:"id"`
+	Words    string   `json:"rule"`
+	Held     string   `json:"held,omitempty"` // why it is not recommended
+	Answers  uint64   `json:"answers"`        // that it would have changed
+	Calls    int      `json:"calls"`          // different ones among them
+	Codes    []string `json:"codes"`
+	Examples []string `json:"examples"`
+}
+
+// Change is a change to a profile.
+type Change struct {
+	File    string `json:"file"`
+	Before  string `json:"before"`
+	After   string `json:"after"`
+	Added   int    `json:"added"`          // rules; 0 if the file has them already
+	Version string `json:"version"`        // of the file before; writing requires that it did not change
+	Next    string `json:"next,omitempty"` // how the rule comes into force
+}
+
+// RuleMaker proposes rules for suspected failures and writes them.
+type RuleMaker interface {
+	// Propose returns the rules for a tool.
+	Propose(ctx context.Context, server, tool string) ([]Rule, error)
+	// Preview returns the change that the rules make, without writing it.
+	Preview(ctx context.Context, server, tool string, ids []string) (Change, error)
+	// Write makes the change that Preview returned with this version.
+	Write(ctx context.Context, server, tool string, ids []string, version string) (Change, error)
+}
+
+// Report is a report of candor probe.
+type Report struct {
+	Name     string            `json:"name"` // of the file
+	Server   string            `json:"server"`
+	Version  string            `json:"version,omitempty"`
+	Begun    time.Time         `json:"begun"`
+	Grade    string            `json:"grade"`
+	Tools    map[string]string `json:"tools"` // grade by tool
+	Failures int               `json:"failures"`
+	Masked   int               `json:"masked"`
+	Findings int               `json:"findings"`
+	Error    string            `json:"error,omitempty"` // why the file cannot be read
+}
+
+// ReportSource has reports of candor probe.
+type ReportSource interface {
+	// Reports returns the reports, newest first.
+	Reports(ctx context.Context) ([]Report, error)
+	// Page returns the page of a report and its content security policy.
+	Page(ctx context.Context, name string) (html []byte, policy string, err error)
+}
