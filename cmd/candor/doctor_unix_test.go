@@ -326,6 +326,12 @@ var plantedFaults = []struct {
 	{name: "two servers have one name in a file of a client", want: "duplicate-server", before: func(s *setup) {
 		s.client = `{"mcpServers":{"a":{"command":"sh"},"a":{"command":"sh"}}}`
 	}},
+	{name: "an entry of a client cannot be read", want: "entry-invalid", before: func(s *setup) {
+		s.client = `{"mcpServers":{"a":{"command":"sh"},"b":{"args":[]}}}`
+	}},
+	{name: "the folder of a server does not exist", want: "folder-missing", start: true, before: func(s *setup) {
+		s.client = `{"mcpServers":{"a":{"command":"sh","cwd":"/nonexistent"}}}`
+	}},
 	{name: "a file of a client is damaged", want: "client-file-invalid", before: func(s *setup) { s.client = `{"mcpServers":` }},
 	{name: "a variable is not set", want: "variable-unset", start: true, before: func(s *setup) { s.env = append(s.env, "SHOP_TOKEN=") }},
 	{name: "the port is in use", want: "address-in-use", before: func(s *setup) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/candor-mcp/candor/internal/filelock"
@@ -38,10 +39,15 @@ type Change struct {
 // lockTimeout bounds the wait for another candor install.
 const lockTimeout = 10 * time.Second
 
-// Install puts `candor wrap` before the command of the chosen servers that are unprotected.
+// Install puts `candor wrap` before the command of the chosen servers that are unprotected, and repairs those that are broken.
 func (e *Editor) Install(ctx context.Context, f File, chosen func(Server) bool) (Result, error) {
-	wanted := func(s Server) bool { return s.Status == Unprotected && chosen(s) }
+	wanted := func(s Server) bool {
+		same := s.Status == Broken && s.Command == e.Candor[0] // it would stay as it is
+		return s.Installable() && !same && chosen(s)
+	}
 	return e.change(ctx, f, false, wanted, func(c *Config, servers []Server, st *state, file string) ([]byte, error) {
+		broken := slices.DeleteFunc(slices.Clone(servers), func(s Server) bool { return s.Status != Broken })
+		servers = slices.DeleteFunc(slices.Clone(servers), func(s Server) bool { return s.Status == Broken })
 		out, added, err := c.wrap(servers, e.Candor)
 		if err != nil {
 			return nil, err
@@ -49,9 +55,34 @@ func (e *Editor) Install(ctx context.Context, f File, chosen func(Server) bool) 
 		for i, s := range servers {
 			st.set(file, s.path, added[i])
 		}
+		for _, s := range broken {
+			if out, err = e.repairOne(c.client, out, s, st, file); err != nil {
+				return nil, err
+			}
+		}
 		return out, nil
 	})
 }
+
+// repairOne repairs one server in the text of a file, in which others may have changed.
+func (e *Editor) repairOne(c Client, src []byte, broken Server, st *state, file string) ([]byte, error) {
+	config, err := Parse(c, src)
+	if err != nil {
+		return nil, fmt.Errorf("the edited file does not parse: %w", err)
+	}
+	s, ok := config.find(broken.path)
+	if !ok {
+		return nil, fmt.Errorf("the edit removed server %q", broken.Name)
+	}
+	out, added, err := config.repair(s, st.text(file, s.path), e.Candor)
+	if err == nil {
+		st.set(file, s.path, added)
+	}
+	return out, err
+}
+
+// Installable reports whether Install changes the server.
+func (s Server) Installable() bool { return s.Status == Unprotected || s.Status == Broken }
 
 // Uninstall removes `candor wrap` from the command of the chosen servers.
 func (e *Editor) Uninstall(ctx context.Context, f File, chosen func(Server) bool) (Result, error) {
@@ -62,7 +93,7 @@ func (e *Editor) Uninstall(ctx context.Context, f File, chosen func(Server) bool
 }
 
 // Removable reports whether Uninstall can remove Candor from the command of the server.
-func (s Server) Removable() bool { return s.Status == Protected && wrappedAt(s.Line()) > 0 }
+func (s Server) Removable() bool { return s.wrapped() && wrappedAt(s.Line()) > 0 }
 
 // changeFunc returns the file with some of its servers changed.
 type changeFunc func(c *Config, servers []Server, st *state, file string) ([]byte, error)
@@ -81,6 +112,7 @@ func (e *Editor) change(ctx context.Context, f File, undo bool, wanted func(Serv
 	if err != nil {
 		return Result{}, err
 	}
+	before.findBroken()
 	st := &state{Version: 1}
 	if states != nil {
 		if st, err = readState(states.root); err != nil {
@@ -170,7 +202,7 @@ func (e *Editor) replace(w *writer, t *target, after *Config, st *state, states 
 	if err := st.write(states); err != nil {
 		return fmt.Errorf("writing the state: %w", err)
 	}
-	err = w.replace(t.base, after.src, t.info.Mode().Perm(), t.info, func() error {
+	err = w.replace(t.base, after.src, t.info.Mode().Perm(), t, func() error {
 		now, err := w.root.ReadFile(t.base)
 		if err == nil && !bytes.Equal(now, t.data) {
 			err = errors.New("another program changed the file at the same time; run the command again")
@@ -232,7 +264,7 @@ func (c *Config) filter(wanted func(Server) bool) []Server {
 func (e *Editor) forgetRecords(t *target, after *Config, st *state, states *writer) error {
 	changed := false
 	for _, s := range after.Servers {
-		if s.Status != Protected && st.text(t.path(), s.path) != "" {
+		if !s.wrapped() && st.text(t.path(), s.path) != "" {
 			st.set(t.path(), s.path, "")
 			changed = true
 		}

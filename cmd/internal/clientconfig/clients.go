@@ -4,6 +4,8 @@
 package clientconfig
 
 import (
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 )
@@ -22,47 +24,78 @@ type Client struct {
 	Title string
 
 	toml    bool
-	servers string   // name of the table with the servers
-	project string   // file in the folder of a project, with slashes; may be empty
-	user    userFile // file of the user
-	more    userFile // pattern of further files of the user; may be nil
+	servers []string // path of the table with the servers
+	user    []place  // files of the user, the main one first
+	project []string // files in the folder of a project, with slashes
 	perPath string   // table whose members each have a table with servers, per project; may be empty
 }
 
-// userFile returns the path of the user's file, or "".
-type userFile func(System) string
+// place is a file below a folder that depends on the system.
+type place struct {
+	folder folder
+	file   string // with slashes; a * stands for any name of a folder
+}
+
+// folder returns a folder, or "" if this system has none.
+type folder func(System) string
 
 // Clients returns all clients that are known, in the order in which they are listed.
 func Clients() []Client {
-	const standard = "mcpServers"
+	standard := []string{"mcpServers"}
 	return []Client{
-		{ID: "claude-desktop", Title: "Claude Desktop", servers: standard, user: inConfig("Claude", "claude_desktop_config.json")},
-		{ID: "claude-code", Title: "Claude Code", servers: standard, user: claudeCode, project: ".mcp.json", perPath: "projects"},
-		{ID: "cursor", Title: "Cursor", servers: standard, user: inHome(".cursor", "mcp.json"), project: ".cursor/mcp.json"},
-		{ID: "vscode", Title: "VS Code", servers: "servers", user: inConfig("Code", "User", "mcp.json"), more: inConfig("Code", "User", "profiles", "*", "mcp.json"), project: ".vscode/mcp.json"},
-		{ID: "windsurf", Title: "Windsurf", servers: standard, user: inHome(".codeium", "windsurf", "mcp_config.json")},
-		{ID: "gemini", Title: "Gemini CLI", servers: standard, user: inHome(".gemini", "settings.json"), project: ".gemini/settings.json"},
-		{ID: "codex", Title: "Codex", toml: true, servers: "mcp_servers", user: codex, project: ".codex/config.toml"},
-		{ID: "zed", Title: "Zed", servers: "context_servers", user: zed, project: ".zed/settings.json"},
+		{ID: "claude-desktop", Title: "Claude Desktop", servers: standard, user: []place{
+			{settings, "Claude/claude_desktop_config.json"},
+			{packages, "Claude_*/LocalCache/Roaming/Claude/claude_desktop_config.json"}}},
+		{ID: "claude-code", Title: "Claude Code", servers: standard, perPath: "projects", project: []string{".mcp.json"},
+			user: []place{{named("CLAUDE_CONFIG_DIR", home), ".claude.json"}}},
+		{ID: "cursor", Title: "Cursor", servers: standard, user: []place{{home, ".cursor/mcp.json"}}, project: []string{".cursor/mcp.json"}},
+		{ID: "vscode", Title: "VS Code", servers: []string{"servers"}, project: []string{".vscode/mcp.json"}, user: []place{
+			{settings, "Code/User/mcp.json"},
+			{settings, "Code/User/profiles/*/mcp.json"},
+			{settings, "Code - Insiders/User/mcp.json"},
+			{settings, "Code - Insiders/User/profiles/*/mcp.json"},
+			{home, ".vscode-server/data/User/mcp.json"},
+			{home, ".vscode-server-insiders/data/User/mcp.json"}}},
+		{ID: "copilot", Title: "GitHub Copilot CLI", servers: standard, user: []place{{named("COPILOT_HOME", inHome(".copilot")), "mcp-config.json"}}},
+		{ID: "windsurf", Title: "Windsurf (Devin Desktop)", servers: standard, project: []string{".devin/mcp_config.json", ".devin/config.json", ".devin/config.local.json"},
+			user: []place{
+				{home, ".codeium/windsurf/mcp_config.json"},
+				{home, ".codeium/windsurf-next/mcp_config.json"},
+				{devin, "mcp_config.json"},
+				{devin, "config.json"}}},
+		{ID: "gemini", Title: "Gemini CLI", servers: standard, project: []string{".gemini/settings.json"},
+			user: []place{{named("GEMINI_CLI_HOME", home), ".gemini/settings.json"}}},
+		{ID: "codex", Title: "Codex", toml: true, servers: []string{"mcp_servers"}, project: []string{".codex/config.toml"},
+			user: []place{{named("CODEX_HOME", inHome(".codex")), "config.toml"}}},
+		{ID: "zed", Title: "Zed", servers: []string{"context_servers"}, project: []string{".zed/settings.json"}, user: []place{{zed, "settings.json"}}},
 	}
 }
 
-// inHome returns a path below the home folder.
-func inHome(path ...string) userFile {
+func home(s System) string { return s.Home }
+
+func inHome(path ...string) folder {
 	return func(s System) string { return below(s.Home, path...) }
 }
 
-// inConfig returns a path below the folder in which desktop programs keep their settings.
-func inConfig(path ...string) userFile {
+// named returns the folder that an environment variable names, else another.
+func named(variable string, otherwise folder) folder {
 	return func(s System) string {
-		switch s.OS {
-		case "windows":
-			return below(roaming(s), path...)
-		case "darwin":
-			return below(s.Home, append([]string{"Library", "Application Support"}, path...)...)
+		if dir := s.Getenv(variable); dir != "" {
+			return dir
 		}
-		return below(xdgConfig(s), path...)
+		return otherwise(s)
 	}
+}
+
+// settings is the folder in which desktop programs keep their settings.
+func settings(s System) string {
+	switch s.OS {
+	case "windows":
+		return roaming(s)
+	case "darwin":
+		return below(s.Home, "Library", "Application Support")
+	}
+	return xdgConfig(s)
 }
 
 func roaming(s System) string {
@@ -72,6 +105,18 @@ func roaming(s System) string {
 	return below(s.Home, "AppData", "Roaming")
 }
 
+// packages is where Windows keeps the files of programs that are installed as packages, such as those of the Store. Such a program
+// finds its own copy of the roaming folder there.
+func packages(s System) string {
+	if s.OS != "windows" {
+		return ""
+	}
+	if dir := s.Getenv("LOCALAPPDATA"); dir != "" {
+		return below(dir, "Packages")
+	}
+	return below(s.Home, "AppData", "Local", "Packages")
+}
+
 func xdgConfig(s System) string {
 	if dir := s.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return dir
@@ -79,29 +124,23 @@ func xdgConfig(s System) string {
 	return below(s.Home, ".config")
 }
 
-func claudeCode(s System) string {
-	if dir := s.Getenv("CLAUDE_CONFIG_DIR"); dir != "" {
-		return filepath.Join(dir, ".claude.json")
-	}
-	return below(s.Home, ".claude.json")
-}
-
-func codex(s System) string {
-	if dir := s.Getenv("CODEX_HOME"); dir != "" {
-		return filepath.Join(dir, "config.toml")
-	}
-	return below(s.Home, ".codex", "config.toml")
-}
-
 // zed keeps its settings below ~/.config on macOS too.
 func zed(s System) string {
+	switch s.OS {
+	case "windows":
+		return below(roaming(s), "Zed")
+	case "darwin":
+		return below(s.Home, ".config", "zed")
+	}
+	return below(xdgConfig(s), "zed")
+}
+
+// devin is the folder of the agent of Devin Desktop, as Windsurf is called now.
+func devin(s System) string {
 	if s.OS == "windows" {
-		return below(roaming(s), "Zed", "settings.json")
+		return below(roaming(s), "devin")
 	}
-	if s.OS == "darwin" {
-		return below(s.Home, ".config", "zed", "settings.json")
-	}
-	return below(xdgConfig(s), "zed", "settings.json")
+	return below(s.Home, ".config", "devin")
 }
 
 // below joins a path to a folder. Without the folder it returns "", because a relative path would be a file of the current folder.
@@ -112,23 +151,49 @@ func below(dir string, path ...string) string {
 	return filepath.Join(append([]string{dir}, path...)...)
 }
 
-// UserFile returns the path of the user's file of a client, or "" if the home folder is not known.
-func (c Client) UserFile(s System) string { return c.user(s) }
+func (p place) path(s System) string { return below(p.folder(s), strings.Split(p.file, "/")...) }
 
-// userFiles returns the path of the user's file, and those of profiles that exist.
+// files returns the path of the file, or the paths that a pattern matches.
+func (p place) files(s System) []string {
+	dir := p.folder(s)
+	if !strings.Contains(p.file, "*") || dir == "" {
+		return []string{p.path(s)}
+	}
+	found, _ := fs.Glob(os.DirFS(dir), p.file) // the pattern is valid; folders that cannot be read have no matches
+	for i, name := range found {
+		found[i] = filepath.Join(dir, filepath.FromSlash(name))
+	}
+	return found
+}
+
+// UserFile returns the path of the main file of the user, or "" if the home folder is not known.
+func (c Client) UserFile(s System) string { return c.user[0].path(s) }
+
+// Places returns the paths where the files of the client may be: those of the user, then those of the project. A * stands for any
+// name.
+func (c Client) Places(s System) (user, project []string) {
+	for _, p := range c.user {
+		if path := p.path(s); path != "" {
+			user = append(user, path)
+		}
+	}
+	return user, c.projectFiles(s)
+}
+
 func (c Client) userFiles(s System) []string {
-	files := []string{c.user(s)}
-	if c.more != nil {
-		found, _ := filepath.Glob(c.more(s)) // the pattern is valid; a home folder with special characters finds nothing
-		files = append(files, found...)
+	var files []string
+	for _, p := range c.user {
+		files = append(files, p.files(s)...)
 	}
 	return files
 }
 
-// ProjectFile returns the path of the client's file in the current folder, or "".
-func (c Client) ProjectFile(s System) string {
-	if c.project == "" {
-		return ""
+func (c Client) projectFiles(s System) []string {
+	var files []string
+	for _, name := range c.project {
+		if path := below(s.Folder, strings.Split(name, "/")...); path != "" {
+			files = append(files, path)
+		}
 	}
-	return below(s.Folder, strings.Split(c.project, "/")...)
+	return files
 }

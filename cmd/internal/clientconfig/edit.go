@@ -93,8 +93,7 @@ func (c *Config) unwrap(servers []Server, added []string) ([]byte, error) {
 		command := s.launch.command.value
 		own, last := args.items[at-1], at == len(args.items)
 		edits = append(edits, edit{command.start, command.end, c.text(own)})
-		begin := args.end - len(added[i])
-		if added[i] != "" && last && begin >= 0 && string(c.src[begin:args.end]) == added[i] {
+		if begin, ok := c.addedAt(s, added[i]); ok && last {
 			edits = append(edits, edit{begin, args.end, ""})
 		} else {
 			edits = append(edits, edit{args.items[0].start, c.afterItem(own.end, last), ""})

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // maxFile bounds the size of a configuration file.
@@ -30,7 +31,7 @@ func Discover(s System) []File {
 			return
 		}
 		seen[name] = true
-		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) || isBelowFile(err) {
 			return
 		}
 		f := File{Client: c, Path: name, Project: project}
@@ -43,9 +44,25 @@ func Discover(s System) []File {
 		}
 	}
 	for _, c := range Clients() {
-		add(c, c.ProjectFile(s), true)
+		for _, name := range c.projectFiles(s) {
+			add(c, name, true)
+		}
 	}
 	return found
+}
+
+// ReadFile reads a file that the user has named. It may be of any client, known or not.
+func ReadFile(name string) File {
+	f := File{Path: name}
+	t, err := openTarget(name)
+	if err == nil {
+		f.Client, err = anyClient(name, t.data)
+	}
+	if err == nil {
+		f.Servers, err = f.Client.servedIn(t)
+	}
+	f.Err = err
+	return f
 }
 
 func readServers(c Client, name string) ([]Server, error) {
@@ -53,11 +70,24 @@ func readServers(c Client, name string) ([]Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.servedIn(t)
+}
+
+func (c Client) servedIn(t *target) ([]Server, error) {
 	config, err := Parse(c, t.data)
 	if err != nil {
 		return nil, err
 	}
+	config.findBroken()
 	return config.Servers, nil
+}
+
+// Name returns the client and the path, for people. A file that the user has named has only the path.
+func (f File) Name() string {
+	if f.Client.Title == "" {
+		return f.Path
+	}
+	return f.Client.Title + ", " + f.Path
 }
 
 // target is the file behind a name, after symbolic links, and its content.
@@ -92,6 +122,9 @@ func openTarget(name string) (*target, error) {
 	}
 	return &target{dir: filepath.Dir(real), base: filepath.Base(real), info: info, data: data}, nil
 }
+
+// isBelowFile reports whether a path goes through something that is not a folder, so that the file cannot exist.
+func isBelowFile(err error) bool { return errors.Is(err, syscall.ENOTDIR) }
 
 // plainError returns the cause of an error without the path, which the caller prints.
 func plainError(err error) error {

@@ -10,42 +10,39 @@ import (
 	"testing"
 )
 
-func TestUserFiles(t *testing.T) {
+// TestPlaces compares the paths of every client on every system with the documents of the clients.
+func TestPlaces(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		os   string
-		env  map[string]string
-		want map[string]string
+		golden, os string
+		env        map[string]string
 	}{
-		{"linux", nil, map[string]string{
-			"claude-desktop": "/home/ann/.config/Claude/claude_desktop_config.json", "claude-code": "/home/ann/.claude.json",
-			"cursor": "/home/ann/.cursor/mcp.json", "vscode": "/home/ann/.config/Code/User/mcp.json",
-			"windsurf": "/home/ann/.codeium/windsurf/mcp_config.json", "gemini": "/home/ann/.gemini/settings.json",
-			"codex": "/home/ann/.codex/config.toml", "zed": "/home/ann/.config/zed/settings.json"}},
-		{"linux", map[string]string{"XDG_CONFIG_HOME": "/x", "CODEX_HOME": "/c", "CLAUDE_CONFIG_DIR": "/d"}, map[string]string{
-			"claude-desktop": "/x/Claude/claude_desktop_config.json", "claude-code": "/d/.claude.json",
-			"vscode": "/x/Code/User/mcp.json", "codex": "/c/config.toml", "zed": "/x/zed/settings.json"}},
-		{"darwin", nil, map[string]string{
-			"claude-desktop": "/home/ann/Library/Application Support/Claude/claude_desktop_config.json",
-			"vscode":         "/home/ann/Library/Application Support/Code/User/mcp.json",
-			"claude-code":    "/home/ann/.claude.json", "zed": "/home/ann/.config/zed/settings.json"}},
-		{"windows", map[string]string{"APPDATA": "/home/ann/Roaming"}, map[string]string{
-			"claude-desktop": "/home/ann/Roaming/Claude/claude_desktop_config.json", "vscode": "/home/ann/Roaming/Code/User/mcp.json",
-			"zed": "/home/ann/Roaming/Zed/settings.json", "cursor": "/home/ann/.cursor/mcp.json",
-			"windsurf": "/home/ann/.codeium/windsurf/mcp_config.json"}},
-		{"windows", nil, map[string]string{"vscode": "/home/ann/AppData/Roaming/Code/User/mcp.json"}},
+		{"linux", "linux", nil},
+		{"linux-variables", "linux", map[string]string{"XDG_CONFIG_HOME": "/x", "CODEX_HOME": "/codex", "CLAUDE_CONFIG_DIR": "/claude", "GEMINI_CLI_HOME": "/gemini", "COPILOT_HOME": "/copilot"}},
+		{"darwin", "darwin", map[string]string{"XDG_CONFIG_HOME": "/x"}},
+		{"windows", "windows", map[string]string{"APPDATA": "/roaming", "LOCALAPPDATA": "/local"}},
+		{"windows-bare", "windows", nil},
 	} {
-		s := System{OS: c.os, Home: "/home/ann", Getenv: func(name string) string { return c.env[name] }}
-		for id, want := range c.want {
-			if got := filepath.ToSlash(clientByID(t, id).UserFile(s)); got != want {
-				t.Errorf("%s %v: %s has %q, want %q", c.os, c.env, id, got, want)
+		s := System{OS: c.os, Home: "/home/ann", Folder: "/project", Getenv: func(name string) string { return c.env[name] }}
+		var b strings.Builder
+		for _, client := range Clients() {
+			user, project := client.Places(s)
+			for _, path := range append(user, project...) {
+				fmt.Fprintf(&b, "%-15s %s\n", client.ID, filepath.ToSlash(path))
 			}
+		}
+		golden := filepath.Join("testdata", "places", c.golden+".txt")
+		if *update {
+			writeFile(t, golden, []byte(b.String()), 0o600)
+		}
+		if want := string(readFile(t, golden)); b.String() != want {
+			t.Errorf("%s:\n%s\nwant:\n%s", c.golden, b.String(), want)
 		}
 	}
 	nowhere := System{OS: "linux", Getenv: func(string) string { return "" }}
 	for _, c := range Clients() {
-		if got := c.UserFile(nowhere) + c.ProjectFile(nowhere); got != "" {
-			t.Errorf("%s without a home folder: %q", c.ID, got)
+		if user, project := c.Places(nowhere); len(user)+len(project) > 0 || c.UserFile(nowhere) != "" {
+			t.Errorf("%s without a home folder: %q %q", c.ID, user, project)
 		}
 	}
 }
@@ -112,10 +109,6 @@ func TestInstallRefuses(t *testing.T) {
 			t.Helper()
 			writeFile(t, f.Path, []byte(`{"mcpServers": {"a": {"command": "a" "args": []}}}`), 0o600)
 		}, "line 1, column 38: missing a comma"},
-		"two servers of one name": {func(t *testing.T, f File) {
-			t.Helper()
-			writeFile(t, f.Path, []byte(`{"mcpServers": {"a": {"command": "a"}, "a": {"command": "b"}}}`), 0o600)
-		}, `the server "a" occurs twice`},
 		"two tables of servers": {func(t *testing.T, f File) {
 			t.Helper()
 			writeFile(t, f.Path, []byte(`{"mcpServers": {"a": {"command": "a"}}, "mcpServers": {}}`), 0o600)
@@ -164,26 +157,36 @@ func TestDiscoverReportsBrokenLink(t *testing.T) {
 	}
 }
 
-// TestDiscoverFindsProfiles finds the files of VS Code's profiles, and a file of the project once.
-func TestDiscoverFindsProfiles(t *testing.T) {
+// TestDiscoverFindsPatterns finds the files of VS Code's profiles and of packages for Windows, also below a folder whose name has
+// the characters of a pattern, and a file of the project once.
+func TestDiscoverFindsPatterns(t *testing.T) {
 	t.Parallel()
-	home := t.TempDir()
-	for _, name := range []string{".config/Code/User/mcp.json", ".config/Code/User/profiles/-1a2b/mcp.json", ".vscode/mcp.json", ".cursor/mcp.json"} {
+	home := filepath.Join(t.TempDir(), "a[n]n*")
+	const packaged = "AppData/Local/Packages/Claude_pzs8sxrjxfjjc/LocalCache/Roaming/Claude/claude_desktop_config.json"
+	for _, name := range []string{".config/Code/User/mcp.json", ".config/Code/User/profiles/-1a2b/mcp.json", ".config/Code - Insiders/User/mcp.json",
+		".vscode/mcp.json", ".cursor/mcp.json", packaged} {
 		name = filepath.Join(home, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		writeFile(t, name, []byte(`{"servers": {"a": {"command": "a"}}, "theme": 1, "theme": 2}`), 0o600)
 	}
-	var got []string
-	for _, f := range Discover(System{OS: "linux", Home: home, Folder: home, Getenv: func(string) string { return "" }}) {
-		rel, _ := filepath.Rel(home, f.Path)
-		got = append(got, fmt.Sprintf("%s %t %d %v", filepath.ToSlash(rel), f.Project, len(f.Servers), f.Err))
+	find := func(system string) []string {
+		var got []string
+		for _, f := range Discover(System{OS: system, Home: home, Folder: home, Getenv: func(string) string { return "" }}) {
+			rel, _ := filepath.Rel(home, f.Path)
+			got = append(got, fmt.Sprintf("%s %t %d %v", filepath.ToSlash(rel), f.Project, len(f.Servers), f.Err))
+		}
+		return got
 	}
-	want := []string{".cursor/mcp.json false 0 <nil>", ".config/Code/User/mcp.json false 1 <nil>",
-		".config/Code/User/profiles/-1a2b/mcp.json false 1 <nil>", ".vscode/mcp.json true 1 <nil>"}
-	if !slices.Equal(got, want) {
+	want := []string{".cursor/mcp.json false 0 <nil>", ".config/Code/User/mcp.json false 1 <nil>", ".config/Code/User/profiles/-1a2b/mcp.json false 1 <nil>",
+		".config/Code - Insiders/User/mcp.json false 1 <nil>", ".vscode/mcp.json true 1 <nil>"}
+	if got := find("linux"); !slices.Equal(got, want) {
 		t.Errorf("found %q, want %q", got, want)
+	}
+	want = []string{packaged + " false 0 <nil>", ".cursor/mcp.json false 0 <nil>", ".vscode/mcp.json true 1 <nil>"}
+	if got := find("windows"); !slices.Equal(got, want) {
+		t.Errorf("found on Windows %q, want %q", got, want)
 	}
 }
 
@@ -195,14 +198,22 @@ func TestStatus(t *testing.T) {
 		`{"command": "C:\\bin\\candor.exe", "args": ["wrap", "--mode", "observe", "--", "x"]}`: Protected,
 		`{"command": "npx", "args": ["-y", "candor-mcp@1.2.3", "wrap", "--", "x"]}`:            Protected,
 		`{"command": "candor", "args": ["gateway", "--config", "x"]}`:                          Protected,
-		`{"command": "candor", "args": ["wrap", "--"]}`:                                        Unprotected,
+		`{"command": "candor", "args": ["wrap", "--"]}`:                                        Unsupported,
+		`{"command": "candor", "args": ["wrap", "x"]}`:                                         Unsupported,
 		`{"command": "x", "args": ["wrap", "--", "candor"]}`:                                   Unprotected,
 		`{"url": "https://example.com"}`:                                                       NotStdio,
-		`{"settings": {}}`:                                                                     Unsupported,
-		`{"command": 1}`:                                                                       Unsupported,
-		`{"command": "x", "args": [1]}`:                                                        Unsupported,
-		`{"command": "x", "command": "y"}`:                                                     Unsupported,
-		`"x"`:                                                                                  Unsupported,
+		`{"settings": {}}`:                                                                     Managed,
+		`{"source": "extension", "enabled": true}`:                                             Managed,
+		`{}`: Unsupported,
+		`{"command": "x", "url": "https://example.com"}`:                  Unsupported,
+		`{"type": "stdio", "command": "x", "url": "https://example.com"}`: Unprotected,
+		`{"type": "http", "command": "x", "url": "https://example.com"}`:  NotStdio,
+		`{"command": "x", "env": {"A": {}}}`:                              Unsupported,
+		`{"command": "x", "env": null}`:                                   Unprotected,
+		`{"command": 1}`:                                                  Unsupported,
+		`{"command": "x", "args": [1]}`:                                   Unsupported,
+		`{"command": "x", "command": "y"}`:                                Unsupported,
+		`"x"`:                                                             Unsupported,
 	} {
 		c, err := Parse(clientByID(t, "cursor"), []byte(`{"mcpServers": {"s": `+text+`}}`))
 		if err != nil {

@@ -97,7 +97,7 @@ func (p *jsonParser) value(depth int) (*node, error) {
 		p.pos = start
 		return nil, p.fail("not a JSON value")
 	}
-	return &node{start: start, end: p.pos}, nil
+	return &node{start: start, end: p.pos, text: string(p.src[start:p.pos])}, nil
 }
 
 func isScalar(b byte) bool {

@@ -16,7 +16,7 @@ const (
 type node struct {
 	kind       kind
 	start, end int    // of the value; not set for a TOML table with a header
-	text       string // of a string, unescaped
+	text       string // of a string, unescaped; of a number or the like, as written
 	items      []*node
 	members    []*member
 	defined    bool // a TOML table that has its header
@@ -61,18 +61,6 @@ func (n *node) repeats(name string) bool {
 		}
 	}
 	return count > 1
-}
-
-// repeated returns a name that a table has twice.
-func (n *node) repeated() (string, bool) {
-	seen := make(map[string]bool, len(n.members))
-	for _, m := range n.members {
-		if seen[m.name] {
-			return m.name, true
-		}
-		seen[m.name] = true
-	}
-	return "", false
 }
 
 // strings returns the items of an array of strings.

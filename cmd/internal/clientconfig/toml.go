@@ -224,7 +224,7 @@ func (p *tomlParser) value(depth int) (*node, error) {
 	if p.pos == start {
 		return nil, p.fail("missing a value")
 	}
-	return &node{start: start, end: p.pos}, nil
+	return &node{start: start, end: p.pos, text: string(p.src[start:p.pos])}, nil
 }
 
 func (p *tomlParser) array(depth int) (*node, error) {

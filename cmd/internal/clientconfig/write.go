@@ -32,8 +32,8 @@ func (w *writer) before(call string) error {
 }
 
 // replace writes a file under a temporary name, makes it durable and renames it. unchanged, if not nil, is asked just before the
-// rename. The mode and, if old is not nil, the owner are set before the content is written.
-func (w *writer) replace(name string, data []byte, mode fs.FileMode, old fs.FileInfo, unchanged func() error) error {
+// rename. The mode and, if old is not nil, the owner and the attributes of that file are set before the content is written.
+func (w *writer) replace(name string, data []byte, mode fs.FileMode, old *target, unchanged func() error) error {
 	var random [6]byte
 	_, _ = rand.Read(random[:]) // never fails, see crypto/rand
 	temporary := "." + name + temporaryMark + hex.EncodeToString(random[:])
@@ -61,7 +61,7 @@ func (w *writer) call(name string, do func() error) error {
 	return do()
 }
 
-func (w *writer) writeNew(name string, data []byte, mode fs.FileMode, old fs.FileInfo) error {
+func (w *writer) writeNew(name string, data []byte, mode fs.FileMode, old *target) error {
 	if err := w.before("create"); err != nil {
 		return err
 	}
@@ -77,7 +77,13 @@ func (w *writer) writeNew(name string, data []byte, mode fs.FileMode, old fs.Fil
 			if old == nil {
 				return nil
 			}
-			return keepOwner(f, old)
+			return keepOwner(f, old.info)
+		}},
+		{"set attributes", func() error {
+			if old == nil {
+				return nil
+			}
+			return w.keepAttributes(f, old)
 		}},
 		{"chmod", func() error { return f.Chmod(mode) }},
 		{"write", func() error { return writeAll(f, data[:len(data)/2]) }},
@@ -89,6 +95,16 @@ func (w *writer) writeNew(name string, data []byte, mode fs.FileMode, old fs.Fil
 		}
 	}
 	return w.call("close", f.Close)
+}
+
+// keepAttributes gives f the extended attributes of the file that it replaces, with its access control list.
+func (w *writer) keepAttributes(f *os.File, old *target) error {
+	from, err := w.root.Open(old.base)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = from.Close() }() // it was only read
+	return copyAttributes(f, from)
 }
 
 func writeAll(f *os.File, data []byte) error {
@@ -147,7 +163,7 @@ func (w *writer) backup(t *target, stamp string) (string, error) {
 		}
 		name = fmt.Sprintf("%s%s%s-%d", t.base, backupMark, stamp, i)
 	}
-	return name, w.replace(name, t.data, t.info.Mode().Perm(), t.info, nil)
+	return name, w.replace(name, t.data, t.info.Mode().Perm(), t, nil)
 }
 
 // backups returns the backups of a file whose content is as wanted.

@@ -9,8 +9,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/candor-mcp/candor/cmd/internal/clientconfig"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
-	"github.com/candor-mcp/candor/cmd/internal/mcpfile"
 )
 
 // Result is the outcome of a check.
@@ -96,9 +96,7 @@ type configFile struct {
 
 // ClientFile is a file in which a client lists its servers.
 type ClientFile struct {
-	Name  string        // for people, such as its path
-	File  *mcpfile.File // nil if it could not be read
-	Err   error
+	clientconfig.File
 	Start bool // the user has named the file or the client, so that its servers may be started
 }
 
@@ -126,6 +124,7 @@ var checks = []check{
 	{"ledger-time", (*examination).timeCheck},
 	{"ledger-key", (*examination).keyCheck},
 	{"client-file", (*examination).clientCheck},
+	{"processes", (*examination).processCheck},
 	{"command", (*examination).commandCheck},
 	{"server", (*examination).serverCheck},
 }

@@ -10,7 +10,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/candor-mcp/candor/cmd/internal/mcpfile"
+	"github.com/candor-mcp/candor/cmd/internal/clientconfig"
 )
 
 // guiPath is the PATH of programs that the desktop starts, such as an editor. It often differs from that of a shell, whose start-up
@@ -57,7 +57,7 @@ func (e *examination) pathCheck(context.Context) []Finding {
 // bareCandor returns the name of a server whose entry runs candor without a path, or "".
 func (e *examination) bareCandor() string {
 	for _, s := range e.clientServers() {
-		if _, wrapper := mcpfile.Unwrap(s.line); wrapper == "candor" {
+		if _, program := clientconfig.Unwrap(s.line); program == "candor" && !s.off {
 			return s.name
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/candor-mcp/candor/cmd/internal/clientconfig"
 	"github.com/candor-mcp/candor/cmd/internal/guard"
-	"github.com/candor-mcp/candor/cmd/internal/mcpfile"
 	"github.com/candor-mcp/candor/internal/framing"
 	"github.com/candor-mcp/candor/internal/redact"
 	"github.com/candor-mcp/candor/internal/truncate"
@@ -47,6 +47,8 @@ func (e *examination) serverCheck(ctx context.Context) []Finding {
 // try returns the finding for one server.
 func (e *examination) try(ctx context.Context, s target) Finding {
 	switch {
+	case s.off:
+		return skipped("not started: " + s.skip)
 	case e.NoStart:
 		return skipped("not started, because of --no-start")
 	case s.skip != "":
@@ -70,10 +72,10 @@ func (e *examination) try(ctx context.Context, s target) Finding {
 
 // start runs a server and talks to it. All its processes have ended when start returns.
 func (e *examination) start(ctx context.Context, s target) (answers, *Finding) {
-	line, _ := mcpfile.Unwrap(s.line)
-	path, err := lookPath(firstWord(line), s.path.list)
-	if err != nil {
-		f := skipped("not started: its command was not found")
+	line, _ := clientconfig.Unwrap(s.line)
+	path, err := lookPath(s.inFolder(firstWord(line)), s.path.list)
+	if err != nil || s.noFolder() {
+		f := skipped("not started: its command or its folder was not found")
 		return answers{}, &f
 	}
 	p, err := launch(path, line, s, e.Guard)

@@ -1,8 +1,6 @@
 package doctor
 
 import (
-	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -10,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/candor-mcp/candor/cmd/internal/clientconfig"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
-	"github.com/candor-mcp/candor/cmd/internal/mcpfile"
 )
 
 // target is a configured server.
@@ -25,6 +23,8 @@ type target struct {
 	header http.Header
 	path   guiPath // where its command is looked up
 	skip   string  // why it cannot be tried here
+	off    bool    // the client does not start its command, so that nothing else about it matters
+	repair string  // what to do if its Candor is missing
 }
 
 // servers returns all configured servers.
@@ -78,15 +78,12 @@ func withoutSecrets(environ []string, f *config.File, u *config.Upstream) []stri
 	})
 }
 
-// clientServers returns the servers of the clients' files that are not disabled.
+// clientServers returns the servers of the clients' files, except entries that cannot be read: clientCheck reports those.
 func (e *examination) clientServers() []target {
 	var list []target
 	for _, c := range e.Clients {
-		if c.File == nil {
-			continue
-		}
-		for i := range c.File.Servers {
-			if s := &c.File.Servers[i]; !s.Disabled {
+		for i := range c.Servers {
+			if s := &c.Servers[i]; s.Status != clientconfig.Unsupported {
 				list = append(list, e.clientServer(&c, s))
 			}
 		}
@@ -94,8 +91,19 @@ func (e *examination) clientServers() []target {
 	return list
 }
 
-func (e *examination) clientServer(c *ClientFile, s *mcpfile.Server) target {
-	t := target{name: s.Name, source: c.Name, dir: s.Dir, header: http.Header{}, path: e.gui}
+func (e *examination) clientServer(c *ClientFile, s *clientconfig.Server) target {
+	t := target{name: s.Name, source: c.Name(), dir: s.Dir, header: http.Header{}, path: e.gui}
+	switch {
+	case s.Disabled:
+		t.skip, t.off = "it is disabled in the client", true
+		return t
+	case s.Status == clientconfig.Managed:
+		t.skip, t.off = s.Problem, true
+		return t
+	}
+	if c.Client.ID != "" {
+		t.repair = "candor install --client " + c.Client.ID + " repairs the entry; or"
+	}
 	t.env = append(slices.Clone(e.Environ), "PATH="+e.gui.list)
 	expand := func(text string) string {
 		text = e.expand(text)
@@ -104,10 +112,14 @@ func (e *examination) clientServer(c *ClientFile, s *mcpfile.Server) target {
 		}
 		return text
 	}
-	if !c.Start {
+	switch {
+	case !c.Start:
 		t.skip = "it is only in the file of a client; choose it with --client or --from"
+	case s.EnvFile != "":
+		t.skip = "only the client reads the variables in its envFile"
 	}
-	for _, word := range s.Command {
+	t.dir = expand(t.dir)
+	for _, word := range s.Line() {
 		t.line = append(t.line, expand(word))
 	}
 	for _, p := range s.Env {
@@ -153,9 +165,6 @@ func (e *examination) expand(text string) string {
 
 // references returns the environment variables to which the file refers without a default.
 func (c *ClientFile) references() []string {
-	if c.File == nil {
-		return nil
-	}
 	var names []string
 	look := func(text string) {
 		for _, found := range placeholder.FindAllString(text, -1) {
@@ -164,12 +173,12 @@ func (c *ClientFile) references() []string {
 			}
 		}
 	}
-	for i := range c.File.Servers {
-		s := &c.File.Servers[i]
-		if s.Disabled {
+	for i := range c.Servers {
+		s := &c.Servers[i]
+		if s.Disabled || s.Status == clientconfig.Unsupported {
 			continue
 		}
-		for _, word := range append(slices.Clone(s.Command), s.URL) {
+		for _, word := range append(s.Line(), s.URL) {
 			look(word)
 		}
 		for _, p := range append(slices.Clone(s.Env), s.Headers...) {
@@ -177,68 +186,4 @@ func (c *ClientFile) references() []string {
 		}
 	}
 	return names
-}
-
-// clientCheck reports the files of clients that cannot be read, and duplicate names.
-func (e *examination) clientCheck(context.Context) []Finding {
-	if len(e.Clients) == 0 {
-		return one(skipped("no file of a client was found; name one with --from"))
-	}
-	var findings []Finding
-	for _, c := range e.Clients {
-		switch {
-		case c.Err != nil:
-			findings = append(findings, failed("client-file-invalid", c.Err.Error(), "correct the file; the client cannot read it either").about(c.Name))
-		case len(c.File.Duplicates) > 0:
-			findings = append(findings, failed("duplicate-server", fmt.Sprintf("%s has more than one server with the name %q; clients use only one of them", c.Name, c.File.Duplicates[0]),
-				"give each server its own name").about(c.Name))
-		default:
-			findings = append(findings, ok(fmt.Sprintf("%s has %s, %d behind candor wrap", c.Name, count(len(c.File.Servers), "server", "servers"), wrapped(c.File))).about(c.Name))
-		}
-	}
-	return findings
-}
-
-func wrapped(f *mcpfile.File) (n int) {
-	for i := range f.Servers {
-		if _, wrapper := mcpfile.Unwrap(f.Servers[i].Command); wrapper != "" {
-			n++
-		}
-	}
-	return n
-}
-
-// commandCheck looks up the commands of the servers.
-func (e *examination) commandCheck(context.Context) []Finding {
-	var findings []Finding
-	for _, s := range e.servers() {
-		if len(s.line) > 0 {
-			findings = append(findings, e.lookUp(s).about(s.name))
-		}
-	}
-	if len(findings) == 0 {
-		return one(skipped("no server with a command is configured"))
-	}
-	return findings
-}
-
-func (e *examination) lookUp(s target) Finding {
-	server, wrapper := mcpfile.Unwrap(s.line)
-	if wrapper != "" && wrapper != "candor" {
-		if _, err := lookPath(wrapper, s.path.list); err != nil {
-			return failed("wrapper-missing", fmt.Sprintf("the entry runs %s, which does not exist or cannot be executed", wrapper),
-				"write the path of this program in the entry: "+e.Executable)
-		}
-	}
-	if len(server) == 0 {
-		return failed("command-missing", "the entry has no command after candor wrap --", "add the command of the server")
-	}
-	found, err := lookPath(server[0], s.path.list)
-	if err == nil {
-		return ok(server[0] + " is " + found)
-	}
-	if elsewhere, e2 := lookPath(server[0], e.Getenv("PATH")); e2 == nil && !strings.ContainsAny(server[0], `/\`) {
-		return failed("command-not-on-gui-path", fmt.Sprintf("%s is not on %s, although a shell finds it", server[0], s.path.words), "write its full path in the entry: "+elsewhere)
-	}
-	return failed("command-missing", fmt.Sprintf("%s: the command does not exist or cannot be executed", server[0]), "install it, check the spelling, or give its full path")
 }

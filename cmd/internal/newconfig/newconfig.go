@@ -11,15 +11,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/candor-mcp/candor/cmd/internal/clientconfig"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
-	"github.com/candor-mcp/candor/cmd/internal/mcpfile"
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
 // Source is a list of servers and the file they are from.
 type Source struct {
 	Title   string // for people, such as "Cursor, /home/ann/.cursor/mcp.json"
-	Servers []mcpfile.Server
+	Servers []clientconfig.Server
 }
 
 // Config is a new configuration.
@@ -34,10 +34,12 @@ type Config struct {
 type Upstream struct {
 	Name    string   `json:"name"`
 	Sources []string `json:"sources"`
+	Notes   []string `json:"notes,omitempty"` // settings of the entry that the configuration does not have
 
-	server  mcpfile.Server // its command without candor wrap
-	env     []mcpfile.Pair // with references as values
-	headers []mcpfile.Pair
+	server  clientconfig.Server
+	command []string            // without candor wrap
+	env     []clientconfig.Pair // with references as values
+	headers []clientconfig.Pair
 }
 
 // Left is a server that is not in the configuration.
@@ -53,12 +55,12 @@ func New(sources []Source) (*Config, error) {
 	values := map[string]string{} // variable: the value that it stands for
 	for _, source := range sources {
 		for _, s := range source.Servers {
-			s.Command, _ = mcpfile.Unwrap(s.Command)
-			if reason := unfit(&s); reason != "" {
+			command, _ := clientconfig.Unwrap(s.Line())
+			if reason := unfit(&s, command); reason != "" {
 				c.Left = append(c.Left, Left{Name: s.Name, Source: source.Title, Reason: reason})
 				continue
 			}
-			c.add(s, source.Title, values)
+			c.add(s, command, source.Title, values)
 		}
 	}
 	if len(c.Servers) == 0 {
@@ -78,17 +80,21 @@ func check(text string) error {
 }
 
 // unfit returns why a server cannot be written, or "".
-func unfit(s *mcpfile.Server) string {
+func unfit(s *clientconfig.Server, command []string) string {
 	switch {
+	case s.Status == clientconfig.Unsupported || s.Status == clientconfig.Managed:
+		return s.Problem
 	case s.Disabled:
 		return "it is disabled in the client"
-	case s.URL == "" && (len(s.Command) == 0 || s.Command[0] == ""):
+	case s.URL == "" && command[0] == "":
 		return "it has no command"
-	case s.URL == "" && slices.ContainsFunc(s.Command, func(w string) bool { return strings.Contains(w, "${") }):
-		return "its command has a placeholder, which only the client can replace"
-	case s.URL == "" && hasSecret(s.Command):
+	case s.URL == "" && slices.ContainsFunc(append([]string{s.Dir}, command...), func(w string) bool { return strings.Contains(w, "${") }):
+		return "its command or its folder has a placeholder, which only the client can replace"
+	case s.URL == "" && isGateway(command):
+		return "it is candor gateway"
+	case s.URL == "" && hasSecret(command):
 		return "its command seems to have a secret; pass it in a variable of env instead"
-	case slices.ContainsFunc(s.Env, func(p mcpfile.Pair) bool { return !envName.MatchString(p.Name) }):
+	case slices.ContainsFunc(s.Env, func(p clientconfig.Pair) bool { return !envName.MatchString(p.Name) }):
 		return "the gateway does not accept the name of one of its variables"
 	case s.URL == "":
 		return ""
@@ -127,15 +133,16 @@ func hasSecret(words []string) bool {
 }
 
 // add adds a server. One that several clients have is added once.
-func (c *Config) add(s mcpfile.Server, source string, values map[string]string) {
+func (c *Config) add(s clientconfig.Server, command []string, source string, values map[string]string) {
 	for i := range c.Servers {
-		if same(&c.Servers[i].server, &s) {
+		if u := &c.Servers[i]; slices.Equal(u.command, command) && same(&u.server, &s) {
 			c.Servers[i].Sources = append(c.Servers[i].Sources, source)
 			return
 		}
 	}
-	u := Upstream{Name: c.freeName(s.Name), Sources: []string{source}, server: s}
+	u := Upstream{Name: c.freeName(s.Name), Sources: []string{source}, server: s, command: command}
 	if s.URL == "" {
+		u.Notes = notes(&s)
 		u.env = c.references(u.Name, s.Env, values, func(name string) string { return name })
 	} else {
 		u.headers = c.references(u.Name, s.Headers, values, func(name string) string { return variable(u.Name + "_" + name) })
@@ -143,13 +150,28 @@ func (c *Config) add(s mcpfile.Server, source string, values map[string]string) 
 	c.Servers = append(c.Servers, u)
 }
 
-// same reports whether two entries start or reach the same server with the same settings.
-func same(a, b *mcpfile.Server) bool {
-	return a.Name == b.Name && a.URL == b.URL && slices.Equal(a.Command, b.Command) && slices.Equal(sorted(a.Env), sorted(b.Env)) && slices.Equal(sorted(a.Headers), sorted(b.Headers))
+// notes returns the settings of an entry that are left out.
+func notes(s *clientconfig.Server) []string {
+	var list []string
+	if s.Dir != "" {
+		list = append(list, "cwd: the client starts it in "+s.Dir+"; the gateway starts it in its own folder")
+	}
+	if s.EnvFile != "" {
+		list = append(list, "envFile: the client also sets the variables in "+s.EnvFile+"; set them where the gateway is started")
+	}
+	return list
 }
 
-func sorted(list []mcpfile.Pair) []mcpfile.Pair {
-	return slices.SortedFunc(slices.Values(list), func(a, b mcpfile.Pair) int { return cmp.Compare(a.Name, b.Name) })
+// isGateway reports whether a command line is `candor gateway`, which would be a gateway behind the gateway.
+func isGateway(command []string) bool { return clientconfig.IsCandor(command) }
+
+// same reports whether two entries have the same settings, apart from the command.
+func same(a, b *clientconfig.Server) bool {
+	return a.Name == b.Name && a.URL == b.URL && a.Dir == b.Dir && a.EnvFile == b.EnvFile && slices.Equal(sorted(a.Env), sorted(b.Env)) && slices.Equal(sorted(a.Headers), sorted(b.Headers))
+}
+
+func sorted(list []clientconfig.Pair) []clientconfig.Pair {
+	return slices.SortedFunc(slices.Values(list), func(a, b clientconfig.Pair) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // unfitName matches what a name of an upstream cannot have.
@@ -176,8 +198,8 @@ var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // references replaces each value by a reference to an environment variable. If two servers have different values for one variable,
 // the second gets a variable with the name of the server before it.
-func (c *Config) references(server string, list []mcpfile.Pair, values map[string]string, nameOf func(string) string) []mcpfile.Pair {
-	var out []mcpfile.Pair
+func (c *Config) references(server string, list []clientconfig.Pair, values map[string]string, nameOf func(string) string) []clientconfig.Pair {
+	var out []clientconfig.Pair
 	for _, p := range list {
 		prefix := scheme.FindString(p.Value)
 		secret := strings.TrimPrefix(p.Value, prefix)
@@ -201,7 +223,7 @@ func (c *Config) references(server string, list []mcpfile.Pair, values map[strin
 			values[name] = secret
 			c.Variables = append(c.Variables, name)
 		}
-		out = append(out, mcpfile.Pair{Name: p.Name, Value: prefix + "${" + name + "}"})
+		out = append(out, clientconfig.Pair{Name: p.Name, Value: prefix + "${" + name + "}"})
 	}
 	return out
 }

@@ -7,12 +7,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/candor-mcp/candor/cmd/internal/clientconfig"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
-	"github.com/candor-mcp/candor/cmd/internal/mcpfile"
 	"github.com/candor-mcp/candor/cmd/internal/newconfig"
 )
 
-func pair(name, value string) mcpfile.Pair { return mcpfile.Pair{Name: name, Value: value} }
+func pair(name, value string) clientconfig.Pair { return clientconfig.Pair{Name: name, Value: value} }
 
 // parsed reads the text with variables whose value is their name.
 func parsed(t *testing.T, text string) *config.File {
@@ -26,7 +26,7 @@ func parsed(t *testing.T, text string) *config.File {
 
 func TestNewKeepsEveryWordOfACommand(t *testing.T) {
 	words := []string{"npx", "-y", "@scope/server@1.2.3", "--flag", "", "true", "null", "~", "1e3", "a: b", "# no", "'", "\"", "[x", "{y", "*z", "&z", "!t", "%d", "x\ny", "tab\t", "ünïcode", "C:\\dir\\x", "-", "--", "- a", "<b>&", "| x", "a,b"}
-	c, err := newconfig.New([]newconfig.Source{{Title: "file\nversion: 2", Servers: []mcpfile.Server{{Name: "a b/ü", Command: words, Dir: "/srv\nx: y"}}}})
+	c, err := newconfig.New([]newconfig.Source{{Title: "file\nversion: 2", Servers: []clientconfig.Server{{Name: "a b/ü", Command: words[0], Args: words[1:], Dir: "/srv\nx: y"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,23 +39,23 @@ func TestNewKeepsEveryWordOfACommand(t *testing.T) {
 func TestNewCopiesNoSecret(t *testing.T) {
 	const secret = "hunter2-Zx81kq"
 	c, err := newconfig.New([]newconfig.Source{
-		{Title: "one", Servers: []mcpfile.Server{
-			{Name: "a", Command: []string{"candor", "wrap", "--", "x"}, Env: []mcpfile.Pair{pair("API_KEY", secret), pair("PLAIN", secret+"2"), pair("REF", "${env:OTHER}")}},
-			{Name: "b", Command: []string{"y"}, Env: []mcpfile.Pair{pair("API_KEY", secret+"3"), pair("PLAIN", secret+"2")}},
-			{Name: "web", URL: "https://h.example/mcp", Headers: []mcpfile.Pair{pair("Authorization", "Bearer "+secret), pair("X-Api-Key", secret+"4")}},
-			{Name: "flag", Command: []string{"z", "--api-key", secret}},
-			{Name: "assign", Command: []string{"z", "--token=" + secret}},
-			{Name: "url", Command: []string{"z", "postgres://u:" + secret + "@db/x"}},
+		{Title: "one", Servers: []clientconfig.Server{
+			{Name: "a", Command: "candor", Args: []string{"wrap", "--", "x"}, Env: []clientconfig.Pair{pair("API_KEY", secret), pair("PLAIN", secret+"2"), pair("REF", "${env:OTHER}")}},
+			{Name: "b", Command: "y", Env: []clientconfig.Pair{pair("API_KEY", secret+"3"), pair("PLAIN", secret+"2")}},
+			{Name: "web", URL: "https://h.example/mcp", Headers: []clientconfig.Pair{pair("Authorization", "Bearer "+secret), pair("X-Api-Key", secret+"4")}},
+			{Name: "flag", Command: "z", Args: []string{"--api-key", secret}},
+			{Name: "assign", Command: "z", Args: []string{"--token=" + secret}},
+			{Name: "url", Command: "z", Args: []string{"postgres://u:" + secret + "@db/x"}},
 			{Name: "query", URL: "https://h.example/mcp?key=" + secret},
 			{Name: "user", URL: "https://u:" + secret + "@h.example/mcp"},
-			{Name: "input", Command: []string{"z", "${input:token}"}},
-			{Name: "variable", Command: []string{"z"}, Env: []mcpfile.Pair{pair("a-b", secret)}},
-			{Name: "header", URL: "http://h.example/", Headers: []mcpfile.Pair{pair("Host", secret)}},
-			{Name: "off", Command: []string{"z"}, Disabled: true},
+			{Name: "input", Command: "z", Args: []string{"${input:token}"}},
+			{Name: "variable", Command: "z", Env: []clientconfig.Pair{pair("a-b", secret)}},
+			{Name: "header", URL: "http://h.example/", Headers: []clientconfig.Pair{pair("Host", secret)}},
+			{Name: "off", Command: "z", Disabled: true},
 		}},
-		{Title: "two", Servers: []mcpfile.Server{
-			{Name: "b", Command: []string{"y"}, Env: []mcpfile.Pair{pair("PLAIN", secret+"2"), pair("API_KEY", secret+"3")}},
-			{Name: "a", Command: []string{"other"}},
+		{Title: "two", Servers: []clientconfig.Server{
+			{Name: "b", Command: "y", Env: []clientconfig.Pair{pair("PLAIN", secret+"2"), pair("API_KEY", secret+"3")}},
+			{Name: "a", Command: "other"},
 		}},
 	})
 	if err != nil {

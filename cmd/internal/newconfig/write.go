@@ -77,12 +77,12 @@ func (u *Upstream) write(b *strings.Builder) {
 		return
 	}
 	var words []string
-	for _, word := range s.Command {
+	for _, word := range u.command {
 		words = append(words, scalar(word))
 	}
 	fmt.Fprintf(b, "    command: [%s]\n", strings.Join(words, ", "))
-	if s.Dir != "" {
-		fmt.Fprintf(b, "    # The client starts it in %s; the gateway starts it in its own folder.\n", comment(s.Dir))
+	for _, note := range u.Notes {
+		fmt.Fprintf(b, "    # Not written: %s.\n", comment(note))
 	}
 	if len(u.env) > 0 {
 		b.WriteString("    env: # set the variables where the gateway is started\n")
@@ -95,7 +95,7 @@ func (u *Upstream) write(b *strings.Builder) {
 
 func (c *Config) writeLeft(b *strings.Builder) {
 	for _, l := range c.Left {
-		fmt.Fprintf(b, "  # Not written: %s, from %s: %s.\n", comment(l.Name), comment(l.Source), l.Reason)
+		fmt.Fprintf(b, "  # Not written: %s, from %s: %s.\n", comment(l.Name), comment(l.Source), comment(l.Reason))
 	}
 }
 

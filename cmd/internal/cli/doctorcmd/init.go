@@ -35,7 +35,8 @@ func NewInit(env *term.Env) *cobra.Command {
 and --client, else those of all known clients. The files of the clients are not changed, and no server is started.
 
 No secret is copied. The values of env and headers become references to environment variables, which must be set
-where the gateway is started. A server whose command or address seems to have a secret is left out and listed.
+where the gateway is started. A server whose command or address seems to have a secret is left out and listed, as
+is one that cannot be read, is disabled, or has placeholders of its client.
 
 The file is readable only by its owner. An existing file is replaced only with --force.`,
 		Example: `  candor init --dry-run
@@ -104,11 +105,11 @@ func (c *initCommand) config(cmd *cobra.Command) (*newconfig.Config, error) {
 			if hint == "" {
 				hint = "correct the file, or name another one"
 			}
-			return nil, term.BadInput(hint, "%s", text)
+			return nil, term.BadInput(hint, "%s: %s", f.Path, text)
 		case f.Err != nil:
-			c.env.Notify(cmd, term.Printable(f.Name)+" was not read: "+term.Printable(f.Err.Error()), "")
-		case len(f.File.Servers) > 0:
-			sources = append(sources, newconfig.Source{Title: f.Name, Servers: f.File.Servers})
+			c.env.Notify(cmd, term.Printable(f.Name())+" was not read: "+term.Printable(f.Err.Error()), "")
+		case len(f.Servers) > 0:
+			sources = append(sources, newconfig.Source{Title: f.Name(), Servers: f.Servers})
 		}
 	}
 	made, err := newconfig.New(sources)
@@ -150,9 +151,12 @@ func (c *initCommand) show(made *newconfig.Config) {
 	fmt.Fprintf(c.env.Out, "%s %s with %s:\n", colors.Good("wrote"), term.Printable(c.out), plural(len(made.Servers), "server"))
 	for _, s := range made.Servers {
 		fmt.Fprintf(c.env.Out, "  %s, from %s\n", colors.Name(s.Name), term.Printable(strings.Join(s.Sources, "; ")))
+		for _, note := range s.Notes {
+			fmt.Fprintf(c.env.Out, "    %s %s\n", colors.Warn("left out"), term.Printable(note))
+		}
 	}
 	for _, l := range made.Left {
-		fmt.Fprintf(c.env.Out, "%s %s, from %s: %s\n", colors.Warn("left out"), term.Printable(l.Name), term.Printable(l.Source), l.Reason)
+		fmt.Fprintf(c.env.Out, "%s %s, from %s: %s\n", colors.Warn("left out"), term.Printable(l.Name), term.Printable(l.Source), term.Printable(l.Reason))
 	}
 	if len(made.Variables) > 0 {
 		fmt.Fprintf(c.env.Out, "set these variables where the gateway is started: %s\n", strings.Join(made.Variables, ", "))
@@ -162,6 +166,6 @@ func (c *initCommand) show(made *newconfig.Config) {
 
 func (c *initCommand) showLeft(cmd *cobra.Command, made *newconfig.Config) {
 	for _, l := range made.Left {
-		c.env.Notify(cmd, fmt.Sprintf("left out %s, from %s: %s", term.Printable(l.Name), term.Printable(l.Source), l.Reason), "")
+		c.env.Notify(cmd, fmt.Sprintf("left out %s, from %s: %s", term.Printable(l.Name), term.Printable(l.Source), term.Printable(l.Reason)), "")
 	}
 }

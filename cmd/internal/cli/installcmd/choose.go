@@ -20,7 +20,7 @@ func (c *command) wanted(s clientconfig.Server) bool {
 	if c.remove {
 		return s.Removable()
 	}
-	return s.Status == clientconfig.Unprotected
+	return s.Installable()
 }
 
 // mayChange reports whether a file may be changed: one of a project only with --project.
@@ -74,7 +74,10 @@ func (c *command) ask(keys []string) (map[string]bool, error) {
 	if err := c.env.Out.Flush(); err != nil {
 		return nil, err
 	}
-	answer, _ := bufio.NewReader(c.env.In).ReadString('\n')
+	answer, err := bufio.NewReader(c.env.In).ReadString('\n')
+	if err != nil { // the end of the input leaves the cursor behind the question
+		fmt.Fprintln(c.env.Out)
+	}
 	picked := map[string]bool{}
 	for _, word := range strings.FieldsFunc(answer, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }) {
 		if strings.EqualFold(word, "all") {
@@ -149,7 +152,7 @@ func (c *command) checkClient(files []clientconfig.File, id string) error {
 			where = known.UserFile(c.system)
 		}
 	}
-	return term.BadInput("add a server in the client first; its file is "+c.path(where), "--client %s: no configuration file", id)
+	return term.BadInput("add a server in the client first; its file is "+c.path(where)+". candor install lists what was found", "--client %s: no configuration file", id)
 }
 
 // refuseChosen reports the servers that --server names and that cannot be changed.
@@ -168,8 +171,10 @@ func (c *command) refuseChosen(files []clientconfig.File) bool {
 				c.env.Notify(c.cmd, fmt.Sprintf("%s: server %q is not stdio: the client connects to a URL", c.path(f.Path), s.Name),
 					"candor gateway can stand before a URL")
 			case s.Status == clientconfig.Unsupported:
-				c.env.Notify(c.cmd, fmt.Sprintf("%s: server %q: %s", c.path(f.Path), s.Name, s.Problem), "")
-			case c.remove && s.Status == clientconfig.Protected && !s.Removable():
+				c.env.Notify(c.cmd, fmt.Sprintf("%s: server %q: %s", c.path(f.Path), s.Name, s.Problem), "correct the entry, and run the command again")
+			case s.Status == clientconfig.Managed:
+				c.env.Notify(c.cmd, fmt.Sprintf("%s: server %q: %s", c.path(f.Path), s.Name, s.Problem), "give the entry its own command, with candor wrap -- before it")
+			case c.remove && s.Status != clientconfig.Unprotected && !s.Removable():
 				c.env.Notify(c.cmd, fmt.Sprintf("%s: server %q was not made by candor install", c.path(f.Path), s.Name), "remove it by hand")
 			default:
 				continue

@@ -45,12 +45,16 @@ and adds arguments before the server's own; all other text of the file, with com
 as it is. The old file is kept beside the new one as NAME.candor-backup-TIME, and candor uninstall restores the
 same bytes. A second run changes nothing. Values that look like secrets are not printed, and variables never are.
 
+A server is broken if its entry runs candor at a path where it no longer is. It can be chosen like an unprotected
+one: its entry gets the path of this program, and keeps the rest.
+
 Files of the project in the current folder (.mcp.json, .cursor/mcp.json, …) are listed, but are changed only with
 --project: they are often shared with people for whom candor is at another path. See --command.
 
 With --json the output is one object. Its member files is an array of objects with client, file, project, error,
-written, backup and servers; a server has name, project, status (unprotected, protected, not stdio, unsupported),
-problem, line (the command line), url, and after (the new command line) if it changes.
+written, backup and servers; a server has name, project, status (unprotected, protected, broken, not stdio, managed,
+unsupported), problem, line (the command line), url, and after (the new command line) if it changes. Without any
+file the member looked has the paths where none was found.
 
 Exit codes: 0 done, or nothing to do; 1 a file or a chosen server could not be read or changed; 2 bad usage.`,
 		Example: `  candor install                          list clients and servers
@@ -117,18 +121,45 @@ func (c *command) register(cmd *cobra.Command) {
 
 func (c *command) run(cmd *cobra.Command) error {
 	c.cmd = cmd
-	c.system = clientconfig.System{OS: runtime.GOOS, Getenv: c.env.Getenv, Home: c.env.Getenv("HOME"), Folder: term.AbsolutePath(".")}
-	if runtime.GOOS == "windows" {
-		c.system.Home = c.env.Getenv("USERPROFILE")
-	}
+	c.system = clientconfig.System{OS: runtime.GOOS, Getenv: c.env.Getenv, Home: c.env.Getenv(homeVariable()), Folder: term.AbsolutePath(".")}
 	files := clientconfig.Discover(c.system)
 	if err := c.checkFlags(files); err != nil {
 		return err
 	}
-	if !c.chosen() {
+	switch {
+	case len(files) == 0 && !c.json:
+		return c.sayNothingFound()
+	case !c.chosen():
 		return c.listAndAsk(files)
 	}
 	return c.changeAll(files)
+}
+
+// sayNothingFound prints where configuration files were looked for, and what to do.
+func (c *command) sayNothingFound() error {
+	if c.system.Home == "" {
+		return term.BadInput("set "+homeVariable()+" to your home folder", "no configuration file of an MCP client was found: the home folder is not known")
+	}
+	fmt.Fprintln(c.env.Out, "No configuration file of an MCP client was found. Looked for:")
+	c.places()
+	if c.remove {
+		fmt.Fprintln(c.env.Out, "\nNothing to do. If a client keeps its file elsewhere, remove candor wrap -- from it by hand.")
+		return nil
+	}
+	words, err := candorCommand(c.command, c.system.OS)
+	if err != nil {
+		words = []string{term.ProgramName}
+	}
+	fmt.Fprintf(c.env.Out, "\nAdd a server in a client, then run candor install again. If a client keeps its file elsewhere, put this in the\nentry of a server yourself, in place of its command and before its arguments:\n%s\n",
+		clientconfig.Clients()[0].Example(words))
+	return nil
+}
+
+func homeVariable() string {
+	if runtime.GOOS == "windows" {
+		return "USERPROFILE"
+	}
+	return "HOME"
 }
 
 // listAndAsk lists the servers and, at a terminal, asks which to change.
@@ -169,21 +200,33 @@ func unreadable(files []clientconfig.File) error {
 
 // sayNext prints a summary and the commands to type.
 func (c *command) sayNext(files []clientconfig.File, open int) {
-	name, word := "install", "unprotected"
+	name, word, broken := "install", "unprotected", c.broken(files)
 	if c.remove {
-		name, word = "uninstall", "behind candor"
+		name, word, broken = "uninstall", "behind candor", 0
 	}
-	if len(files) == 0 {
-		fmt.Fprintf(c.env.Out, "No configuration files of MCP clients were found. Known clients: %s.\n", clientList())
-		return
+	fmt.Fprintf(c.env.Out, "\n%s %s.\n", term.Count(uint64(open-broken), "server is", "servers are"), word) //nolint:gosec // not negative
+	if broken > 0 {
+		fmt.Fprintf(c.env.Out, "%s broken: candor is missing, so that the client cannot start the server.\n", term.Count(uint64(broken), "server is", "servers are"))
 	}
-	fmt.Fprintf(c.env.Out, "\n%s %s.\n", term.Count(uint64(open), "server is", "servers are"), word) //nolint:gosec // not negative
 	if shared := c.closed(files); shared > 0 {
 		fmt.Fprintf(c.env.Out, "%d more in files of the project; add --project to change those too.\n", shared)
 	}
 	if open > 0 {
 		fmt.Fprintf(c.env.Out, "To change them:\n  candor %s --all --dry-run\n  candor %s --all\n  candor %s --client ID --server NAME\n", name, name, name)
 	}
+}
+
+// broken returns the number of servers to choose from that are broken.
+func (c *command) broken(files []clientconfig.File) int {
+	n := 0
+	for _, f := range files {
+		for _, s := range f.Servers {
+			if s.Status == clientconfig.Broken && c.mayChange(f) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // changeAll changes the chosen servers in every file. A file that fails does not stop the others.
@@ -216,6 +259,9 @@ func (c *command) changeAll(files []clientconfig.File) error {
 		}
 		if len(r.Changes) > 0 && !c.json && (err == nil || r.Written) {
 			c.changed(f, r)
+		}
+		if err == nil && !c.json {
+			c.leftAlone(f, len(r.Changes) == 0)
 		}
 	}
 	if c.json {
@@ -259,7 +305,7 @@ func (c *command) sayDone(changes, written int, failed bool) {
 	case changes == 0 && c.remove:
 		fmt.Fprintln(c.env.Out, "Nothing to do: none of the chosen servers is behind candor.")
 	case changes == 0:
-		fmt.Fprintln(c.env.Out, "Nothing to do: none of the chosen servers is unprotected.")
+		fmt.Fprintln(c.env.Out, "Nothing to do: no chosen server needs a change.")
 	case c.dryRun:
 		fmt.Fprintln(c.env.Out, "\nNothing was written. Leave out --dry-run to make the changes.")
 	case written > 0 && c.remove:

@@ -9,6 +9,8 @@ import (
 type report struct {
 	DryRun bool         `json:"dryRun,omitempty"`
 	Files  []fileReport `json:"files"`
+	// Looked has the paths where no file was found, if there is none at all.
+	Looked []string `json:"looked,omitempty"`
 }
 
 type fileReport struct {
@@ -61,5 +63,12 @@ func (c *command) writeReport(files []fileReport) error {
 	if files == nil {
 		files = []fileReport{}
 	}
-	return term.WriteJSONLine(c.env.Out, report{DryRun: c.dryRun, Files: files})
+	out := report{DryRun: c.dryRun, Files: files}
+	if len(files) == 0 {
+		for _, client := range clientconfig.Clients() {
+			user, project := client.Places(c.system)
+			out.Looked = append(append(out.Looked, user...), project...)
+		}
+	}
+	return term.WriteJSONLine(c.env.Out, out)
 }

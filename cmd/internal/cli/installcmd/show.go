@@ -63,8 +63,8 @@ func detail(s clientconfig.Server) string {
 	switch s.Status {
 	case clientconfig.NotStdio:
 		return term.Printable(cleaner.Text(s.URL))
-	case clientconfig.Unsupported:
-		return s.Problem
+	case clientconfig.Unsupported, clientconfig.Managed, clientconfig.Broken:
+		return term.Printable(s.Problem)
 	case clientconfig.Protected, clientconfig.Unprotected:
 	}
 	return lineText(s.Line())
@@ -125,7 +125,9 @@ func (c *command) list(files []clientconfig.File) {
 				status = p.Good(status)
 			case clientconfig.Unprotected:
 				status = p.Warn(status)
-			case clientconfig.NotStdio, clientconfig.Unsupported:
+			case clientconfig.Broken:
+				status = p.Bad(status)
+			case clientconfig.NotStdio, clientconfig.Unsupported, clientconfig.Managed:
 			}
 			fmt.Fprintf(c.env.Out, "  %s  %s  %s  %s\n", mark, p.Name(term.Pad(label(s), width)), status, detail(s))
 		}
@@ -142,4 +144,57 @@ func (c *command) changed(f clientconfig.File, r clientconfig.Result) {
 	if r.Written && r.Backup != "" {
 		fmt.Fprintf(c.env.Out, "  backup: %s\n", c.path(r.Backup))
 	}
+}
+
+// leftAlone prints the servers of a file that --all or --client chooses and that cannot be changed, with the reason. The
+// header of the file is printed first, if it was not yet.
+func (c *command) leftAlone(f clientconfig.File, header bool) {
+	if c.picked != nil || len(c.servers) > 0 {
+		return
+	}
+	for _, s := range f.Servers {
+		reason := ""
+		switch s.Status {
+		case clientconfig.Unsupported, clientconfig.Managed:
+			reason = s.Problem
+		case clientconfig.NotStdio:
+			reason = "the client connects to a URL; candor gateway can stand before it"
+		case clientconfig.Protected, clientconfig.Unprotected, clientconfig.Broken:
+		}
+		if reason == "" || c.remove {
+			continue
+		}
+		if header {
+			c.header(f)
+			header = false
+		}
+		fmt.Fprintf(c.env.Out, "  %s\n    left alone: %s\n", c.env.Colors().Name(label(s)), term.Printable(reason))
+	}
+}
+
+// places prints where configuration files were looked for.
+func (c *command) places() {
+	width := 0
+	for _, client := range clientconfig.Clients() {
+		width = max(width, len(client.Title))
+	}
+	for _, client := range clientconfig.Clients() {
+		title := client.Title
+		for _, name := range c.placesOf(client) {
+			fmt.Fprintf(c.env.Out, "  %s  %s\n", term.Pad(title, width), c.path(name))
+			title = ""
+		}
+	}
+}
+
+// placesOf returns where the files of a client were looked for, those of the project relative to the current folder.
+func (c *command) placesOf(client clientconfig.Client) []string {
+	user, project := client.Places(c.system)
+	for _, name := range project {
+		if rel, err := filepath.Rel(c.system.Folder, name); err == nil {
+			name = rel
+		}
+		user = append(user, name)
+	}
+	return user
 }
