@@ -33,6 +33,7 @@ type shape struct {
 	test           mask.Test
 	codes, reasons map[string]uint64
 	calls          []uint64 // hashes of different calls and answers
+	answers        []uint64 // hashes of different answers
 }
 
 // knownRule is a mask of the profile.
@@ -133,28 +134,45 @@ func (s *shape) see(record *ledger.Record, data *entryData, result wire.Value) {
 	s.long = s.long || data.Rule == "failure-sentence" && len(mask.Text(result)) > maxSentence
 	s.bare = (s.bare || s.Count == 1) && bareStatus(&s.Rule, result)
 	s.annotated = s.annotated || result.Path("content", 0, "annotations").Present()
+	s.more = s.more || result.Path("content", 1).Present()
+	s.task = (s.task || s.Count == 1) && s.tellsTask(result)
 	if s.Source != data.Source {
 		s.Source = "" // the kind depends on the arguments, so it is unknown
 	}
-	if len(s.calls) < MaxCalls {
-		if call := callOf(record, result); !slices.Contains(s.calls, call) {
-			s.calls = append(s.calls, call)
-		}
+	digest := ""
+	if record.Args != nil {
+		digest = record.Args.Digest
 	}
+	s.calls = appendNew(s.calls, hashOf(digest, result))
+	s.answers = appendNew(s.answers, hashOf("", result))
 	text := excerpt(result)
 	if len(s.Examples) < maxExamples && !slices.ContainsFunc(s.Examples, func(e Example) bool { return e.Text == text }) {
 		s.Examples = append(s.Examples, Example{Ref: record.Ref, Time: record.Time, Text: text})
 	}
 }
 
-// callOf returns a hash of the arguments and the answer.
-func callOf(record *ledger.Record, result wire.Value) uint64 {
-	h := fnv.New64a()
-	if record.Args != nil {
-		h.Write([]byte(record.Args.Digest))
+// appendNew adds a hash that is not in the list, up to [MaxCalls].
+func appendNew(list []uint64, hash uint64) []uint64 {
+	if len(list) < MaxCalls && !slices.Contains(list, hash) {
+		list = append(list, hash)
 	}
+	return list
+}
+
+func hashOf(arguments string, result wire.Value) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(arguments))
 	h.Write(result.Raw())
 	return h.Sum64()
+}
+
+// tellsTask reports whether an answer says that the tool's task failed, or what the caller has to provide. JSON of searches, judgements and queries is their own. Other JSON
+// may be content, except the outcome of a rejected promise, which only programs write.
+func (s *shape) tellsTask(result wire.Value) bool {
+	if s.Rule.Path == "" {
+		return tellsTask(s.Server, s.Tool, s.Source, mask.Text(result))
+	}
+	return framed(s.Source) || s.Source == "query" || s.Rule.Equals == `"rejected"`
 }
 
 // excerpt returns the beginning of an answer in one line. The ledger has already redacted it.
@@ -209,6 +227,7 @@ func (g *grouping) findings() *Findings {
 		marked := t.marked()
 		for _, s := range t.shapes {
 			s.Codes, s.Reasons, s.Calls, s.Flagged = byCount(s.codes), byCount(s.reasons), len(s.calls), t.flagged
+			s.Answers = len(s.answers)
 			s.siblings = len(t.shapes)
 			if s.Rule.Path != flagPath {
 				s.Flagged += marked

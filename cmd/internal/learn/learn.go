@@ -1,8 +1,9 @@
 // Package learn proposes rules for one server from the suspected failures in a ledger. A suspicion never changes an answer; a rule that a
 // person has agreed to makes it a certain failure.
 //
-// A ledger holds no successes, so a wrong suspicion can be seen only by what the tool does otherwise. A shape is held back, and not proposed,
-// if it was seen once and the tool returns the words of others, or marks its own failures with isError.
+// A ledger holds no successes, so a wrong suspicion can be seen only by its words and by what the tool does otherwise. A shape is held back, and
+// not proposed, if the tool returns the words of others and the answer does not say that its task failed, or if the tool marks its failures with
+// isError.
 //
 // The memory is bounded: the shapes that were seen least often are dropped, and their answers counted.
 package learn
@@ -54,6 +55,7 @@ type Shape struct {
 	Held     Held         // why it is not proposed; "" if it is
 	Count    uint64
 	Calls    int // different calls, at most [MaxCalls]
+	Answers  int // different answers, at most [MaxCalls]
 	First    time.Time
 	Last     time.Time
 	Codes    []Count // the codes that the answers would have had
@@ -65,6 +67,8 @@ type Shape struct {
 	long      bool // a long text was suspected by the weakest rule
 	bare      bool // a status was suspected, always without a reason
 	annotated bool // the first block has annotations
+	more      bool // other blocks follow the first
+	task      bool // all texts say that the tool's task failed
 	siblings  int  // shapes of the tool
 }
 
@@ -86,9 +90,12 @@ type Held string
 
 // The reasons.
 const (
-	HeldContent Held = "seen for one call only, and the tool returns content of others, which may contain such words"
-	HeldUnknown Held = "seen for one call only, and the entries do not say what kind of content the tool returns"
+	HeldContent Held = "the tool returns content of others, and the answer does not say that the task of the tool failed"
+	HeldOnce    Held = "seen for one call only, and the tool returns content of others, which may contain such words"
+	HeldUnknown Held = "the entries do not say what kind of content the tool returns, and the answer does not say that the task of the tool failed"
 	HeldDiverse Held = "the tool returns content of others, and so many different texts of this kind that they are probably content"
+	HeldStored  Held = "seen for one call only, and the tool may return stored text"
+	HeldMore    Held = "more content follows the text, so the call probably succeeded"
 	HeldFlags   Held = "the tool marks at least as many failures with isError, so this is probably data"
 	HeldMarked  Held = "the text has annotations, which belong to content"
 	HeldLong    Held = "the text is long and does not begin like an error"
@@ -103,7 +110,7 @@ const (
 	maxShapes       = 2000
 	maxShapesOfTool = 50
 	maxTools        = 20_000
-	manyCalls       = 3 // different calls after which a tool's own words are not data, whatever else it does
+	manyAnswers     = 3 // different answers after which a tool's own words are not data, whatever else it does
 	maxDiverse      = 3 // shapes of a tool that returns content of others
 	maxExamples     = 3
 	maxExcerpt      = 160
@@ -156,7 +163,9 @@ func (s *Shape) Mask() profile.Mask {
 // hold returns why a shape is not proposed.
 func (s *Shape) hold() Held {
 	switch {
-	case s.Flagged >= s.Count && (s.Calls < manyCalls || !returnsOwnWords(s.Source)):
+	case s.more:
+		return HeldMore
+	case s.Flagged >= s.Count && !s.outweighsFlags():
 		return HeldFlags
 	case s.long:
 		return HeldLong
@@ -164,23 +173,43 @@ func (s *Shape) hold() Held {
 		return HeldStatus
 	case s.annotated:
 		return HeldMarked
-	case returnsOwnWords(s.Source):
+	case !returnsOwnWords(s.Source):
+		return s.holdContent()
+	case s.Calls < 2 && !s.task && readsStored(s.Tool):
+		return HeldStored
+	}
+	return ""
+}
+
+// outweighsFlags reports whether a shape is proposed although the tool marks other failures with isError. It must be in the tool's own words,
+// and vary as failures do, or address the caller.
+func (s *Shape) outweighsFlags() bool {
+	return returnsOwnWords(s.Source) && (s.Answers >= manyAnswers || s.task && s.Calls >= manyAnswers)
+}
+
+// holdContent returns why a shape of a tool that returns content of others is not proposed. The same content may be returned for different
+// arguments, so the number of calls alone proves nothing.
+func (s *Shape) holdContent() Held {
+	switch {
+	case s.Source == "" && !s.task:
+		return HeldUnknown
+	case !s.task:
+		return HeldContent
+	case framed(s.Source):
 		return ""
 	case s.siblings > maxDiverse:
 		return HeldDiverse
-	case s.Calls > 1:
-		return ""
-	case s.Source == "":
-		return HeldUnknown
+	case s.Calls < 2:
+		return HeldOnce
 	}
-	return HeldContent
+	return ""
 }
 
-// returnsOwnWords reports whether the answers of a tool are mostly its own words. Searches and judgements return words of others in a frame
-// of their own, in which a short text about a failure is rare.
-func returnsOwnWords(source string) bool {
-	return contract.Source(source).Own() || source == "search" || source == "judgement"
-}
+// returnsOwnWords reports whether the answers of a tool are its own words.
+func returnsOwnWords(source string) bool { return contract.Source(source).Own() }
+
+// framed reports whether a tool returns words of others in a frame of its own, as searches and judgements do.
+func framed(source string) bool { return source == "search" || source == "judgement" }
 
 // rule returns the rule for a suspected result of a tool, or false if none can describe it. Rules of a tool that returns the words of others
 // are more specific.
@@ -197,6 +226,9 @@ func rule(tool string, result wire.Value, source string) (profile.Mask, bool) {
 		at := slices.IndexFunc(candidates, func(m profile.Mask) bool { return strings.Count(m.Text, `\s+`) >= 2 })
 		chosen = candidates[max(at, 0)]
 	}
+	if chosen.Path == "" && !opens(tool, mask.Text(result)) {
+		return profile.Mask{}, false
+	}
 	chosen.Tool, chosen.Suspected = tool, true
 	return chosen, true
 }
@@ -206,7 +238,7 @@ func visible(tool string, result wire.Value) bool {
 	if result.Path("toolResult").Present() {
 		return true
 	}
-	part := []byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[`)
+	part := []byte(`{"content":[`)
 	if first := result.Path("content", 0); first.Present() {
 		part = append(part, first.Raw()...)
 	}
@@ -214,10 +246,27 @@ func visible(tool string, result wire.Value) bool {
 	if structured := result.Path("structuredContent"); structured.Present() {
 		part = append(append(part, `,"structuredContent":`...), structured.Raw()...)
 	}
+	return suspected(tool, append(part, '}'))
+}
+
+// opens reports whether the first line of a text is suspected by itself. The rules for texts describe the first line, which may be the title of a
+// list whose items are about failures.
+func opens(tool, text string) bool {
+	text = strings.TrimSpace(text)
+	line, _, more := strings.Cut(text, "\n")
+	if !more || strings.HasPrefix(text, "#") {
+		return true
+	}
+	quoted, _ := json.Marshal(line) // a string can be marshalled
+	return suspected(tool, append(append([]byte(`{"content":[{"type":"text","text":`), quoted...), `}]}`...))
+}
+
+// suspected reports whether a result is suspected for a call of which only the tool is known.
+func suspected(tool string, result []byte) bool {
 	name, _ := json.Marshal(tool) // a string can be marshalled
 	request := wire.Parse(append(append([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":`), name...), `}}`...), wire.Limits{})
-	found := contract.Classify(&contract.Exchange{Request: &request, Response: wire.Parse(append(part, `}}`...), wire.Limits{})})
-	return found.Certainty == contract.Suspected
+	response := wire.Parse(append(append([]byte(`{"jsonrpc":"2.0","id":1,"result":`), result...), '}'), wire.Limits{})
+	return contract.Classify(&contract.Exchange{Request: &request, Response: response}).Certainty == contract.Suspected
 }
 
 // reasons are the names of members that give the reason of a failure.

@@ -22,7 +22,7 @@ func text(t string) string { return fmt.Sprintf(`{"content":[{"type":"text","tex
 
 func findings(t *testing.T, all []exchange, o learn.Options) *learn.Findings {
 	t.Helper()
-	r, err := ledger.OpenReader(record(t, all))
+	r, err := ledger.OpenReader(record(t, all, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,6 +49,21 @@ func TestShapesThatMayBeDataAreHeldBack(t *testing.T) {
 		"a page, once":        {[]exchange{answer("fetch_page", `{"url":"http://a.example"}`, text(`{"error":"invalid_grant"}`))}, learn.HeldContent, 1},
 		"isError is used too": {[]exchange{answer("price", `{"item":"a"}`, text("Error: no such item")), answer("price", `{"item":"b"}`, failed)}, learn.HeldFlags, 1},
 		"a failed record":     {[]exchange{answer("get_run", `{"id":"a"}`, text(`{"status":"failed","title":"Error: crash on start"}`))}, learn.HeldStatus, 1},
+		"a file, with other arguments": {[]exchange{
+			answer("read_file", `{"path":"/a.log","head":1}`, text("Error: something went wrong")), answer("read_file", `{"path":"/a.log","head":2}`, text("Error: something went wrong")),
+		}, learn.HeldContent, 2},
+		"a file that could not be read": {[]exchange{
+			answer("read_file", `{"path":"/a"}`, text("Error reading file: no such file")), answer("read_file", `{"path":"/b"}`, text("Error reading file: no such file")),
+		}, "", 2},
+		"a file that could not be read, once": {[]exchange{answer("read_file", `{"path":"/a"}`, text("Error reading file: no such file"))}, learn.HeldOnce, 1},
+		"a stored value":                      {[]exchange{answer("get_value", `{"key":"a"}`, text("Error: crash on start"))}, learn.HeldStored, 1},
+		"a notice before content": {[]exchange{
+			answer("list_prices", `{}`, `{"content":[{"type":"text","text":"Error: this version is no longer supported"},{"type":"text","text":"a 1"}]}`),
+		}, learn.HeldMore, 1},
+		"isError is used too, but the words vary": {[]exchange{
+			answer("price", `{"item":"a"}`, text("Error: no item a")), answer("price", `{"item":"b"}`, text("Error: no item b")),
+			answer("price", `{"item":"c"}`, text("Error: no item c")), answer("price", `{"item":"d"}`, failed),
+		}, "", 3},
 		"annotated": {[]exchange{
 			answer("say_it", `{}`, `{"content":[{"type":"text","text":"Error: Operation failed","annotations":{"audience":["user"]}}]}`),
 		}, learn.HeldMarked, 1},

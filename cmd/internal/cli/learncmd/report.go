@@ -110,6 +110,9 @@ func evidence(s *learn.Shape) string {
 	if s.Calls >= learn.MaxCalls {
 		parts[0] = "at least " + parts[0]
 	}
+	if s.Answers < s.Calls {
+		parts[0] += fmt.Sprintf(" with %s", term.Count(uint64(s.Answers), "different answer", "different answers")) //nolint:gosec // a count
+	}
 	if len(s.Reasons) > 0 {
 		parts = append(parts, "suspected by "+counts(s.Reasons))
 	}
@@ -183,6 +186,7 @@ type jsonShape struct {
 	Accepted bool            `json:"accepted"`
 	Answers  uint64          `json:"answers"`
 	Calls    int             `json:"calls"`
+	Distinct int             `json:"distinct_answers"`
 	First    time.Time       `json:"first"`
 	Last     time.Time       `json:"last"`
 	Rule     jsonRule        `json:"rule"`
@@ -212,7 +216,7 @@ func (r *report) json(chosen []learn.Shape, done *written) error {
 	shapes := make([]jsonShape, len(r.found.Shapes))
 	for i, s := range r.found.Shapes {
 		shapes[i] = jsonShape{
-			ID: s.ID, Server: s.Server, Tool: s.Tool, Held: string(s.Held), Accepted: accepted[s.ID], Answers: s.Count, Calls: s.Calls, First: s.First, Last: s.Last,
+			ID: s.ID, Server: s.Server, Tool: s.Tool, Held: string(s.Held), Accepted: accepted[s.ID], Answers: s.Count, Calls: s.Calls, Distinct: s.Answers, First: s.First, Last: s.Last,
 			Rule:  jsonRule{Tool: profile.Pattern(s.Tool), Path: s.Rule.Path, Equals: s.Rule.Equals, Text: s.Rule.Text, Except: s.Rule.Except, Suspected: s.Rule.Suspected},
 			Codes: s.Codes, Reasons: s.Reasons, Source: s.Source, Flagged: s.Flagged, Examples: s.Examples,
 		}
