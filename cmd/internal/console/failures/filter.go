@@ -102,7 +102,7 @@ func (f Filter) IsZero() bool { //nolint:gocritic // as Values
 func (f *Filter) Selects(x *Failure) bool {
 	return !x.Time.Before(f.Since) && (f.Until.IsZero() || x.Time.Before(f.Until)) &&
 		is(f.Server, x.Server) && is(f.Tool, x.Tool) && is(f.Code, x.Code) && is(f.Class, x.Class) && is(f.Verdict, x.Verdict) &&
-		is(f.Origin, x.Origin) && is(f.Outcome, string(x.Outcome)) && is(f.Session, x.Session) &&
+		is(f.Origin, x.Origin) && is(f.Outcome, string(x.Outcome)) && (f.Session == "" || f.Session == x.Session) &&
 		strings.HasPrefix(x.Ref, f.Ref) && (f.Text == "" || hasText(x, strings.ToLower(f.Text)))
 }
 

@@ -1,0 +1,130 @@
+package failures
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+	"time"
+)
+
+// compareAll makes the next scan compare all chains with their folders: a segment may have been removed while it was
+// read in the background.
+func (f *follower) compareAll() {
+	for _, c := range f.chains {
+		c.modified = time.Time{}
+	}
+}
+
+// look reads what was written since the last look.
+func (f *follower) look(ctx context.Context, fsys fs.FS) error {
+	var errs []error
+	info, err := fs.Stat(fsys, ".")
+	if err != nil {
+		return err
+	}
+	if changed := settled(info); changed.IsZero() || !changed.Equal(f.folder) || time.Since(f.scanned) > scanEvery {
+		f.folder = changed
+		errs = append(errs, f.scan(fsys))
+	}
+	for _, c := range f.due() {
+		if ctx.Err() != nil {
+			return nil
+		}
+		info, err := fs.Stat(fsys, c.name+"/"+activeName)
+		if err == nil && c.unchanged(info) || errors.Is(err, fs.ErrNotExist) && c.active == nil {
+			continue
+		}
+		errs = append(errs, f.readOn(fsys, c, true))
+	}
+	return errors.Join(errs...)
+}
+
+// due returns the chains to look at: those that are being written, and a part of those that have been idle for long.
+func (f *follower) due() []*chain {
+	var due, idle []*chain
+	for _, c := range f.chains {
+		switch {
+		case c.ended:
+		case c.info == nil || time.Since(c.info.ModTime()) < time.Hour:
+			due = append(due, c)
+		default:
+			idle = append(idle, c)
+		}
+	}
+	if len(idle) > idleTurn {
+		slices.SortFunc(idle, func(a, b *chain) int { return a.info.ModTime().Compare(b.info.ModTime()) })
+		f.turn %= len(idle)
+		idle = append(idle[f.turn:], idle[:f.turn]...)[:idleTurn]
+		f.turn += idleTurn
+	}
+	return append(due, idle...)
+}
+
+// scan finds new chains, and chains and segments that were removed.
+func (f *follower) scan(fsys fs.FS) error {
+	names, err := chainNames(fsys)
+	if err != nil {
+		return err
+	}
+	all := time.Since(f.scanned) > scanEvery
+	f.scanned = time.Now()
+	there := map[string]bool{}
+	var errs []error
+	for _, name := range names {
+		there[name] = true
+		c, known := f.chains[name]
+		if !known {
+			c = &chain{name: name}
+			f.chains[name] = c
+			errs = append(errs, f.readOn(fsys, c, true))
+		} else if all {
+			errs = append(errs, f.compare(fsys, c))
+		}
+	}
+	maps.DeleteFunc(f.chains, func(name string, _ *chain) bool { return !there[name] })
+	f.store.index.remove(func(s *segment) bool { return !there[s.chain] })
+	return errors.Join(errs...)
+}
+
+// compare removes the segments of a chain whose files were removed.
+func (f *follower) compare(fsys fs.FS, c *chain) error {
+	info, err := fs.Stat(fsys, c.name)
+	if err != nil || !c.modified.IsZero() && c.modified.Equal(info.ModTime()) {
+		return err
+	}
+	l, err := f.list(fsys, c)
+	if err != nil {
+		return err
+	}
+	if !c.ended {
+		if err := f.readOn(fsys, c, true); err != nil {
+			return err
+		}
+	}
+	// A list that is read while a segment is being compressed may miss both of its names, so a segment must be missing
+	// twice.
+	again, err := listChain(fsys, c.name)
+	if err != nil {
+		return err
+	}
+	f.store.index.remove(func(s *segment) bool { return s.chain == c.name && !l.has(s) && !again.has(s) })
+	return nil
+}
+
+// has reports whether the file of a segment is there.
+func (l *listing) has(s *segment) bool {
+	if s.number == 0 {
+		return l.active != nil
+	}
+	return slices.ContainsFunc(l.closed, func(f file) bool { return f.number == s.number })
+}
+
+// forget removes all from the index because the ledger's folder does not exist.
+func (f *follower) forget() {
+	if len(f.chains) > 0 {
+		clear(f.chains)
+		f.store.index.remove(func(*segment) bool { return true })
+	}
+}
