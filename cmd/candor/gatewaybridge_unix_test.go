@@ -4,6 +4,8 @@ package main
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,8 +16,9 @@ import (
 // TestGatewayStartsServers checks that each session of an upstream with a command gets a server, and that a reload does not end it.
 func TestGatewayStartsServers(t *testing.T) {
 	t.Parallel()
+	dir := t.TempDir()
 	text := func(settings string) string {
-		return "version: 1\nlisten: 127.0.0.1:0\nadmin: 127.0.0.1:0\nupstreams:\n  it:\n    command: [badserver]\n" + settings
+		return "version: 1\nlisten: 127.0.0.1:0\nadmin: 127.0.0.1:0\nupstreams:\n  it:\n    command: [sh, -c, \"touch started; exec badserver\"]\n    cwd: " + dir + "\n" + settings
 	}
 	g := newGate(t, text(""))
 	session := ""
@@ -47,6 +50,9 @@ func TestGatewayStartsServers(t *testing.T) {
 	if got := post(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},` +
 		`"clientInfo":{"name":"t","version":"1"}}}`); !strings.Contains(got, `"name":"badserver"`) || session == "" {
 		t.Fatalf("answered %s; it said %s", got, g.said)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "started")); err != nil {
+		t.Errorf("the server was not started in its folder: %v", err)
 	}
 	g.write(t, text("    timeout: 9s\n"))
 	g.signal(syscall.SIGHUP)

@@ -37,7 +37,7 @@ func (e *examination) servers() []target {
 	if f := e.config.file; f != nil {
 		for i := range f.Upstreams {
 			u := &f.Upstreams[i]
-			t := target{name: u.Name, source: e.config.name, line: u.Command, url: u.URL, header: u.HTTP.Header, path: own}
+			t := target{name: u.Name, source: e.config.name, line: u.Command, dir: u.Dir, url: u.URL, header: u.HTTP.Header, path: own}
 			t.env = append(withoutSecrets(e.Environ, f, u), u.Env...)
 			if len(e.config.missing) > 0 && mentions(u, e.config.missing) {
 				t.skip = "an environment variable that it needs is not set"

@@ -7,6 +7,7 @@ package newconfig
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -153,8 +154,8 @@ func (c *Config) add(s clientconfig.Server, command []string, source string, val
 // notes returns the settings of an entry that are left out.
 func notes(s *clientconfig.Server) []string {
 	var list []string
-	if s.Dir != "" {
-		list = append(list, "cwd: the client starts it in "+s.Dir+"; the gateway starts it in its own folder")
+	if s.Dir != "" && !filepath.IsAbs(s.Dir) {
+		list = append(list, "cwd: the client starts it in "+s.Dir+", relative to a folder that only the client knows; the gateway starts it in its own folder")
 	}
 	if s.EnvFile != "" {
 		list = append(list, "envFile: the client also sets the variables in "+s.EnvFile+"; set them where the gateway is started")

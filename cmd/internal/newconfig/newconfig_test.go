@@ -31,7 +31,7 @@ func TestNewKeepsEveryWordOfACommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := parsed(t, c.Text)
-	if diff := cmp.Diff(words, f.Upstreams[0].Command); diff != "" || f.Upstreams[0].Name != "a-b" {
+	if diff := cmp.Diff(words, f.Upstreams[0].Command); diff != "" || f.Upstreams[0].Name != "a-b" || f.Upstreams[0].Dir != "/srv\nx: y" {
 		t.Errorf("%s %s\n%s", f.Upstreams[0].Name, diff, c.Text)
 	}
 }

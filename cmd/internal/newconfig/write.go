@@ -3,6 +3,7 @@ package newconfig
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"unicode"
@@ -81,6 +82,9 @@ func (u *Upstream) write(b *strings.Builder) {
 		words = append(words, scalar(word))
 	}
 	fmt.Fprintf(b, "    command: [%s]\n", strings.Join(words, ", "))
+	if filepath.IsAbs(s.Dir) {
+		fmt.Fprintf(b, "    cwd: %s\n", scalar(s.Dir))
+	}
 	for _, note := range u.Notes {
 		fmt.Fprintf(b, "    # Not written: %s.\n", comment(note))
 	}

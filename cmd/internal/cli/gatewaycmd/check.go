@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -66,6 +68,7 @@ type upstreamSettings struct {
 	Path       string            `json:"path"`
 	URL        string            `json:"url,omitempty"`
 	Command    []string          `json:"command,omitempty"`
+	Cwd        string            `json:"cwd,omitempty"`
 	Mode       string            `json:"mode"`
 	Dialect    string            `json:"dialect"`
 	Speaks     string            `json:"speaks,omitempty"`
@@ -132,7 +135,7 @@ func (c *gatewayCheck) settings(f *config.File) (*settings, error) {
 func upstreamSettingsOf(u config.Upstream) upstreamSettings {
 	o := u.Options
 	out := upstreamSettings{
-		Name: u.Name, Path: "/" + u.Name + "/", Command: shownCommand(u.Command), Mode: string(cmp.Or(o.Mode, gateway.ModeAnnotate)),
+		Name: u.Name, Path: "/" + u.Name + "/", Command: shownCommand(u.Command), Cwd: u.Dir, Mode: string(cmp.Or(o.Mode, gateway.ModeAnnotate)),
 		Dialect: "candor", Speaks: o.Speaks, Timeout: timeWords(o.Timeout, gateway.DefaultTimeout),
 		Start: timeWords(o.StartTimeout, gateway.DefaultStartTimeout), Retries: max(o.Retry.Attempts-1, 0),
 		Breaker: !o.Breaker.Off, Repeats: !o.Repeats.Off, Validation: o.Validate != gateway.ValidationOff,
@@ -181,7 +184,7 @@ func (u *settings) connect(ctx context.Context, f *config.File) (missing bool) {
 		if up.URL != nil {
 			err = dial(ctx, up.URL)
 		} else {
-			_, err = exec.LookPath(up.Command[0])
+			_, err = exec.LookPath(inFolder(up.Dir, up.Command[0]))
 		}
 		reached := err == nil
 		row.Reached = &reached
@@ -190,6 +193,14 @@ func (u *settings) connect(ctx context.Context, f *config.File) (missing bool) {
 		}
 	}
 	return missing
+}
+
+// inFolder returns a command with a relative path as seen from the folder in which it is started. A name stays as it is.
+func inFolder(dir, command string) string {
+	if dir == "" || filepath.IsAbs(command) || !strings.ContainsRune(command, os.PathSeparator) {
+		return command
+	}
+	return filepath.Join(dir, command)
 }
 
 // dial opens a connection and closes it again.
@@ -275,6 +286,9 @@ func (u *upstreamSettings) words() []string {
 	words = append(words, "validation "+u.Validate)
 	if n := len(u.ToolChecks); n > 0 {
 		words = append(words, count(n, "tool with its own validation", "tools with their own validation"))
+	}
+	if u.Cwd != "" {
+		words = append(words, "started in "+term.Printable(u.Cwd))
 	}
 	if len(u.Command) > 0 {
 		words = append(words, map[bool]string{true: "one process for all sessions", false: "one process per session"}[u.Shared], count(u.Restarts, "restart", "restarts"))

@@ -80,7 +80,7 @@ func OpenEndpoint(p *service.Sinks, u config.Upstream, withheld map[string]bool)
 		return d
 	}
 	child := stdio.Child{
-		Command: u.Command[0], Args: u.Command[1:], Env: append(environment(withheld), u.Env...), Guard: term.GuardCommand(),
+		Command: u.Command[0], Args: u.Command[1:], Dir: u.Dir, Env: append(environment(withheld), u.Env...), Guard: term.GuardCommand(),
 		Restart: stdio.RestartPolicy{Tries: u.Restart}, Stderr: &service.LogLines{Log: p.Log, Name: up.Name}, RedactStderr: true,
 	}
 	d.Handler = bridge.New(up, child, bridge.Options{HTTP: u.HTTP, Shared: u.Shared})

@@ -51,6 +51,7 @@ type Upstream struct {
 	URL     *url.URL
 	Command []string
 	Env     []string // variables for Command, as NAME=VALUE, added to the gateway's environment
+	Dir     string   // absolute folder in which Command is started; "" means that of the gateway
 	Shared  bool     // all sessions share one server that Command starts
 	Restart int      // restarts per minute of a server that Command starts
 	// Secrets are the environment variables with secrets that the settings refer to. They are hidden from the other upstreams.

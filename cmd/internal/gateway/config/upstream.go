@@ -1,6 +1,7 @@
 package config
 
 import (
+	"path/filepath"
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
@@ -30,8 +31,8 @@ func (u *Upstream) check() *Mistake {
 	case (u.URL == nil) == (len(u.Command) == 0 || u.Command[0] == ""):
 		return mistake("give url: http://… for a server that runs, or command: [npx, …] for one to be started",
 			"the upstream %s needs one of url and command", u.Name)
-	case u.URL != nil && (len(u.Env) > 0 || u.Shared || u.Restart > 0):
-		return mistake("leave them out", "env, shared and restart are for a command, and the upstream %s has a url", u.Name)
+	case u.URL != nil && (len(u.Env) > 0 || u.Dir != "" || u.Shared || u.Restart > 0):
+		return mistake("leave them out", "env, cwd, shared and restart are for a command, and the upstream %s has a url", u.Name)
 	case u.URL == nil && len(u.HTTP.Header) > 0:
 		return mistake("leave them out", "headers are for a url, and the upstream %s has a command", u.Name)
 	}
@@ -45,6 +46,7 @@ func (d *draft) upstreamKeys(u *Upstream) []key {
 		{name: "command", value: words(&u.Command, "a list of words such as [npx, -y, some-mcp-server]"),
 			about: "a server on standard input and output, started by the gateway"},
 		{name: "env", value: environment(&u.Env, &u.Secrets), about: "variables for the command, added to the environment of the gateway without the secrets of other upstreams; a value may contain `${NAME}`"},
+		{name: "cwd", value: parsed(&u.Dir, "an absolute path such as /srv/files", absolute), about: "the folder in which the command is started; default that of the gateway"},
 		{name: "shared", value: boolean(func(on bool) { u.Shared = on }), about: "whether all sessions share one server; default false: one server per session"},
 		{name: "restart", value: integer(&u.Restart, 0, MaxRestarts), about: "restarts per minute of a server that ends; default 0"},
 		{name: "mode", value: choice(&o.Mode, "mode", gateway.Modes()), about: "how failing answers may be changed"},
@@ -69,6 +71,14 @@ func (d *draft) upstreamKeys(u *Upstream) []key {
 		{name: "codes", value: codes(o), about: "what the server's errors mean"},
 		{name: "results", value: results(o), about: "tools whose JSON-RPC errors are returned as results with `isError`, so that a model sees them"},
 	}
+}
+
+// absolute refuses a relative path, which would depend on where the gateway is started.
+func absolute(path string) (string, error) {
+	if !filepath.IsAbs(path) {
+		return "", mistake("give an absolute path such as /srv/files", "%s: not an absolute path", quote(path))
+	}
+	return filepath.Clean(path), nil
 }
 
 func tool(o *gateway.Options, name string) value {
