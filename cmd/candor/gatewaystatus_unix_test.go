@@ -98,7 +98,11 @@ func TestGatewayStatusShowsWhatServersAccept(t *testing.T) {
 	}
 	admin := strings.TrimPrefix(g.admin, "http://")
 	text := printed(t, "gateway", "status", "--admin", admin)
-	for _, want := range []string{"/it/ annotate, validation lenient, 6 calls", "search accepts /limit: type string (3 calls)"} {
+	for _, want := range []string{
+		"UPSTREAM  BREAKER  CALLS  FAILED", "it        closed   6      1 (16.7 %)  0       0          0       ", " ms  ", "s ago\n",
+		"/it/ loose 1, MCP 2025-11-25, annotate, validation lenient, 6 calls, 0 open, 0 late responses\n",
+		"  last failure ", "candor/INVALID_ARGUMENTS of search, ref ", "search accepts /limit: type string (3 calls)",
+	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
 		}
@@ -107,8 +111,57 @@ func TestGatewayStatusShowsWhatServersAccept(t *testing.T) {
 	if err := json.Unmarshal([]byte(printed(t, "gateway", "status", "--admin", admin, "--json")), &status); err != nil {
 		t.Fatal(err)
 	}
+	if h := status.Upstreams[0].Health; h.Calls != 6 || h.FailedCalls != 1 || h.Recent.Calls != 3 || h.Recent.P50 <= 0 || h.Breaker.State != "closed" || h.LastSuccess == nil {
+		t.Errorf("health %+v", h)
+	}
+	if status.Ledger == nil || status.Ledger.Recorded == 0 || status.Started.IsZero() {
+		t.Errorf("%+v", status)
+	}
 	if len(status.Upstreams) != 1 || len(status.Upstreams[0].Tolerances) != 1 || status.Upstreams[0].Tolerances[0].Calls != 3 {
 		t.Errorf("%+v", status)
+	}
+}
+
+func TestGatewayStatusShowsTroubleOfServers(t *testing.T) {
+	t.Parallel()
+	g := newGate(t, `version: 1
+listen: 127.0.0.1:0
+admin: 127.0.0.1:0
+upstreams:
+  it:
+    url: http://127.0.0.1:9/mcp
+    breaker: {failures: 2}
+  dies:
+    command: [sh, -c, "exit 7"]
+    restart: 1
+`)
+	for i := range 3 {
+		if answer, err := g.call(t.Context(), i, "echo"); err != nil || !strings.Contains(answer, "isError") {
+			t.Fatalf("answered %s, %v", answer, err)
+		}
+	}
+	hello := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, g.address+"/dies/", strings.NewReader(hello))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if answer, err := fetch(req); err != nil || !strings.Contains(answer, "UPSTREAM_GONE") {
+		t.Fatalf("answered %s, %v", answer, err)
+	}
+	admin := strings.TrimPrefix(g.admin, "http://")
+	text := printed(t, "gateway", "status", "--admin", admin)
+	for _, want := range []string{
+		"it        open 0s  3      3 (100 %)", "  breaker open since 0s ago, opened 1 time, next trial in 9s\n", "candor/UPSTREAM_UNREACHABLE of echo",
+		"dies      closed   1      1 (100 %)", "last exit ", "exited with code 7",
+	} {
+		if !strings.Contains(strings.ReplaceAll(strings.ReplaceAll(text, "1s", "0s"), "in 8s", "in 9s"), want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+	if text := printed(t, "gateway", "status", "dies", "--admin", admin); strings.Contains(text, "/it/") || !strings.Contains(text, "/dies/") {
+		t.Errorf("the status of one upstream is %s", text)
 	}
 }
 

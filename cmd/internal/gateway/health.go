@@ -44,7 +44,7 @@ func (c Counts) Plus(d Counts) Counts {
 	}
 }
 
-// LastFailure is the newest failure of an upstream that is not only suspected.
+// LastFailure is the newest failure of an upstream that is not only suspected, and not only the consequence of earlier ones.
 type LastFailure struct {
 	Time time.Time `json:"time"`
 	Code string    `json:"code"`
@@ -131,7 +131,7 @@ func (c *Call) noteFailure(f *failure, recorded bool) {
 	if c.opened && !f.suspected && !cancelled {
 		t.failed.Add(1)
 	}
-	if !f.suspected && !cancelled {
+	if !f.suspected && !cancelled && !isOurRefusal(f.err) {
 		t.lastFailure.Store(&LastFailure{Time: now.UTC(), Code: f.err.Code().String(), Ref: f.err.Ref(), Tool: candor.Public(c.tool, maxMethod)})
 	}
 	if c.admitted && c.IsTool() && !cancelled {

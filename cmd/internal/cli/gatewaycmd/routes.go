@@ -29,7 +29,8 @@ type routes struct {
 	endpoints map[string]*Endpoint // by name
 	// retired are endpoints of earlier configurations, by name: calls and legacy sessions that began there continue there.
 	retired map[string][]*Endpoint
-	removed map[string]totals // counts of closed endpoints, by name
+	removed map[string]totals         // counts of closed endpoints, by name
+	closed  map[string]gateway.Counts // the same, for their health
 }
 
 // totals are the counts of one or more endpoints.
@@ -57,7 +58,7 @@ const MaxRetired = 8
 
 // newRoutes opens the endpoints of a file. An endpoint whose settings did not change is reused, with its state.
 func newRoutes(p *service.Sinks, file *config.File, before *routes) *routes {
-	f := &routes{file: file, endpoints: map[string]*Endpoint{}, retired: map[string][]*Endpoint{}, removed: map[string]totals{}}
+	f := &routes{file: file, endpoints: map[string]*Endpoint{}, retired: map[string][]*Endpoint{}, removed: map[string]totals{}, closed: map[string]gateway.Counts{}}
 	for _, u := range file.Upstreams {
 		if before != nil && before.endpoints[u.Name] != nil && reflect.DeepEqual(before.endpoints[u.Name].settings, u) {
 			f.endpoints[u.Name] = before.endpoints[u.Name]
@@ -123,7 +124,7 @@ func (d *Endpoint) Close(ctx context.Context) error {
 
 // retire keeps the endpoints that are no longer configured, up to MaxRetired per name.
 func (f *routes) retire(before *routes) {
-	f.removed = maps.Clone(before.removed)
+	f.removed, f.closed = maps.Clone(before.removed), maps.Clone(before.closed)
 	for name, old := range before.retired {
 		f.retired[name] = slices.Clone(old)
 	}
@@ -135,6 +136,7 @@ func (f *routes) retire(before *routes) {
 		if old := f.retired[name]; len(old) > MaxRetired {
 			last := f.removed[name].plus(old[0].up)
 			f.removed[name] = totals{calls: last.calls, late: last.late}
+			f.closed[name] = f.closed[name].Plus(old[0].up.Counts())
 			f.retired[name] = old[1:]
 			go old[0].Close(context.Background()) //nolint:errcheck // its clients are gone
 		}

@@ -26,6 +26,8 @@ type server struct {
 	p      *service.Sinks
 	routes atomic.Pointer[routes]
 
+	started time.Time
+
 	clients, admin net.Listener // admin may be nil
 
 	draining atomic.Bool
@@ -38,7 +40,7 @@ type server struct {
 
 // newServer opens the endpoints and listens. It does not serve yet.
 func newServer(p *service.Sinks, file *config.File) (*server, error) {
-	s := &server{p: p}
+	s := &server{p: p, started: time.Now()}
 	s.base, s.cancel = context.WithCancelCause(context.Background())
 	s.routes.Store(newRoutes(p, file, nil))
 	var err error

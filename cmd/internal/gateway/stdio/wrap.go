@@ -104,9 +104,7 @@ func (w *supervisor) supervise(server *process) Exit {
 	again := false
 	for {
 		died := w.serve(server, again)
-		over := !died || w.finished()
-		w.noteEnd(server.status, over)
-		if over {
+		if !died || w.finished() {
 			return Exit{HungUp: w.clientGone(), Server: server.status}
 		}
 		w.up.Options.Logger.ErrorContext(w.ctx, "the server ended", slog.String("status", server.status.String()))
@@ -139,7 +137,9 @@ func (w *supervisor) serve(server *process, again bool) (died bool) {
 		w.client.connect(l)
 		died = w.watch(l, server, silent)
 	}
+	unasked := died && !w.finished()
 	server.stop(w.child.Grace)
+	w.noteEnd(server.status, unasked)
 	if !died || w.finished() {
 		w.beginEnd()
 	}
@@ -340,13 +340,13 @@ func (w *supervisor) restart() *process {
 	}
 }
 
-// noteEnd notes how a server ended. It was asked to end if the session is over.
-func (w *supervisor) noteEnd(s Status, over bool) {
-	if over {
-		w.up.ProcessEnded(nil)
+// noteEnd notes how a server ended. Unasked means that the session was not over before.
+func (w *supervisor) noteEnd(s Status, unasked bool) {
+	if unasked {
+		w.up.ProcessEnded(&gateway.ProcessExit{Status: s.String(), Code: s.Code, Signal: s.Signal})
 		return
 	}
-	w.up.ProcessEnded(&gateway.ProcessExit{Status: s.String(), Code: s.Code, Signal: s.Signal})
+	w.up.ProcessEnded(nil)
 }
 
 // pause waits, and returns false if the session ended in the meantime.

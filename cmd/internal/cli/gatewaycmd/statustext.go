@@ -1,0 +1,180 @@
+package gatewaycmd
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+)
+
+// writeStatus writes a status for people: a table of all upstreams, then details of each.
+func writeStatus(env *term.Env, s *GatewayStatus, now time.Time) {
+	p := env.Colors()
+	if s.Draining {
+		fmt.Fprintln(env.Out, p.Warn("draining"))
+	}
+	rows := [][]string{{"UPSTREAM", "BREAKER", "CALLS", "FAILED", "MASKED", "SUSPECTED", "WASTED", "P50", "P90", "P99", "LAST SUCCESS"}}
+	for _, u := range s.Upstreams {
+		rows = append(rows, healthRow(u, now))
+	}
+	writeTable(env, rows, func(row, column int, cell string) string {
+		switch {
+		case row == 0:
+			return p.Faint(cell)
+		case column == 0:
+			return p.Name(cell)
+		case column == 1 && s.Upstreams[row-1].Health.Breaker.Open > 0:
+			return p.Bad(cell)
+		default:
+			return cell
+		}
+	})
+	for _, u := range s.Upstreams {
+		fmt.Fprintf(env.Out, "\n%s %s\n", p.Name("/"+term.Printable(u.Name)+"/"), strings.Join(u.words(), ", "))
+		for _, line := range u.details(now) {
+			fmt.Fprintf(env.Out, "  %s\n", line)
+		}
+	}
+	if l := s.Ledger; l != nil && l.Unrecorded > 0 {
+		fmt.Fprintf(env.Out, "\n%s\n", p.Bad("the ledger in "+term.Printable(l.Folder)+" did not record "+term.Count(l.Unrecorded, "entry", "entries")))
+	}
+}
+
+// writeTable writes rows of cells in columns of equal width.
+func writeTable(env *term.Env, rows [][]string, color func(row, column int, cell string) string) {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for r, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			if i < len(row)-1 {
+				cell = term.Pad(cell, widths[i]+2)
+			}
+			line.WriteString(color(r, i, cell))
+		}
+		fmt.Fprintln(env.Out, line.String())
+	}
+}
+
+// healthRow returns the row of an upstream in the table.
+func healthRow(u upstreamStatus, now time.Time) []string {
+	h := &u.Health
+	row := []string{
+		term.Printable(u.Name), term.Printable(h.Breaker.State), fmt.Sprint(h.Calls), withShare(h.FailedCalls, h.FailureShare), withShare(h.Masked, h.MaskedShare),
+		withShare(h.Suspected, h.SuspectedShare), fmt.Sprint(h.WastedRetries), "-", "-", "-", "-",
+	}
+	if h.Breaker.Open > 0 {
+		row[1] += " " + strings.TrimSuffix(ago(now, h.Breaker.Since), " ago")
+	}
+	if h.Recent.Calls > 0 {
+		row[7], row[8], row[9] = latencyWords(h.Recent.P50), latencyWords(h.Recent.P90), latencyWords(h.Recent.P99)
+	}
+	if h.LastSuccess != nil {
+		row[10] = ago(now, *h.LastSuccess)
+	}
+	return row
+}
+
+// withShare formats a number of calls with their share.
+func withShare(n uint64, share float64) string {
+	if n == 0 {
+		return "0"
+	}
+	return fmt.Sprintf("%d (%.3g %%)", n, 100*share)
+}
+
+// latencyWords formats milliseconds with three digits.
+func latencyWords(ms float64) string {
+	switch {
+	case ms >= 10_000:
+		return time.Duration(ms * float64(time.Millisecond)).Round(100 * time.Millisecond).String()
+	case ms >= 100:
+		return fmt.Sprintf("%.0f ms", ms)
+	default:
+		return fmt.Sprintf("%.3g ms", ms)
+	}
+}
+
+// ago formats the time since then.
+func ago(now, then time.Time) string {
+	d := max(0, now.Sub(then))
+	switch {
+	case d < time.Minute:
+		return d.Truncate(time.Second).String() + " ago"
+	case d < 48*time.Hour:
+		return strings.TrimSuffix(d.Truncate(time.Minute).String(), "0s") + " ago"
+	default:
+		return fmt.Sprintf("%d days ago", int(d/(24*time.Hour)))
+	}
+}
+
+// words describes the settings and the server of an upstream.
+func (u *upstreamStatus) words() []string {
+	var words []string
+	if s := u.Health.Server; s.Name != "" || s.Version != "" {
+		words = append(words, term.Printable(strings.TrimSpace(s.Name+" "+s.Version)))
+	}
+	if u.Health.Server.Protocol != "" {
+		words = append(words, "MCP "+term.Printable(u.Health.Server.Protocol))
+	}
+	return append(words, term.Printable(u.Mode), "validation "+term.Printable(u.Validate), term.Count(u.Calls, "call", "calls"),
+		fmt.Sprintf("%d open", u.Open), term.Count(u.Late, "late response", "late responses"))
+}
+
+// details returns lines about what happened to an upstream.
+func (u *upstreamStatus) details(now time.Time) []string {
+	var lines []string
+	h := &u.Health
+	if b := h.Breaker; b.Open > 0 || b.Opened > 0 {
+		line := "breaker " + term.Printable(b.State) + " since " + ago(now, b.Since) + ", opened " + term.Count(b.Opened, "time", "times")
+		if b.Trial != nil && b.Trial.After(now) {
+			line += ", next trial in " + b.Trial.Sub(now).Truncate(time.Second).String()
+		}
+		lines = append(lines, line)
+	}
+	if p := h.Process; p != nil {
+		line := fmt.Sprintf("%d running, %s, %s", p.Running, term.Count(p.Starts, "start", "starts"), term.Count(p.Restarts, "restart", "restarts"))
+		if p.LastExit != nil {
+			line += ", last exit " + ago(now, p.LastExit.Time) + ": " + term.Printable(p.LastExit.Status)
+		}
+		lines = append(lines, line)
+	}
+	if f := h.LastFailure; f != nil {
+		line := "last failure " + ago(now, f.Time) + ": " + term.Printable(f.Code)
+		if f.Tool != "" {
+			line += " of " + term.Printable(f.Tool)
+		}
+		lines = append(lines, line+", ref "+term.Printable(f.Ref))
+	}
+	for _, one := range u.Tolerances {
+		lines = append(lines, term.Printable(one.Tool)+" accepts "+term.Printable(toleranceWords(one)))
+	}
+	return lines
+}
+
+// toleranceWords describes invalid arguments that a server accepts.
+func toleranceWords(t gateway.Tolerance) string {
+	var words string
+	switch t.Rule {
+	case "type":
+		words = "type " + t.Got
+	case "unknown_key":
+		words = "a key that is not in the schema"
+	case "required":
+		words = "a call without this argument"
+	default:
+		words = "a value that violates " + t.Rule
+	}
+	path := t.Path
+	if path == "" {
+		path = "(arguments)"
+	}
+	return fmt.Sprintf("%s: %s (%s)", path, words, term.Count(t.Calls, "call", "calls"))
+}
