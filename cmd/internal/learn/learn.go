@@ -153,7 +153,10 @@ type entryData struct {
 // Mask returns the rule with a note that says where it comes from.
 func (s *Shape) Mask() profile.Mask {
 	m := s.Rule
-	m.Note = fmt.Sprintf("learnt from %d recorded answers", s.Count)
+	m.Note = "learnt from 1 recorded answer"
+	if s.Count > 1 {
+		m.Note = fmt.Sprintf("learnt from %d recorded answers", s.Count)
+	}
 	if len(s.Examples) > 0 {
 		m.Note += ", such as: " + s.Examples[0].Text
 	}

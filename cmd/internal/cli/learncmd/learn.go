@@ -3,22 +3,14 @@ package learncmd
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/ledgercmd"
-	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
-	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 	"github.com/candor-mcp/candor/cmd/internal/learn"
-	"github.com/candor-mcp/candor/cmd/internal/probe/profile"
-	"github.com/candor-mcp/candor/internal/durable"
 )
 
 // learnCommand has the flags of `candor learn`.
@@ -45,7 +37,8 @@ certain failures. Each proposal has examples, its evidence, and the number of re
 Shapes that may be data are held back: --all leaves them out, and --accept takes them.
 
 Nothing is written without --write FILE, which creates a profile for candor wrap --profile or extends one; other lines of
-the file are kept. At a terminal the command asks for each proposal, unless --accept or --all is given.
+the file are kept. At a terminal the command asks for each proposal, unless --accept or --all is given, and writes the
+accepted rules after the last question. Ctrl-C leaves the file as it was.
 
 DIR is the folder of the ledger; default is the environment variable CANDOR_LEDGER, else candor/ledger in the user's state folder.
 
@@ -94,9 +87,11 @@ func (c *learnCommand) run(ctx context.Context, cmd *cobra.Command, args []strin
 		out.text()
 	}
 	if asks {
-		chosen = ask(c.env, found)
+		if chosen, err = ask(c.env, found); err != nil {
+			return err
+		}
 	}
-	done, err := c.save(file, chosen)
+	done, err := c.save(ctx, file, chosen)
 	if err != nil {
 		return err
 	}
@@ -148,85 +143,4 @@ func (c *learnCommand) chosen(found *learn.Findings) (out []learn.Shape, err err
 		}
 	}
 	return out, nil
-}
-
-// profileFile is the file of --write as it was found.
-type profileFile struct {
-	data  []byte          // nil if there is no file
-	rules *config.Profile // nil if there is no file
-	mode  fs.FileMode
-}
-
-// profile reads the file of --write, so that a damaged one is reported before anything else.
-func (c *learnCommand) profile() (*profileFile, error) {
-	if c.write == "" {
-		return nil, nil //nolint:nilnil // the file is optional
-	}
-	info, err := os.Stat(c.write)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		if info, err := os.Stat(filepath.Dir(c.write)); err != nil || !info.IsDir() {
-			return nil, term.BadInput("create the folder, or choose another file", "--write: no such folder: %s", filepath.Dir(c.write))
-		}
-		return &profileFile{mode: 0o600}, nil
-	case err != nil:
-		return nil, term.BadInput("choose a file that can be read and written", "--write: %s", err)
-	case !info.Mode().IsRegular():
-		return nil, term.BadInput("choose a file", "--write %s: not a file", c.write)
-	}
-	p, err := config.ReadProfile(c.write, config.Source{})
-	if err != nil {
-		return nil, service.BadFile("--write", err)
-	}
-	data, err := os.ReadFile(c.write)
-	if err != nil {
-		return nil, term.BadInput("choose a file that can be read and written", "--write: %s", err)
-	}
-	return &profileFile{data: data, rules: p, mode: info.Mode().Perm()}, nil
-}
-
-// written is what was written to a profile.
-type written struct {
-	File    string `json:"file"`
-	Added   int    `json:"added"`
-	Present int    `json:"present"` // rules that the file had already
-}
-
-// save writes the rules of the chosen shapes. It returns nil if there is nothing to write.
-func (c *learnCommand) save(file *profileFile, chosen []learn.Shape) (*written, error) {
-	if file == nil || len(chosen) == 0 {
-		return nil, nil //nolint:nilnil // nothing was written
-	}
-	masks, server := make([]profile.Mask, len(chosen)), chosen[0].Server
-	for i := range chosen {
-		if chosen[i].Server != server {
-			return nil, term.BadInput("choose one with --server", "a profile is for one server, and the rules are for %s and %s", printed(server), printed(chosen[i].Server))
-		}
-		masks[i] = chosen[i].Mask()
-	}
-	data, added, err := learn.Extend(file.data, server, masks)
-	if err != nil {
-		return nil, term.BadInput("choose another file, or add the rules by hand; nothing was written", "--write %s: %s", c.write, err)
-	}
-	done := &written{File: c.write, Added: added, Present: len(masks) - added}
-	if added == 0 {
-		return done, nil
-	}
-	if err := replace(c.write, data, file.mode); err != nil {
-		return nil, term.BadInput("choose a file that can be written; nothing was changed", "writing %s: %s", c.write, err)
-	}
-	return done, nil
-}
-
-// replace writes a file atomically. A link stays a link.
-func replace(name string, data []byte, mode fs.FileMode) (err error) {
-	if real, err := filepath.EvalSymlinks(name); err == nil {
-		name = real
-	}
-	root, err := os.OpenRoot(filepath.Dir(name))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, root.Close()) }()
-	return durable.WriteFile(root, filepath.Base(name), data, mode)
 }

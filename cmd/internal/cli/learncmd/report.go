@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -152,29 +153,31 @@ func (r *report) end(chosen []learn.Shape, done *written) {
 	}
 }
 
-// ask asks for each proposal whether to accept it.
-func ask(env *term.Env, found *learn.Findings) (chosen []learn.Shape) {
+// ask asks for each proposal whether to accept it. If the input ends before the last answer, nothing is accepted.
+func ask(env *term.Env, found *learn.Findings) (chosen []learn.Shape, err error) {
 	in := bufio.NewReader(env.In)
-	for _, s := range found.Shapes {
-		if s.Held != "" {
-			continue
-		}
+	proposed := slices.DeleteFunc(slices.Clone(found.Shapes), func(s learn.Shape) bool { return s.Held != "" })
+	if len(proposed) > 0 {
+		fmt.Fprintln(env.Out, "\ny accepts a rule, n or Enter does not, q stops asking. The accepted rules are written at the end; Ctrl-C writes nothing.")
+	}
+	for _, s := range proposed {
 		fmt.Fprintf(env.Out, "\nAccept %s, %s %s: %s? [y/N/q] ", s.ID, printed(s.Server), term.Printable(s.Tool), ruleText(&s.Rule))
-		if env.Out.Flush() != nil {
-			return nil
+		if err := env.Out.Flush(); err != nil {
+			return nil, err
 		}
 		answer, err := in.ReadString('\n')
+		if err != nil {
+			fmt.Fprintln(env.Out)
+			return nil, term.BadInput("answer each question, or use --accept ID or --all", "the input ended before the last answer; nothing was written")
+		}
 		switch strings.ToLower(strings.TrimSpace(answer)) {
 		case "y", "yes":
 			chosen = append(chosen, s)
 		case "q", "quit":
-			return chosen
-		}
-		if err != nil {
-			return chosen
+			return chosen, nil
 		}
 	}
-	return chosen
+	return chosen, nil
 }
 
 // jsonShape is a shape in the output of --json.
