@@ -21,10 +21,14 @@ func compare(said, got *exchangeText) {
 			t.split()
 		}
 	}
-	if said == nil || got == nil {
-		return
+	if said != nil && got != nil {
+		markChanges(said.Lines, got.Lines)
 	}
-	a, b := said.Lines[:min(len(said.Lines), maxDiffLines)], got.Lines[:min(len(got.Lines), maxDiffLines)]
+}
+
+// markChanges marks the lines that only one of two texts has.
+func markChanges(a, b []diffLine) {
+	a, b = a[:min(len(a), maxDiffLines)], b[:min(len(b), maxDiffLines)]
 	for i := range a {
 		a[i].Changed = true
 	}

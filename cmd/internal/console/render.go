@@ -67,7 +67,7 @@ var templates = sync.OnceValue(func() map[string]*template.Template {
 	layout := template.Must(template.New("layout").Funcs(functions).Parse(page.BarTemplate))
 	template.Must(layout.ParseFS(pageFiles, "page/layout.html", "page/parts.html"))
 	pages := map[string]*template.Template{}
-	for _, name := range []string{"overview", "failure", "refs", "tool", "servers", "verify", "reports", "session", "login", "problem"} {
+	for _, name := range []string{"overview", "failure", "refs", "tool", "rules", "servers", "verify", "reports", "session", "login", "problem"} {
 		one := template.Must(layout.Clone())
 		pages[name] = template.Must(one.ParseFS(pageFiles, "page/"+name+".html"))
 	}
@@ -90,6 +90,7 @@ var functions = template.FuncMap{
 	"tool":     toolPath,
 	"session":  sessionPath,
 	"length":   durationLength,
+	"report":   reportPath,
 	"newest":   newestChains,
 	"choice":   func(name, value string, list []string) choiceView { return choiceView{name, value, list} },
 	"side":     func(mark, title string, text *exchangeText) sideView { return sideView{mark, title, text} },

@@ -1,0 +1,12 @@
+package console
+
+// Routes returns the registered methods and patterns.
+func (s *Server) Routes() (list [][2]string) {
+	for _, r := range s.routes {
+		list = append(list, [2]string{r.method, r.pattern})
+	}
+	return list
+}
+
+// MaxStreams is the number of live feeds.
+const MaxStreams = maxStreams

@@ -1,0 +1,111 @@
+package console_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/console"
+)
+
+// follow opens a stream and returns a function that waits for the data of the next event of a kind.
+func (s *site) follow(path string) (next func(kind string) string, end func()) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	r, err := http.NewRequestWithContext(ctx, "GET", s.http.URL+path, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if kind := res.Header.Get("Content-Type"); kind != "text/event-stream" {
+		s.t.Fatalf("GET %s is %s, status %d", path, kind, res.StatusCode)
+	}
+	lines := bufio.NewScanner(res.Body)
+	lines.Buffer(nil, 1<<20)
+	next = func(kind string) string {
+		s.t.Helper()
+		for lines.Scan() {
+			if lines.Text() == "event: "+kind && lines.Scan() {
+				return strings.TrimPrefix(lines.Text(), "data: ")
+			}
+		}
+		s.t.Fatalf("the stream ended without %s: %v", kind, lines.Err())
+		return ""
+	}
+	lines.Scan() // the server has subscribed
+	return next, func() { cancel(); _ = res.Body.Close() }
+}
+
+func TestLiveFeedShowsNewFailuresWithinASecond(t *testing.T) {
+	s := open(t, console.Options{})
+	s.add(failed{server: "shop", tool: "search", said: "before"})
+	rows, end := s.follow("/live?server=shop")
+	defer end()
+	events, endEvents := s.follow("/api/v1/events?server=shop")
+	defer endEvents()
+	s.add(failed{server: "files", tool: "read", said: "another server"})
+	began := time.Now()
+	s.add(failed{server: "shop", tool: "search", said: "<b>now</b>"})
+	var got struct {
+		HTML  string
+		Count int
+	}
+	if err := json.Unmarshal([]byte(rows("rows")), &got); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("the row came after %v, want less than a second", took)
+	}
+	if got.Count != 1 || !strings.Contains(got.HTML, `&lt;b&gt;now&lt;/b&gt;`) || strings.Contains(got.HTML, "another server") {
+		t.Errorf("the rows are %d: %s", got.Count, got.HTML)
+	}
+	if data := events("failure"); !strings.Contains(data, `"server":"shop"`) || !strings.Contains(data, "now") {
+		t.Errorf("the event is %s", data)
+	}
+	s.server.Verify()
+	if data := rows("record"); !strings.Contains(data, "Verifying") && !strings.Contains(data, "Record whole") {
+		t.Errorf("the record is %s", data)
+	}
+}
+
+func TestLiveFeedsAreBounded(t *testing.T) {
+	s := open(t, console.Options{})
+	var ends []func()
+	for range console.MaxStreams {
+		_, end := s.follow("/live")
+		ends = append(ends, end)
+	}
+	res, _ := s.request("GET", "/live", "", nil)
+	if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
+		t.Errorf("one feed too many: status %d", res.StatusCode)
+	}
+	if res, _ := s.request("GET", "/api/v1/events", "", nil); res.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("one stream of events too many: status %d", res.StatusCode)
+	}
+	s.get("/") // the pages are still served
+	for _, end := range ends {
+		end()
+	}
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		r, _ := http.NewRequestWithContext(ctx, "GET", s.http.URL+"/live", nil)
+		res, err := http.DefaultClient.Do(r)
+		if err == nil {
+			_ = res.Body.Close()
+		}
+		cancel()
+		if err == nil && res.StatusCode == http.StatusOK {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("a feed that was closed still counts")
+		}
+	}
+}
