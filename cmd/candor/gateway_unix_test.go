@@ -20,7 +20,8 @@ import (
 	"github.com/candor-mcp/candor/wire"
 )
 
-// webServer is an MCP server over HTTP. Its tools are echo, fail, and held, which waits until the test releases it.
+// webServer is an MCP server over HTTP. Its tools are echo, fail, masked, which reports a failure as a success,
+// and held, which waits until the test releases it.
 type webServer struct {
 	*httptest.Server
 	entered, letGo chan struct{}
@@ -51,6 +52,8 @@ func (s *webServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	case "fail":
 		result = `{"content":[{"type":"text","text":"Error: rate limit exceeded"}],"isError":true}`
+	case "masked":
+		result = `{"content":[{"type":"text","text":"Error: connection refused"}]}`
 	}
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID(), result)
@@ -152,7 +155,7 @@ func TestGatewayFrontsAnHTTPServer(t *testing.T) {
 	if got := g.look(t, "/metrics"); !strings.Contains(got, `symbol="RATE_LIMITED"`) {
 		t.Errorf("metrics are %s", got)
 	}
-	for _, line := range []string{`candor_gateway_calls_total{upstream="it"} 2`, `candor_gateway_open_calls{upstream="it"} 0`, `candor_gateway_late_answers_total{upstream="it"} 0`, `mcp_errors_by_server_total{server="it"} 1`} {
+	for _, line := range []string{`candor_gateway_calls_total{server="it"} 2`, `candor_gateway_open_calls{server="it"} 0`, `candor_gateway_late_answers_total{server="it"} 0`, `mcp_errors_by_server_total{outcome="tool",server="it"} 1`} {
 		if got := g.look(t, "/metrics"); !strings.Contains(got, line+"\n") {
 			t.Errorf("no %s in %s", line, got)
 		}

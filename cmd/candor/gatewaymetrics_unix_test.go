@@ -24,7 +24,7 @@ func TestGatewayCountersNeverGoBack(t *testing.T) {
 		g.signal(syscall.SIGHUP)
 		g.said.await("was reloaded: 1 upstream", i+1)
 	}
-	if page := g.look(t, "/metrics"); !strings.Contains(page, fmt.Sprintf("candor_gateway_calls_total{upstream=\"it\"} %d\n", reloads)) {
+	if page := g.look(t, "/metrics"); !strings.Contains(page, fmt.Sprintf("candor_gateway_calls_total{server=\"it\"} %d\n", reloads)) {
 		t.Errorf("after %d calls:\n%s", reloads, page)
 	}
 	g.signal(syscall.SIGTERM)

@@ -30,8 +30,8 @@ type Recorder struct {
 // SuspectMeter is a [candor.Meter] that counts suspected failures separately. They are also counted as suppressed.
 type SuspectMeter interface{ CountSuspected() }
 
-// ServerMeter is a [candor.Meter] that also counts failures by the server they are from.
-type ServerMeter interface{ CountServer(name string) }
+// ServerMeter is a [candor.Meter] that also counts failures by the server they are from, and by outcome.
+type ServerMeter interface{ CountServer(name, outcome string) }
 
 // CallSite is the tool and the session of a call.
 type CallSite struct {
@@ -51,6 +51,17 @@ type Failure struct {
 	Silent     bool         // no response may be sent
 	Suspected  bool         // the answer only looks like a failure, and was sent unchanged
 	ClientGone *atomic.Bool // set when the client disconnects, also while the failure is recorded; nil if that is unknown
+}
+
+// OutcomeSuspected is the outcome of an answer that only looks like a failure and was sent unchanged.
+const OutcomeSuspected = "suspected"
+
+// Outcome returns the verdict, or [OutcomeSuspected].
+func (f *Failure) Outcome() string {
+	if f.Suspected {
+		return OutcomeSuspected
+	}
+	return f.Verdict
 }
 
 // Stamp sets a ref and a time if the error has none, and the call site.
@@ -93,7 +104,7 @@ func (r Recorder) Record(ctx context.Context, f Failure, write func(context.Cont
 	}
 	r.Meter.Count(f.Error, f.Verdict)
 	if servers, ok := r.Meter.(ServerMeter); ok && f.Server != "" {
-		servers.CountServer(f.Server)
+		servers.CountServer(f.Server, f.Outcome())
 	}
 	if f.Silent || f.ClientGone != nil && f.ClientGone.Load() {
 		r.Meter.CountSuppressed()

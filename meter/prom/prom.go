@@ -32,7 +32,7 @@ var (
 		"Failures by tool and verdict. Tools beyond the bound are other; failures of no tool are none.",
 		[]string{"tool", "verdict"}, nil)
 	byServer = prometheus.NewDesc("mcp_errors_by_server_total",
-		"Failures by server, of a gateway. Servers beyond the bound are other.", []string{"server"}, nil)
+		"Failures by server and outcome, of a gateway. Servers beyond the bound are other.", []string{"server", "outcome"}, nil)
 	suppressed = prometheus.NewDesc("mcp_errors_suppressed_total",
 		"Failures that were counted but not sent. Part of mcp_errors_total.", nil, nil)
 	suspected = prometheus.NewDesc("mcp_errors_suspected_total",
@@ -78,7 +78,9 @@ func (c collector) Collect(metrics chan<- prometheus.Metric) {
 		send(byTool, n.Count, n.Tool, n.Verdict)
 	}
 	for _, n := range s.Servers {
-		send(byServer, n.Count, n.Server)
+		for _, o := range n.Outcomes {
+			send(byServer, o.Count, n.Server, o.Outcome)
+		}
 	}
 	missed := uint64(0)
 	for _, n := range s.Unrecorded {

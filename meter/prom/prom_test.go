@@ -34,7 +34,7 @@ func counted(t *testing.T) *meter.Meter {
 	}
 	m.Count(candor.New(candor.CodeMethodNotFound, ""), "protocol")
 	m.Count(candor.New(candor.CodeInternalError, "", candor.WithTool(hostileTool)), "lost")
-	m.CountServer(`quote " and \ slash`)
+	m.CountServer(`quote " and \ slash`, "tool")
 	m.CountSuppressed()
 	m.CountSuspected()
 	m.CountUnrecorded(candor.New(candor.CodeLedgerFailed, ""))
@@ -58,7 +58,7 @@ func TestTextFormat(t *testing.T) {
 		`mcp_errors_by_code_total{class="not_found",code="2300",domain="memory-bank",symbol="E_MB_FILE_NOT_FOUND"} 3`,
 		`mcp_errors_by_domain_total{domain="candor"} 2`,
 		`mcp_errors_by_domain_total{domain="memory-bank"} 3`,
-		`mcp_errors_by_server_total{server="quote \" and \\ slash"} 1`,
+		`mcp_errors_by_server_total{outcome="tool",server="quote \" and \\ slash"} 1`,
 		`mcp_errors_by_tool_total{tool="mb/read",verdict="tool"} 3`,
 		`mcp_errors_by_tool_total{tool="none",verdict="protocol"} 1`,
 		`mcp_errors_by_tool_total{tool="quote \" and \\ slash and \\n",verdict="lost"} 1`,

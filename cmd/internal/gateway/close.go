@@ -44,6 +44,7 @@ func (c *Call) succeed(answer []byte, x *contract.Exchange) Reply {
 		cursor, _ := c.request.Params().Path("cursor").Str()
 		c.learn(x.Response.Result(), cursor)
 	}
+	c.observe(nil, nil)
 	return Reply{Bytes: c.withClientID(answer, &x.Response)}
 }
 

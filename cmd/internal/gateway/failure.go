@@ -309,11 +309,13 @@ func (c *Call) record(ctx context.Context, f *failure) *candor.Error {
 	if c.up.Options.Ledger != nil {
 		write = func(ctx context.Context) error { return c.up.Options.Ledger.RecordFailure(ctx, c.entry(f)) }
 	}
-	audit := c.recorder().Record(ctx, record.Failure{
+	failed := record.Failure{
 		Error: f.err, Verdict: string(f.verdict), Site: c.site(), Server: c.up.Name(), Attempt: f.retried,
 		Silent: f.silent || f.suspected, Suspected: f.suspected, ClientGone: &c.gone,
-	}, write)
+	}
+	audit := c.recorder().Record(ctx, failed, write)
 	c.noteFailure(f, audit == nil)
+	c.observe(&failed, audit)
 	return audit
 }
 

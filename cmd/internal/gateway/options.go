@@ -61,6 +61,8 @@ type Options struct {
 	Ledger candor.Ledger
 	Meter  candor.Meter
 	Logger *slog.Logger
+	// Observer is notified of the end of each call; nil if there is none.
+	Observer Observer
 
 	Now    func() time.Time
 	NewRef func() string

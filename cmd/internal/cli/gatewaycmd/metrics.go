@@ -1,45 +1,114 @@
 package gatewaycmd
 
 import (
-	"fmt"
-	"maps"
+	"bytes"
 	"net/http"
-	"slices"
 	"strings"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/common/expfmt"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/service"
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/doctor"
 	"github.com/candor-mcp/candor/meter/prom"
 )
 
-// traffic has the metrics of an upstream other than its failures.
-var traffic = []struct {
-	name, kind, help string
-	of               func(totals) uint64
-}{
-	{"candor_gateway_calls_total", "counter", "Calls of clients, refused ones included.", func(t totals) uint64 { return t.calls }},
-	{"candor_gateway_open_calls", "gauge", "Calls in progress.", func(t totals) uint64 { return t.open }},
-	{"candor_gateway_late_answers_total", "counter", "Responses that came after their call had ended, and were dropped.", func(t totals) uint64 { return t.late }},
+// serverMetric is a metric of an upstream other than its failures and durations.
+type serverMetric struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+	of   func(totals) uint64
 }
 
-// metricsPage writes the metrics of failures, then traffic by upstream. Retired endpoints of an upstream are included.
-func (s *server) metricsPage(w http.ResponseWriter, _ *http.Request) {
-	text, err := prom.Text(s.p.Counts)
+func newServerMetric(name, help string, kind prometheus.ValueType, of func(totals) uint64) serverMetric {
+	return serverMetric{prometheus.NewDesc(name, help, []string{"server"}, nil), kind, of}
+}
+
+var serverMetrics = []serverMetric{
+	newServerMetric("candor_gateway_calls_total", "Calls of clients, refused ones included.", prometheus.CounterValue, func(t totals) uint64 { return t.calls }),
+	newServerMetric("candor_gateway_open_calls", "Calls in progress.", prometheus.GaugeValue, func(t totals) uint64 { return t.open }),
+	newServerMetric("candor_gateway_late_answers_total", "Responses that came after their call had ended, and were dropped.", prometheus.CounterValue, func(t totals) uint64 { return t.late }),
+	newServerMetric("candor_gateway_open_breakers", "Circuit breakers that are open: one for a server over HTTP, one per connection for a server on standard input and output.", prometheus.GaugeValue, func(t totals) uint64 { return t.breakers }),
+	newServerMetric("candor_gateway_wasted_retries_total", "Calls that repeated a failed call against its retry advice, and failed again or were refused.", prometheus.CounterValue, func(t totals) uint64 { return t.wasted }),
+	newServerMetric("candor_gateway_restarts_total", "Starts of a server on standard input and output after it had ended.", prometheus.CounterValue, func(t totals) uint64 { return t.restarts }),
+}
+
+var (
+	buildInfo = prometheus.NewDesc("candor_build_info", "The build of this program. The value is always 1.", []string{"version", "revision", "goversion"}, nil)
+	diskFree  = prometheus.NewDesc("candor_ledger_disk_free_bytes", "Space left for this process on the disk of the ledger.", nil, nil)
+)
+
+// collector reads the metrics of a running gateway, without its failures and durations.
+type collector struct{ s *server }
+
+// Describe implements [prometheus.Collector].
+func (collector) Describe(descs chan<- *prometheus.Desc) {
+	for _, m := range serverMetrics {
+		descs <- m.desc
+	}
+	descs <- buildInfo
+	descs <- diskFree
+}
+
+// Collect implements [prometheus.Collector]. Retired endpoints of an upstream are included.
+func (c collector) Collect(metrics chan<- prometheus.Metric) {
+	for name, sum := range c.s.routes.Load().totals() {
+		for _, m := range serverMetrics {
+			metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, float64(m.of(sum)), name)
+		}
+	}
+	build := term.ReadBuildInfo()
+	metrics <- prometheus.MustNewConstMetric(buildInfo, prometheus.GaugeValue, 1, build.Version, build.Revision, build.Go)
+	if c.s.p.Ledger == nil {
+		return
+	}
+	if free, err := doctor.FreeBytes(c.s.p.Dir); err == nil { // unknown on some systems
+		metrics <- prometheus.MustNewConstMetric(diskFree, prometheus.GaugeValue, float64(free))
+	}
+}
+
+// newRegistry returns the metrics of the gateway: failures, durations, traffic, and the process.
+func newRegistry(p *service.Sinks, s *server) (*prometheus.Registry, error) {
+	registry := prometheus.NewRegistry()
+	for _, c := range []prometheus.Collector{
+		prom.NewCollector(p.Counts), p.Calls, collector{s},
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	} {
+		if err := registry.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return registry, nil
+}
+
+// metricsPage writes the metrics as text, or in another format that Prometheus asks for. Only the protobuf format has native histograms.
+func (s *server) metricsPage(w http.ResponseWriter, r *http.Request) {
+	families, err := s.metrics.Gather()
 	if err != nil {
 		http.Error(w, "metrics could not be written", http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Type", prom.ContentType)
-	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write([]byte(text + s.trafficText())) // the client may have disconnected
-}
-
-func (s *server) trafficText() string {
-	var text strings.Builder
-	sums := s.routes.Load().totals()
-	for _, row := range traffic {
-		fmt.Fprintf(&text, "# HELP %s %s\n# TYPE %s %s\n", row.name, row.help, row.name, row.kind)
-		for _, name := range slices.Sorted(maps.Keys(sums)) {
-			fmt.Fprintf(&text, "%s{upstream=%q} %d\n", row.name, name, row.of(sums[name]))
+	format := expfmt.NegotiateIncludingOpenMetrics(r.Header)
+	if strings.HasPrefix(string(format), "text/plain") {
+		format = prom.ContentType
+	}
+	var page bytes.Buffer
+	encoder := expfmt.NewEncoder(&page, format)
+	for _, family := range families {
+		if err == nil {
+			err = encoder.Encode(family)
 		}
 	}
-	return text.String()
+	if closer, ok := encoder.(expfmt.Closer); ok && err == nil {
+		err = closer.Close()
+	}
+	if err != nil {
+		http.Error(w, "metrics could not be written", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", string(format))
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(page.Bytes()) // the client may have disconnected
 }

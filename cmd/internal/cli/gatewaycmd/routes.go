@@ -34,10 +34,23 @@ type routes struct {
 }
 
 // totals are the counts of one or more endpoints.
-type totals struct{ calls, open, late uint64 }
+type totals struct{ calls, open, late, breakers, wasted, restarts uint64 }
 
 func (t totals) plus(u *gateway.Upstream) totals {
-	return totals{t.calls + u.Calls(), t.open + uint64(max(0, u.Open())), t.late + u.Late()} //nolint:gosec // not negative
+	return t.add(totals{
+		calls: u.Calls(), open: uint64(max(0, u.Open())), late: u.Late(), //nolint:gosec // not negative
+		breakers: uint64(max(0, u.OpenBreakers())), wasted: u.WastedRetries(), restarts: u.Restarts(), //nolint:gosec // not negative
+	})
+}
+
+func (t totals) add(o totals) totals {
+	return totals{t.calls + o.calls, t.open + o.open, t.late + o.late, t.breakers + o.breakers, t.wasted + o.wasted, t.restarts + o.restarts}
+}
+
+// ended returns the counts without those that describe the present.
+func (t totals) ended() totals {
+	t.open, t.breakers = 0, 0
+	return t
 }
 
 // Endpoint serves one upstream with fixed settings.
@@ -134,8 +147,7 @@ func (f *routes) retire(before *routes) {
 		}
 		f.retired[name] = append(f.retired[name], d)
 		if old := f.retired[name]; len(old) > MaxRetired {
-			last := f.removed[name].plus(old[0].up)
-			f.removed[name] = totals{calls: last.calls, late: last.late}
+			f.removed[name] = f.removed[name].plus(old[0].up).ended()
 			f.closed[name] = f.closed[name].Plus(old[0].up.Counts())
 			f.retired[name] = old[1:]
 			go old[0].Close(context.Background()) //nolint:errcheck // its clients are gone
@@ -156,7 +168,12 @@ func (f *routes) all() []*Endpoint {
 func (f *routes) totals() map[string]totals {
 	sums := maps.Clone(f.removed)
 	for _, d := range f.all() {
-		sums[d.settings.Name] = sums[d.settings.Name].plus(d.up)
+		name := d.settings.Name
+		sum := sums[name].plus(d.up)
+		if f.endpoints[name] != d { // no new calls reach it, so its breaker would never close
+			sum.breakers = sums[name].breakers
+		}
+		sums[name] = sum
 	}
 	return sums
 }
@@ -164,7 +181,7 @@ func (f *routes) totals() map[string]totals {
 // total returns the counts of all upstreams together.
 func (f *routes) total() (sum totals) {
 	for _, t := range f.totals() {
-		sum = totals{sum.calls + t.calls, sum.open + t.open, sum.late + t.late}
+		sum = sum.add(t)
 	}
 	return sum
 }

@@ -13,18 +13,22 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
+	"github.com/candor-mcp/candor/cmd/internal/telemetry"
 	"github.com/candor-mcp/candor/internal/httpguard"
 	"github.com/candor-mcp/candor/internal/redact"
 )
 
 // server is a running gateway.
 type server struct {
-	p      *service.Sinks
-	routes atomic.Pointer[routes]
+	p       *service.Sinks
+	routes  atomic.Pointer[routes]
+	metrics *prometheus.Registry
 
 	started time.Time
 
@@ -42,8 +46,12 @@ type server struct {
 func newServer(p *service.Sinks, file *config.File) (*server, error) {
 	s := &server{p: p, started: time.Now()}
 	s.base, s.cancel = context.WithCancelCause(context.Background())
+	p.Calls = telemetry.NewCalls()
 	s.routes.Store(newRoutes(p, file, nil))
 	var err error
+	if s.metrics, err = newRegistry(p, s); err != nil {
+		return nil, err
+	}
 	if s.clients, err = listen("--listen", file.Listen); err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
+	"github.com/candor-mcp/candor/cmd/internal/telemetry"
 	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
@@ -32,6 +33,7 @@ type Sinks struct {
 	Dir    string         // folder of the ledger
 	Ledger *ledger.Ledger // nil with --ledger none
 	Counts *meter.Meter
+	Calls  *telemetry.Calls // durations of calls; nil if they are not measured
 }
 
 // Flags are the flags for [Sinks].
@@ -144,6 +146,9 @@ func (f *Flags) Logger(w io.Writer) *slog.Logger {
 // Attach sets meter, logger and ledger in the options of an upstream.
 func (p *Sinks) Attach(o gateway.Options) gateway.Options {
 	o.Meter, o.Logger = p.Counts, p.Log
+	if p.Calls != nil {
+		o.Observer = p.Calls
+	}
 	if p.Ledger != nil {
 		o.Ledger = p.Ledger
 	}

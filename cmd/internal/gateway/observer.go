@@ -1,0 +1,59 @@
+package gateway
+
+import (
+	"time"
+
+	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/internal/record"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Observer is notified of every call that ends, and of every failure that belongs to no call. Its method is called from many
+// goroutines, after the failure was recorded and before the answer is sent, so it must not block. It must not retain the Ending.
+type Observer interface {
+	CallEnded(e *Ending)
+}
+
+// OutcomeSuccess is the outcome of a call that did not fail. The other outcomes are the verdicts of the contract, and
+// [record.OutcomeSuspected].
+const OutcomeSuccess = "success"
+
+// Ending describes the end of a call.
+type Ending struct {
+	Server  string
+	Method  string // "" if the failure belongs to no call
+	Tool    string // for tools/call
+	Session string
+	Request *wire.Message // the client's message; its bytes are empty if the failure belongs to no call
+
+	IsCall   bool // it is one of [Upstream.Calls]; otherwise only a failure
+	Began    time.Time
+	Ended    time.Time
+	Attempts int
+	Outcome  string
+
+	Error      *candor.Error // nil after a success
+	Suspected  bool          // the answer only looks like a failure, and is sent unchanged
+	Silent     bool          // nothing is sent
+	Unrecorded bool          // the ledger failed, and Error is the error that is sent instead
+}
+
+// observe reports the end of a call to the observer. F is nil after a success; instead is the error that is sent if the ledger
+// failed, otherwise nil.
+func (c *Call) observe(f *record.Failure, instead *candor.Error) {
+	o := &c.up.Options
+	if o.Observer == nil || f != nil && f.Attempt {
+		return
+	}
+	e := Ending{
+		Server: c.up.Name(), Method: c.method, Tool: c.tool, Session: c.session, Request: &c.request,
+		IsCall: c.opened, Began: c.began, Ended: o.Now(), Attempts: c.attempt, Outcome: OutcomeSuccess,
+	}
+	if f != nil {
+		e.Outcome, e.Error, e.Suspected, e.Silent = f.Outcome(), f.Error, f.Suspected, f.Silent || f.ClientGone.Load()
+	}
+	if instead != nil {
+		e.Error, e.Unrecorded = instead, true
+	}
+	o.Observer.CallEnded(&e)
+}
