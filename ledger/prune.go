@@ -37,21 +37,25 @@ func Prunable(dir string, o Options) (Pruning, error) {
 	if err != nil {
 		return Pruning{}, err
 	}
-	p, err := prunable(&o)
+	p, err := prunable(&o, false)
 	return p, logFailed(errors.Join(err, o.storage.Close()))
 }
 
 // Prune removes the segments that exceed [Options.RetainAge] and [Options.RetainBytes], as a running ledger with these
 // options does, and returns them. It records the removal in a new chain, so that the remaining entries still verify; if
 // there is nothing to remove it writes nothing. Other processes may have the ledger open: their closed segments are
-// removed too, but never the segment that they write.
+// removed too, but never the segment that they write. Unfinished files of killed processes are always removed.
 //
 // Chains whose segments cannot be read are kept. The error then names them, and Removed lists what was removed
 // nevertheless. The other errors are those of [Open].
 func Prune(ctx context.Context, dir string, o Options) (Pruning, error) {
-	plan, err := Prunable(dir, o)
-	if len(plan.Removed) == 0 {
-		return plan, err
+	now, err := prepared(dir, o)
+	if err != nil {
+		return Pruning{}, err
+	}
+	plan, err := prunable(&now, true)
+	if err = errors.Join(err, now.storage.Close()); len(plan.Removed) == 0 {
+		return plan, logFailed(err)
 	}
 	if err := context.Cause(ctx); err != nil {
 		return Pruning{}, err
@@ -90,10 +94,11 @@ func prepared(dir string, o Options) (Options, error) {
 	return o, nil
 }
 
-// prunable marks the segments to remove as retain does after the chains of killed writers were recovered.
-func prunable(o *Options) (Pruning, error) {
+// prunable marks the segments to remove as retain does after the chains of killed writers were recovered. If tidy is
+// true it removes unfinished files.
+func prunable(o *Options, tidy bool) (Pruning, error) {
 	if names, err := segment.Chains(o.storage.Files()); err != nil || len(names) == 0 {
-		return Pruning{}, err // no lock file is created in a folder that is not a ledger
+		return Pruning{}, errors.Join(err, keyIn(o.storage)) // no lock file is created in a folder that is not a ledger
 	}
 	unlock, err := lockFolder(o.storage, o.LockWait)
 	if err != nil {
@@ -103,8 +108,21 @@ func prunable(o *Options) (Pruning, error) {
 		end, ended := readEnd(o.storage, chain)
 		return end, ended || abandoned(o.storage, chain)
 	})
+	if tidy {
+		err = errors.Join(err, removeUnfinished(o.storage, all))
+	}
 	choose(all, o)
 	return summarize(all), errors.Join(err, unlock())
+}
+
+// keyIn returns ErrNoLedger if the folder has no key.
+func keyIn(s storage.Storage) error {
+	for _, name := range []string{format.SignerPub, format.SignerKey} {
+		if _, err := fs.Stat(s.Files(), name); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return segment.ErrNoLedger
 }
 
 // abandoned reports whether the writer of a chain without an end note has exited. The caller holds the folder's lock,

@@ -12,6 +12,7 @@ import (
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/ledger/internal/format"
+	"github.com/candor-mcp/candor/ledger/internal/segment"
 	"github.com/candor-mcp/candor/ledger/internal/storage"
 )
 
@@ -82,7 +83,7 @@ func TestPruneCreatesNoFolder(t *testing.T) {
 	if _, err := Prune(t.Context(), filepath.Join(dir, "missing"), Options{RetainBytes: 1}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing folder: %v", err)
 	}
-	if p, err := Prune(t.Context(), dir, Options{RetainBytes: 1}); err != nil || len(p.Removed) != 0 {
+	if p, err := Prune(t.Context(), dir, Options{RetainBytes: 1}); !errors.Is(err, segment.ErrNoLedger) || len(p.Removed) != 0 {
 		t.Errorf("an empty folder: %+v, %v", p, err)
 	}
 	if files, _ := filepath.Glob(filepath.Join(dir, "*")); len(files) != 0 {

@@ -66,7 +66,12 @@ func recoverChain(s storage.Storage, chain string) (recoveredChain, error) {
 	if r.Damage == nil && w.at.seq() < covered {
 		r.Damage = &recoveredDamage{Seq: w.at.seq() + 1, Kind: damageTruncated}
 	}
-	if err := errors.Join(s.SyncDir(chain), storage.Remove(s, chain+"/"+format.ReserveFile)); err != nil {
+	names, err := fs.ReadDir(s.Files(), chain)
+	if err != nil {
+		return recoveredChain{}, err
+	}
+	temporary := append(unfinishedAmong(names, chain), chain+"/"+format.ReserveFile)
+	if err := errors.Join(s.SyncDir(chain), removeAll(s, temporary)); err != nil {
 		return recoveredChain{}, fmt.Errorf("syncing %s: %w", chain, err)
 	}
 	root := w.at.tree.Root()

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/candor-mcp/candor/ledger/internal/format"
@@ -23,6 +24,8 @@ type heldChain struct {
 	ended  bool       // false for a chain that is being written, here or by another process
 	files  []heldFile // oldest first
 	remove int        // how many of files to remove
+
+	unfinished []string // files that a killed process did not complete, or that a process is writing
 }
 
 // heldFile is a segment that is no longer written.
@@ -95,11 +98,13 @@ func listHeld(s storage.Storage, ended func(chain string) (endNote, bool)) (all 
 // list lists the segments. If one of them cannot be examined it lists none: segments are removed oldest first, so
 // none may be left out.
 func (c *heldChain) list(s storage.Storage) error {
-	closed, active, err := listSegments(s, c.name)
+	names, err := fs.ReadDir(s.Files(), c.name)
 	if err != nil {
 		return err
 	}
-	if c.ended && active {
+	closed := segment.Among(names, c.name)
+	c.unfinished = unfinishedAmong(names, c.name)
+	if c.ended && slices.ContainsFunc(names, func(f fs.DirEntry) bool { return f.Name() == format.ActiveSegment }) {
 		closed = append(closed, segment.File{Number: segment.LastNumber(closed) + 1, Name: c.name + "/" + format.ActiveSegment})
 	}
 	files := make([]heldFile, 0, len(closed))
@@ -135,6 +140,7 @@ func lastWrite(s storage.Storage, chain, file string, info fs.FileInfo) time.Tim
 func (l *Ledger) retain(limits *Options) ([]*heldChain, error) {
 	s := l.options.storage
 	all, failed := listHeld(s, func(chain string) (endNote, bool) { return readEnd(s, chain) })
+	failed = errors.Join(failed, removeUnfinished(s, all))
 	choose(all, limits)
 	var gone []pruned
 	var orphans []*heldChain

@@ -83,7 +83,7 @@ func (u *upkeep) stopping() bool {
 // removed.
 func compressSegment(s storage.Storage, chain, plain string, stop func() bool) error {
 	packed := plain + format.GzipSuffix
-	aside := packed + ".new"
+	aside := packed + storage.AsideSuffix
 	if err := storage.Remove(s, aside); err != nil {
 		return fmt.Errorf("compressing %s: %w", plain, err)
 	}

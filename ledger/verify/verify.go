@@ -143,7 +143,7 @@ func hasFile(copies []*checkpoint.File, name string) bool {
 
 // ErrNoLedger means that a folder does not contain a ledger. A writer creates the key first, so that even a new
 // ledger has one.
-var ErrNoLedger = errors.New("not a ledger: the folder has no chain and no key")
+var ErrNoLedger = segment.ErrNoLedger
 
 // verification is one run. It belongs to one goroutine.
 type verification struct {

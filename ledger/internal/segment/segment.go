@@ -27,6 +27,11 @@ func List(fsys fs.FS, chain string) ([]File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing chain %s: %w", chain, err)
 	}
+	return Among(list, chain), nil
+}
+
+// Among returns the closed segments among the files of a chain, as List does.
+func Among(list []fs.DirEntry, chain string) []File {
 	byNumber := map[int]File{}
 	for _, item := range list {
 		number, packed, ok := format.SegmentNumber(item.Name())
@@ -47,8 +52,12 @@ func List(fsys fs.FS, chain string) ([]File, error) {
 		segments = append(segments, s)
 	}
 	slices.SortFunc(segments, func(a, b File) int { return a.Number - b.Number })
-	return segments, nil
+	return segments
 }
+
+// ErrNoLedger means that a folder does not contain a ledger. A writer creates the key first, so that even a new
+// ledger has one.
+var ErrNoLedger = errors.New("not a ledger: the folder has no chain and no key")
 
 // Chains returns the names of the chains in a folder, sorted. It ignores entries that are not named like a chain.
 func Chains(fsys fs.FS) ([]string, error) {

@@ -21,9 +21,12 @@ func Remove(s Storage, name string) error {
 	return nil
 }
 
+// AsideSuffix ends the name of a file that is not complete yet. The file gets its final name when it is durable.
+const AsideSuffix = ".new"
+
 // WriteFile replaces a small file atomically: after a crash either the old file or the complete new one exists.
 func WriteFile(s Storage, name string, data []byte, mode fs.FileMode) error {
-	aside := name + ".new"
+	aside := name + AsideSuffix
 	if err := Remove(s, aside); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package ledgercmd
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -38,8 +39,9 @@ OK afterwards and does not mistake it for damage.
 The command can be used while other processes write the ledger; the segments that they write are kept. It first
 verifies the ledger: segments of a damaged chain are evidence and are removed only with --force.
 
-The command lists the segments and asks before it removes anything. Exit code 1: segments of a damaged chain
-would be removed.`,
+The command lists the segments and asks before it removes any. Unfinished files, which a process leaves that is
+killed while it compresses a segment, are removed without a question, except with --dry-run. Exit code 1:
+segments of a damaged chain would be removed.`,
 		Example: `  candor ledger prune ./ledger --keep-age 30d --dry-run
   candor ledger prune ./ledger --keep-age 30d --keep-bytes 2GiB
   candor ledger prune --keep-bytes 500MB --yes --json`,
@@ -87,6 +89,9 @@ func (c *pruneCommand) run(args []string) error {
 		return err
 	}
 	plan, err := ledger.Prunable(dir, options)
+	if err == nil && len(plan.Removed) == 0 && !c.dry {
+		_, err = ledger.Prune(c.cmd.Context(), dir, options) // removes unfinished files of killed processes
+	}
 	if err != nil {
 		return cannotPrune(err)
 	}
@@ -165,6 +170,9 @@ func (c *pruneCommand) prune(dir string, options ledger.Options, report *pruneRe
 }
 
 func cannotPrune(err error) *term.Error {
+	if errors.Is(err, ledgerverify.ErrNoLedger) {
+		return cannotRead(ledgerverify.ErrNoLedger)
+	}
 	return term.BadInput("check that the folder can be written, and run candor ledger verify", "pruning: %s", term.Cause(err))
 }
 
