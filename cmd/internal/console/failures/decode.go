@@ -2,6 +2,7 @@ package failures
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,54 +19,31 @@ const maxMessage = 300
 // limits accepts all that the ledger writes.
 var limits = wire.Limits{AllowLoneSurrogates: true}
 
-// fields are the members of a line that the list needs. They are found without decoding the line, which takes a
-// twentieth of the time of [ledger.Line.Record], and may share memory with the line.
+// fields are the members of a line that the list needs. They are found without decoding the line, and may share memory
+// with it.
 type fields struct {
-	ref, tool, code, class, origin, retry, session, outcome, server, verdict, cause []byte
+	ref, tool, code, class, origin, retry, session, outcome, server, verdict []byte
 
-	upstream, envelope []byte // unescaped
+	cause, upstream, envelope text
 
 	attempt, latency int64
 }
 
-// fieldsOf returns the members of a line of kind failure. They are empty if the line is not JSON, so that it is still
-// counted. Without texts it leaves out the members that make the message, which are the largest.
-func fieldsOf(raw []byte, chain string, texts bool) (f fields) {
-	line, err := wire.ParseValue(raw, limits)
-	if err != nil {
-		return fields{server: []byte(instanceOf(chain))}
+// text is a text, or the JSON string of one, which is decoded only if the text is needed.
+type text struct{ plain, quoted []byte }
+
+func (t text) bytes() []byte {
+	if t.quoted == nil {
+		return t.plain
 	}
-	for name, value := range line.Members() {
-		switch string(name.Raw()) {
-		case `"ref"`:
-			f.ref, _ = value.StrBytes()
-		case `"tool"`:
-			f.tool, _ = value.StrBytes()
-		case `"code"`:
-			f.code, _ = value.StrBytes()
-		case `"class"`:
-			f.class, _ = value.StrBytes()
-		case `"origin"`:
-			f.origin, _ = value.Path("by").StrBytes()
-		case `"retry"`:
-			f.retry, _ = value.Path("kind").StrBytes()
-		case `"session_id"`:
-			f.session, _ = value.StrBytes()
-		case `"cause"`:
-			f.cause = textOf(value, texts)
-		case `"outcome"`:
-			f.outcome, _ = value.StrBytes()
-		case `"attempt"`:
-			f.attempt, _ = value.Int64()
-		case `"latency_us"`:
-			f.latency, _ = value.Int64()
-		case `"upstream"`:
-			f.upstream = textOf(value.Path("text"), texts)
-		case `"envelope"`:
-			f.envelope = textOf(value.Path("text"), texts)
-		case `"data"`:
-			f.readData(value)
-		}
+	return unquote(t.quoted)
+}
+
+// fieldsOf returns the members of a line of kind failure. They are empty if the line is not JSON, so that it is still
+// counted.
+func fieldsOf(raw []byte, chain string) (f fields) {
+	if !eachMember(raw, f.set) {
+		f = fields{}
 	}
 	if len(f.server) == 0 {
 		f.server = []byte(instanceOf(chain))
@@ -73,23 +51,59 @@ func fieldsOf(raw []byte, chain string, texts bool) (f fields) {
 	return f
 }
 
-func textOf(v wire.Value, wanted bool) []byte {
-	if !wanted {
-		return nil
+// set sets a member of a line.
+func (f *fields) set(name, value []byte) {
+	switch string(name) {
+	case `"ref"`:
+		f.ref = unquote(value)
+	case `"tool"`:
+		f.tool = unquote(value)
+	case `"code"`:
+		f.code = unquote(value)
+	case `"class"`:
+		f.class = unquote(value)
+	case `"origin"`:
+		f.origin = unquote(member(value, `"by"`))
+	case `"retry"`:
+		f.retry = unquote(member(value, `"kind"`))
+	case `"session_id"`:
+		f.session = unquote(value)
+	case `"cause"`:
+		f.cause.quoted = value
+	case `"outcome"`:
+		f.outcome = unquote(value)
+	case `"attempt"`:
+		f.attempt, _ = strconv.ParseInt(string(value), 10, 64)
+	case `"latency_us"`:
+		f.latency, _ = strconv.ParseInt(string(value), 10, 64)
+	case `"upstream"`:
+		f.upstream.quoted = member(value, `"text"`)
+	case `"envelope"`:
+		f.envelope.quoted = member(value, `"text"`)
+	case `"data"`:
+		f.readData(value)
 	}
-	text, _ := v.StrBytes()
-	return text
 }
 
-func (f *fields) readData(data wire.Value) {
-	for name, value := range data.Members() {
-		switch string(bytes.ToLower(name.Raw())) {
-		case `"upstream"`:
-			f.server, _ = value.StrBytes()
-		case `"verdict"`:
-			f.verdict, _ = value.StrBytes()
+// member returns the member of an object with a quoted name, or nil.
+func member(object []byte, quoted string) (found []byte) {
+	eachMember(object, func(name, value []byte) {
+		if string(name) == quoted {
+			found = value
 		}
-	}
+	})
+	return found
+}
+
+func (f *fields) readData(data []byte) {
+	eachMember(data, func(name, value []byte) {
+		switch {
+		case bytes.EqualFold(name, []byte(`"upstream"`)):
+			f.server = unquote(value)
+		case bytes.EqualFold(name, []byte(`"verdict"`)):
+			f.verdict = unquote(value)
+		}
+	})
 }
 
 // instanceOf returns the part of a chain's name before the time and the random part, see [ledger.Record.Server].
@@ -114,19 +128,19 @@ func (f *fields) failure(id ID, at time.Time) Failure {
 
 // message returns what the upstream said, else what was sent, else the cause.
 func (f *fields) message() string {
-	for _, text := range [][]byte{f.upstream, f.envelope} {
-		if message := messageIn(text, 0); message != "" {
+	for _, t := range []text{f.upstream, f.envelope} {
+		if message := messageIn(t.bytes(), 0); message != "" {
 			return truncate.Text(message, maxMessage)
 		}
 	}
-	return truncate.Text(string(f.cause), maxMessage)
+	return truncate.Text(string(f.cause.bytes()), maxMessage)
 }
 
 // messageIn returns the message in a response or an envelope: the member message of the error, or the text of the
 // content, which may be an envelope itself.
-func messageIn(text []byte, depth int) string {
+func messageIn(body []byte, depth int) string {
 	const deepest = 2
-	root, err := wire.ParseValue(text, limits)
+	root, err := wire.ParseValue(body, limits)
 	if err != nil || depth > deepest {
 		return ""
 	}
@@ -154,7 +168,7 @@ func messageIn(text []byte, depth int) string {
 
 // ofLine returns the row of a line of kind failure.
 func ofLine(l *ledger.Line) Failure {
-	f := fieldsOf(l.Raw(), l.Chain(), true)
+	f := fieldsOf(l.Raw(), l.Chain())
 	return f.failure(ID{Chain: l.Chain(), Seq: l.Seq}, l.Time)
 }
 
@@ -162,11 +176,9 @@ func ofLine(l *ledger.Line) Failure {
 func Of(r *ledger.Record) Failure {
 	f := fields{
 		ref: []byte(r.Ref), tool: []byte(r.Tool), code: []byte(r.Code), class: []byte(r.Class), session: []byte(r.SessionID),
-		outcome: []byte(r.Outcome), cause: []byte(r.Cause), attempt: int64(r.Attempt), latency: r.LatencyUS,
+		outcome: []byte(r.Outcome), cause: text{plain: []byte(r.Cause)}, attempt: int64(r.Attempt), latency: r.LatencyUS,
 	}
-	if data, err := wire.ParseValue(r.Data, limits); err == nil {
-		f.readData(data)
-	}
+	f.readData(r.Data)
 	if len(f.server) == 0 {
 		f.server = []byte(instanceOf(r.Chain))
 	}
@@ -177,10 +189,10 @@ func Of(r *ledger.Record) Failure {
 		f.retry = []byte(r.Retry.Kind())
 	}
 	if r.Upstream != nil {
-		f.upstream = []byte(r.Upstream.Text)
+		f.upstream.plain = []byte(r.Upstream.Text)
 	}
 	if r.Envelope != nil {
-		f.envelope = []byte(r.Envelope.Text)
+		f.envelope.plain = []byte(r.Envelope.Text)
 	}
 	return f.failure(ID{Chain: r.Chain, Seq: r.Seq}, r.Time)
 }
@@ -188,11 +200,11 @@ func Of(r *ledger.Record) Failure {
 // MessageOf returns the message of a failure as the contract reads it, which takes longer than a row of the list may:
 // that of the server if it was received, else the one that was sent, else the cause.
 func MessageOf(r *ledger.Record) string {
-	for _, text := range []*ledger.RecordText{r.Upstream, r.Envelope} {
-		if text == nil || text.Cut {
+	for _, t := range []*ledger.RecordText{r.Upstream, r.Envelope} {
+		if t == nil || t.Cut {
 			continue
 		}
-		if message := readMessage([]byte(text.Text)); message != "" {
+		if message := readMessage([]byte(t.Text)); message != "" {
 			return message
 		}
 	}
@@ -200,8 +212,8 @@ func MessageOf(r *ledger.Record) string {
 }
 
 // readMessage returns the message in a response, or in an envelope without the response.
-func readMessage(text []byte) string {
-	m := wire.Parse(text, limits)
+func readMessage(body []byte) string {
+	m := wire.Parse(body, limits)
 	if kind := m.Kind(); kind == wire.KindResult || kind == wire.KindError {
 		if failed := contract.Read(&contract.Exchange{Response: m}).Error; failed != nil {
 			return failed.Message()

@@ -223,7 +223,7 @@ func (s *segment) read(fsys fs.FS, f *file, own *groups, count *atomic.Int64, ea
 }
 
 func rowOf(l *ledger.Line, off int64, s *segment, own *groups) row {
-	f := fieldsOf(l.Raw(), s.chain, false)
+	f := fieldsOf(l.Raw(), s.chain)
 	return row{
 		time: l.Time.UnixMicro(), off: off, session: sessionHash(f.session), ref: refHead(f.ref), group: own.id(&f),
 		seq: uint32(l.Seq - s.base), //nolint:gosec // a segment has fewer lines

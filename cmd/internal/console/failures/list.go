@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"sort"
+	"strconv"
 
 	"github.com/candor-mcp/candor/ledger"
 )
@@ -182,6 +183,8 @@ func (s *Store) readLines(ctx context.Context, v *segmentView, at []uint32, visi
 		return ignoreMissing(err)
 	}
 	defer l.close()
+	head := []byte(`{"v":1,"chain":"` + v.chain + `","seq":`)
+	begin := len(head)
 	for n, i := range at {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -194,7 +197,8 @@ func (s *Store) readLines(ctx context.Context, v *segmentView, at []uint32, visi
 		if err != nil {
 			return nil //nolint:nilerr // as above
 		}
-		if bytes.HasPrefix(raw, fmt.Appendf(nil, `{"v":1,"chain":"%s","seq":%d,`, v.chain, v.base+uint64(r.seq))) {
+		head = strconv.AppendUint(head[:begin], v.base+uint64(r.seq), 10)
+		if bytes.HasPrefix(raw, append(head, ',')) { // the expected line: the file was not replaced
 			visit(i, raw)
 		}
 	}

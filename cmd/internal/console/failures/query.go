@@ -27,6 +27,7 @@ type query struct {
 	ref, mask    uint64
 	longRef      bool // the ref has more bytes than the index
 	text         string
+	needle       needle
 	found        *searched // results of earlier searches; nil without text
 	rowsToo      bool      // groups are not sufficient
 }
@@ -42,6 +43,7 @@ func (s *Store) newQuery(f *Filter) *query {
 		q.ref = refHead(f.Ref) & q.mask
 		q.longRef = len(f.Ref) > 8
 	}
+	q.needle = needleOf(q.text)
 	q.rowsToo = !f.Since.IsZero() || q.until != 0 || q.session != 0 || q.mask != 0
 	q.groups = make([]byte, len(q.view.groups))
 	for i := range q.groups {
@@ -130,14 +132,16 @@ func (q *query) readOpen(ctx context.Context, v *segmentView, open, buf []uint32
 // readOne reports whether the filter selects a row with the given line.
 func (q *query) readOne(v *segmentView, i uint32, raw []byte) bool {
 	r := &v.rows[i]
-	f := fieldsOf(raw, v.chain, true)
 	if q.groups[r.group] == unread {
+		f := fieldsOf(raw, v.chain)
 		x := f.failure(v.id(r), micros(r.time))
 		return q.filter.Selects(&x)
 	}
-	found := strings.Contains(strings.ToLower(f.message()), q.text)
-	if !found && q.view.groups[r.group].more { // the names are not in memory
-		found = hasText(&Failure{Code: string(f.code), Tool: string(f.tool), Server: string(f.server)}, q.text)
+	found := false
+	if q.needle.mayBeIn(raw) {
+		f := fieldsOf(raw, v.chain)
+		found = strings.Contains(strings.ToLower(f.message()), q.text) || q.view.groups[r.group].more && // the names are not in memory
+			hasText(&Failure{Code: string(f.code), Tool: string(f.tool), Server: string(f.server)}, q.text)
 	}
 	q.found.of(v.segment).set(int(i), found)
 	return found
