@@ -24,11 +24,13 @@ const (
 	cacheSuffix = ".index"
 	cacheAge    = 30 * 24 * time.Hour // unused copies of other ledgers are removed after this time
 
-	minSaved  = 4 << 20  // bytes of the ledger that are read faster than they are saved
 	moreSaved = 64 << 20 // bytes after which a running store saves again
 	saveEvery = time.Minute
 	maxCached = 1 << 28 // rows or bytes of a member; more is a damaged file
 )
+
+// minSaved is the number of bytes of the ledger that are worth a copy.
+var minSaved int64 = 4 << 20
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 

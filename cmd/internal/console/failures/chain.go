@@ -63,7 +63,7 @@ func (f *follower) newReader(c *chain, publish bool) *reader {
 func (f *follower) readOn(fsys fs.FS, c *chain, publish bool) error {
 	const attempts = 10 // a list is out of date as soon as a segment is closed
 	for range attempts {
-		l, err := listChain(fsys, c.name)
+		l, err := listAfter(fsys, c.name, c.closed)
 		if err != nil {
 			return err
 		}
@@ -145,6 +145,9 @@ func (f *follower) read(fsys fs.FS, c *chain, file *file, publish bool) error {
 	c.published = max(c.published, s.lastSeq)
 	for i := range r.fresh {
 		f.store.hub.publish(&r.fresh[i])
+		if i%(queued/4) == queued/4-1 { // let subscribers empty their queues during a burst
+			time.Sleep(time.Millisecond)
+		}
 	}
 	return err
 }

@@ -104,6 +104,22 @@ func listChain(fsys fs.FS, chain string) (listing, error) {
 	return l, nil
 }
 
+// listAfter is listChain for a reader that has read the closed segments up to a number. A list that is read while a
+// segment is being compressed may miss both of its names, so a list with a gap after that number is read again.
+func listAfter(fsys fs.FS, chain string, number int) (l listing, err error) {
+	const attempts = 4
+	for range attempts {
+		if l, err = listChain(fsys, chain); err != nil {
+			return l, err
+		}
+		i := slices.IndexFunc(l.closed, func(f file) bool { return f.number > number })
+		if i < 0 || l.closed[i].number == number+1 {
+			break
+		}
+	}
+	return l, nil
+}
+
 // lines reads lines of one file at increasing offsets of its uncompressed bytes.
 type lines struct {
 	in     *bufio.Reader

@@ -8,7 +8,7 @@ import (
 
 // Limits on the names that are kept in memory, whatever an upstream calls its tools: about 60 MB at most. The names of
 // further failures are read from the ledger when a filter needs them, and are counted as "other".
-const (
+var (
 	maxGroups     = 1 << 17
 	maxGroupBytes = 16 << 20
 	spareGroups   = 1 << 12 // for groups without the name of their tool

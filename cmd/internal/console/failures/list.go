@@ -174,11 +174,7 @@ func (s *Store) readLines(ctx context.Context, v *segmentView, at []uint32, visi
 	if len(at) < few {
 		buffer = small
 	}
-	file, err := s.fileOf(root.FS(), v)
-	if file == nil || err != nil {
-		return ignoreMissing(err)
-	}
-	l, err := openLines(root.FS(), file, buffer, nil)
+	l, err := s.openSegment(root.FS(), v, buffer)
 	if err != nil {
 		return ignoreMissing(err)
 	}
@@ -203,6 +199,25 @@ func (s *Store) readLines(ctx context.Context, v *segmentView, at []uint32, visi
 		}
 	}
 	return nil
+}
+
+// openSegment opens the file of a segment. It tries again if there is none, because a segment that is being compressed
+// may be missing in a list, and the file may be renamed after it was listed.
+func (s *Store) openSegment(fsys fs.FS, v *segmentView, buffer int) (*lines, error) {
+	const attempts = 5
+	for range attempts {
+		file, err := s.fileOf(fsys, v)
+		if err != nil {
+			return nil, err
+		}
+		if file == nil {
+			continue
+		}
+		if l, err := openLines(fsys, file, buffer, nil); !errors.Is(err, fs.ErrNotExist) {
+			return l, err
+		}
+	}
+	return nil, fs.ErrNotExist
 }
 
 func ignoreMissing(err error) error {

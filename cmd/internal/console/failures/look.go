@@ -88,7 +88,7 @@ func (f *follower) scan(fsys fs.FS) error {
 	return errors.Join(errs...)
 }
 
-// compare removes the segments of a chain whose files were removed.
+// compare removes the segments of a chain whose files were removed, and reads those that could not be read before.
 func (f *follower) compare(fsys fs.FS, c *chain) error {
 	info, err := fs.Stat(fsys, c.name)
 	if err != nil || !c.modified.IsZero() && c.modified.Equal(info.ModTime()) {
@@ -109,7 +109,18 @@ func (f *follower) compare(fsys fs.FS, c *chain) error {
 	if err != nil {
 		return err
 	}
-	f.store.index.remove(func(s *segment) bool { return s.chain == c.name && !l.has(s) && !again.has(s) })
+	read := map[int]bool{}
+	f.store.index.remove(func(s *segment) bool {
+		if s.chain == c.name {
+			read[s.number] = true
+		}
+		return s.chain == c.name && !l.has(s) && !again.has(s)
+	})
+	for i := range again.closed {
+		if file := again.closed[i]; f.compared && file.number <= c.closed && !read[file.number] {
+			f.store.readTask(fsys, task{c.name, file}, nil)
+		}
+	}
 	return nil
 }
 
