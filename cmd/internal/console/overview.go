@@ -318,10 +318,10 @@ func (col *column) stack(classes map[string]uint64, shown []string, top uint64) 
 	add(otherClass, rest)
 }
 
-// niceTop rounds the top of a scale up to 1, 2 or 5 times a power of ten.
+// niceTop rounds the top of a scale up to a number with one digit that is not zero.
 func niceTop(n uint64) uint64 {
 	for step := uint64(1); ; step *= 10 {
-		for _, m := range []uint64{1, 2, 5} {
+		for _, m := range []uint64{1, 2, 3, 4, 5, 6, 8} {
 			if step*m >= n || step > 1<<58 {
 				return step * m
 			}

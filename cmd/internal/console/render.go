@@ -80,6 +80,7 @@ var functions = template.FuncMap{
 		return "/assets/" + names[name]
 	},
 	"stamp":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
+	"day":      func(t time.Time) string { return t.UTC().Format("2006-01-02") },
 	"clock":    func(t time.Time) string { return t.UTC().Format("15:04:05") },
 	"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 	"duration": durationWords,

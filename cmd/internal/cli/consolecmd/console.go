@@ -3,7 +3,9 @@ package consolecmd
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +19,8 @@ type consoleCommand struct {
 	listen   string
 	tokenEnv string
 	hosts    []string
+	profiles string
+	reports  string
 	noVerify bool
 }
 
@@ -34,12 +38,17 @@ By default it listens only on this machine, on a free port, and prints the addre
 reach needs --token-env; then the token is required for reading too. The token is sent as Authorization: Bearer, or
 typed at /login. It is never part of an address.
 
+With --profiles the page of a tool proposes rules for answers that are only suspected to be failures, as candor learn
+does, and writes them to DIR/SERVER.yaml after showing the change. That requires the token; without --token-env a new
+one is printed at the start.
+
 DIR is the folder of the ledger; default is the environment variable CANDOR_LEDGER, else candor/ledger in the user's
 state folder. Ctrl-C ends the command.
 
 Exit codes: 0 ended by Ctrl-C or SIGTERM; 2 an error.`,
 		Example: `  candor console
-  candor console ./trail --listen 127.0.0.1:8767`,
+  candor console ./trail --listen 127.0.0.1:8767
+  candor console --profiles ./profiles --reports ./reports`,
 		Args: term.MaxArgs(1, "candor console DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
 	}
@@ -47,6 +56,8 @@ Exit codes: 0 ended by Ctrl-C or SIGTERM; 2 an error.`,
 	flags.StringVar(&c.listen, "listen", DefaultListen, "address of the pages; port 0 is a free one")
 	flags.StringVar(&c.tokenEnv, "token-env", "", "environment variable with the token that allows changes")
 	flags.StringArrayVar(&c.hosts, "host", nil, "host name under which browsers may open the pages; may be repeated")
+	flags.StringVar(&c.profiles, "profiles", "", "folder of the profiles to which rules are written; default none")
+	flags.StringVar(&c.reports, "reports", "", "folder with reports of candor probe --format json to show")
 	flags.BoolVar(&c.noVerify, "no-verify", false, "do not verify the ledger at the start")
 	return cmd
 }
@@ -62,6 +73,19 @@ func (c *consoleCommand) run(cmd *cobra.Command, args []string) error {
 			return term.BadInput("export "+c.tokenEnv+" before the start", "--token-env %s: not set", c.tokenEnv)
 		}
 	}
+	for flag, folder := range map[string]string{"--profiles": c.profiles, "--reports": c.reports} {
+		if info, err := os.Stat(folder); folder != "" && (err != nil || !info.IsDir()) {
+			return term.BadInput("create the folder, or choose another one", "%s %s: not a folder", flag, folder)
+		}
+	}
+	o.Reports = c.reports
+	generated := false
+	if c.profiles != "" {
+		o.Profiles = ProfileFolder(term.AbsolutePath(c.profiles))
+		if o.Token == "" {
+			o.Token, generated = rand.Text(), true
+		}
+	}
 	ctx, stop := term.StopContext(cmd)
 	defer stop()
 	running, err := Start(ctx, c.env, o)
@@ -69,6 +93,9 @@ func (c *consoleCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	c.env.Notify(cmd, "console on "+running.Address(), "")
+	if generated {
+		c.env.Notify(cmd, "token for changes: "+o.Token, "")
+	}
 	<-ctx.Done()
 	return running.Close(context.Background())
 }

@@ -27,6 +27,10 @@ type Options struct {
 	Hosts  []string
 	Verify bool // verify the ledger at the start
 	Log    *slog.Logger
+
+	Servers  console.ServerSource // nil if no server runs here
+	Profiles Profiles             // nil offers no rules
+	Reports  string               // folder of reports of candor probe; "" is none
 }
 
 // Running is a console that serves.
@@ -64,10 +68,17 @@ func Start(ctx context.Context, env *term.Env, o Options) (*Running, error) {
 	if !local && len(hosts) == 0 {
 		hosts = []string{host}
 	}
-	r.handler = console.New(console.Options{
-		Dir: o.Dir, Failures: store, Token: o.Token, Private: !local, Hosts: hosts,
+	pages := console.Options{
+		Dir: o.Dir, Failures: store, Token: o.Token, Private: !local, Hosts: hosts, Servers: o.Servers,
 		WitnessCopies: plug.WitnessCopies(o.Dir, env.Getenv), Version: term.ReadBuildInfo().Version, Log: o.Log,
-	})
+	}
+	if o.Profiles != nil {
+		pages.Rules = &ruleMaker{dir: o.Dir, profiles: o.Profiles}
+	}
+	if o.Reports != "" {
+		pages.Reports = &reportFolder{dir: o.Reports}
+	}
+	r.handler = console.New(pages)
 	r.server = &http.Server{Handler: r.handler, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)}
 	r.serve(ctx, o)

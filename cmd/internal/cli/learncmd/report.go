@@ -72,7 +72,7 @@ func writeShape(w *term.Output, p term.Colors, s *learn.Shape) {
 	if s.Held != "" {
 		fmt.Fprintf(w, "  held back  %s\n", p.Warn(string(s.Held)))
 	}
-	fmt.Fprintf(w, "  rule       %s\n", ruleText(&s.Rule))
+	fmt.Fprintf(w, "  rule       %s\n", RuleText(&s.Rule))
 	fmt.Fprintf(w, "  evidence   %s\n", evidence(s))
 	for _, e := range s.Examples {
 		fmt.Fprintf(w, "  example    %s %s\n", p.Faint(term.Printable(e.Ref)), term.Printable(e.Text))
@@ -89,8 +89,8 @@ func seen(s *learn.Shape) string {
 	return first + " to " + last
 }
 
-// ruleText returns the conditions of a rule in one line.
-func ruleText(m *profile.Mask) string {
+// RuleText returns the conditions of a rule in one line.
+func RuleText(m *profile.Mask) string {
 	var parts []string
 	if m.Path != "" {
 		value := cmp.Or(m.Equals, "any value")
@@ -161,7 +161,7 @@ func ask(env *term.Env, found *learn.Findings) (chosen []learn.Shape, err error)
 		fmt.Fprintln(env.Out, "\ny accepts a rule, n or Enter does not, q stops asking. The accepted rules are written at the end; Ctrl-C writes nothing.")
 	}
 	for _, s := range proposed {
-		fmt.Fprintf(env.Out, "\nAccept %s, %s %s: %s? [y/N/q] ", s.ID, printed(s.Server), term.Printable(s.Tool), ruleText(&s.Rule))
+		fmt.Fprintf(env.Out, "\nAccept %s, %s %s: %s? [y/N/q] ", s.ID, printed(s.Server), term.Printable(s.Tool), RuleText(&s.Rule))
 		if err := env.Out.Flush(); err != nil {
 			return nil, err
 		}

@@ -90,6 +90,9 @@ type pageFinding struct {
 
 type pageRule struct{ ID, Title, Reason, Clause, Class, Severity string }
 
+// PagePolicy returns the content security policy of the page, for a server that sends it as a header too.
+func PagePolicy() string { return pagePolicy }
+
 func writeHTML(w io.Writer, r *probe.Report, _ Options) error {
 	rows := inventory(r)
 	p := reportPage{
