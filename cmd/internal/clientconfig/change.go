@@ -36,6 +36,9 @@ type Change struct {
 	Before, After []string
 }
 
+// ErrState is part of an error of the state folder, which has nothing to do with the file.
+var ErrState = errors.New("state folder")
+
 // lockTimeout bounds the wait for another candor install.
 const lockTimeout = 10 * time.Second
 
@@ -101,7 +104,7 @@ type changeFunc func(c *Config, servers []Server, st *state, file string) ([]byt
 func (e *Editor) change(ctx context.Context, f File, undo bool, wanted func(Server) bool, edit changeFunc) (result Result, err error) {
 	states, release, err := e.lock(ctx)
 	if err != nil {
-		return Result{}, fmt.Errorf("state folder %s: %w", e.State, err)
+		return Result{}, fmt.Errorf("%w %s: %w", ErrState, e.State, plainError(err))
 	}
 	defer release()
 	t, err := openTarget(f.Path)
@@ -196,11 +199,11 @@ func (e *Editor) write(t *target, after *Config, st *state, states *writer, undo
 func (e *Editor) replace(w *writer, t *target, after *Config, st *state, states *writer, result *Result) error {
 	backup, err := w.backup(t, e.Now().UTC().Format("20060102T150405Z"))
 	if err != nil {
-		return fmt.Errorf("writing the backup: %w", err)
+		return fmt.Errorf("writing the backup: %w", plainError(err))
 	}
 	result.Backup = filepath.Join(t.dir, backup)
 	if err := st.write(states); err != nil {
-		return fmt.Errorf("writing the state: %w", err)
+		return fmt.Errorf("%w: %w", ErrState, plainError(err))
 	}
 	err = w.replace(t.base, after.src, t.info.Mode().Perm(), t, func() error {
 		now, err := w.root.ReadFile(t.base)

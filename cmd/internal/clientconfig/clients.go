@@ -169,6 +169,9 @@ func (p place) files(s System) []string {
 // UserFile returns the path of the main file of the user, or "" if the home folder is not known.
 func (c Client) UserFile(s System) string { return c.user[0].path(s) }
 
+// Key returns the name of the table that has the servers, for people.
+func (c Client) Key() string { return strings.Join(c.servers, ".") }
+
 // Places returns the paths where the files of the client may be: those of the user, then those of the project. A * stands for any
 // name.
 func (c Client) Places(s System) (user, project []string) {

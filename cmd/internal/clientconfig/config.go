@@ -58,6 +58,9 @@ func (c *Config) add(project string, at []string) error {
 		if n = n.child(name); n == nil {
 			return nil
 		}
+		if n.kind == kindOther && n.text == "null" {
+			return nil
+		}
 		if n.kind != kindTable {
 			return syntaxError(c.src, n.start, quoted(name)+" is not an object")
 		}

@@ -111,6 +111,8 @@ func openTarget(name string) (*target, error) {
 	switch {
 	case err != nil:
 		return nil, plainError(err)
+	case info.IsDir():
+		return nil, errors.New("is a folder")
 	case !info.Mode().IsRegular():
 		return nil, errors.New("not a regular file")
 	case info.Size() > maxFile:

@@ -121,7 +121,7 @@ func TestInstallRefuses(t *testing.T) {
 			if err := os.Mkdir(f.Path, 0o700); err != nil {
 				t.Fatal(err)
 			}
-		}, "not a regular file"},
+		}, "is a folder"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -31,7 +31,7 @@ func keepOwner(f *os.File, old fs.FileInfo) error {
 		return nil
 	}
 	if err := f.Chown(int(want.Uid), int(want.Gid)); err != nil {
-		return fmt.Errorf("keeping the owner of the file: %w", err)
+		return fmt.Errorf("keeping the owner of the file: %w", plainError(err))
 	}
 	return nil
 }

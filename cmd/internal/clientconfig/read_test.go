@@ -79,7 +79,7 @@ func TestReadFileRefusesOtherFiles(t *testing.T) {
 			t.Errorf("%s: %v, want %q", text, f.Err, want)
 		}
 	}
-	for path, want := range map[string]string{filepath.Join(dir, "missing"): "no such file", dir: "not a regular file"} {
+	for path, want := range map[string]string{filepath.Join(dir, "missing"): "no such file", dir: "is a folder"} {
 		if f := ReadFile(path); f.Err == nil || os.PathSeparator == '/' && !strings.Contains(f.Err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, f.Err, want)
 		}

@@ -42,7 +42,7 @@ func unreadable(c *ClientFile) Finding {
 
 // contents counts the servers of a file.
 func contents(c *ClientFile) string {
-	wrapped, off := 0, 0
+	wrapped, off, open := 0, 0, 0
 	for i := range c.Servers {
 		s := &c.Servers[i]
 		if _, program := clientconfig.Unwrap(s.Line()); program != "" {
@@ -51,10 +51,16 @@ func contents(c *ClientFile) string {
 		if s.Disabled {
 			off++
 		}
+		if s.Status == clientconfig.Unprotected && c.Client.ID != "" {
+			open++
+		}
 	}
 	text := fmt.Sprintf("%s, %d behind candor wrap", count(len(c.Servers), "server", "servers"), wrapped)
 	if off > 0 {
 		text += fmt.Sprintf(", %d disabled", off)
+	}
+	if open > 0 {
+		text += fmt.Sprintf(", %d unprotected; see candor install", open)
 	}
 	return text
 }
@@ -96,7 +102,7 @@ func (e *examination) commandCheck(context.Context) []Finding {
 	var findings []Finding
 	for _, s := range e.servers() {
 		if len(s.line) > 0 {
-			findings = append(findings, e.lookUp(s).about(s.name))
+			findings = append(findings, e.lookUp(s).about(s.label))
 		}
 	}
 	if len(findings) == 0 {
@@ -114,7 +120,10 @@ func (e *examination) lookUp(s target) Finding {
 		}
 	}
 	if left := placeholder.FindString(server[0] + s.dir); left != "" {
-		return skipped("only the client knows the value of " + left)
+		return skipped(unknownValue(left))
+	}
+	if s.adrift && isRelative(server[0]) {
+		return skipped(server[0] + " is " + relativePath)
 	}
 	if s.noFolder() {
 		return failed("folder-missing", fmt.Sprintf("the entry starts the server in %s, which is not a folder", s.dir), "create the folder, or correct cwd in the entry")
@@ -138,9 +147,14 @@ func (t *target) noFolder() bool {
 	return err != nil || !info.IsDir()
 }
 
+// isRelative reports whether a command is a path that depends on the current folder. A name without a separator is not a path.
+func isRelative(command string) bool {
+	return !filepath.IsAbs(command) && strings.ContainsAny(command, "/"+string(os.PathSeparator))
+}
+
 // inFolder returns a command with a relative path as seen from the folder in which it is started. A name stays as it is.
 func (t *target) inFolder(command string) string {
-	if t.dir == "" || filepath.IsAbs(command) || !strings.ContainsAny(command, "/"+string(os.PathSeparator)) {
+	if t.dir == "" || !isRelative(command) {
 		return command
 	}
 	full, err := filepath.Abs(filepath.Join(t.dir, command))

@@ -112,18 +112,22 @@ func oneProblem(err error) string {
 }
 
 func (e *examination) environmentCheck(context.Context) []Finding {
-	missing := slices.Clone(e.config.missing)
+	if missing := e.config.missing; len(missing) > 0 {
+		return one(failed("variable-unset", "the configuration needs environment variables that are not set: "+strings.Join(missing, ", "),
+			"set them where the gateway is started"))
+	}
+	var missing []string
 	for _, c := range e.Clients {
-		for _, name := range c.references() {
-			if e.Getenv(name) == "" && !slices.Contains(missing, name) {
-				missing = append(missing, name)
+		for _, r := range c.references() {
+			if text := r.Name + " (for " + r.Value + ")"; e.Getenv(r.Name) == "" && !slices.Contains(missing, text) {
+				missing = append(missing, text)
 			}
 		}
 	}
 	switch {
 	case len(missing) > 0:
-		return one(failed("variable-unset", "the configuration needs environment variables that are not set: "+strings.Join(missing, ", "),
-			"set them where the gateway or the client is started"))
+		return one(warning("variable-unset", "servers of clients need environment variables that are not set here: "+strings.Join(missing, ", "),
+			"set them where the client is started, unless they are set there already"))
 	case e.config.file == nil && len(e.Clients) == 0:
 		return one(skipped("no configuration was read"))
 	}

@@ -37,7 +37,7 @@ func (e *examination) serverCheck(ctx context.Context) []Finding {
 		all.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			findings[i] = e.try(ctx, s).about(s.name)
+			findings[i] = e.try(ctx, s).about(s.label)
 		})
 	}
 	all.Wait()
@@ -49,6 +49,8 @@ func (e *examination) try(ctx context.Context, s target) Finding {
 	switch {
 	case s.off:
 		return skipped("not started: " + s.skip)
+	case s.url == nil && len(s.line) == 0:
+		return failed("address-invalid", "the url of the entry is not an address", "write an address such as https://example.com/mcp")
 	case e.NoStart:
 		return skipped("not started, because of --no-start")
 	case s.skip != "":

@@ -15,6 +15,7 @@ import (
 // target is a configured server.
 type target struct {
 	name   string
+	label  string   // name, with the source if several servers have that name
 	source string   // the file, or "the command line"
 	line   []string // the command as configured, perhaps with candor wrap; nil for a URL
 	env    []string // the whole environment
@@ -25,10 +26,26 @@ type target struct {
 	skip   string  // why it cannot be tried here
 	off    bool    // the client does not start its command, so that nothing else about it matters
 	repair string  // what to do if its Candor is missing
+	adrift bool    // relative paths of the entry start at a folder that only the client knows
 }
 
-// servers returns all configured servers.
+// servers returns all configured servers, each with its own label.
 func (e *examination) servers() []target {
+	list := e.allServers()
+	count := map[string]int{}
+	for i := range list {
+		count[list[i].name]++
+	}
+	for i := range list {
+		t := &list[i]
+		if t.label = t.name; count[t.name] > 1 {
+			t.label += " (" + t.source + ")"
+		}
+	}
+	return list
+}
+
+func (e *examination) allServers() []target {
 	own := guiPath{e.Getenv("PATH"), "PATH"}
 	var list []target
 	if len(e.Command) > 0 {
@@ -107,18 +124,24 @@ func (e *examination) clientServer(c *ClientFile, s *clientconfig.Server) target
 	t.env = append(slices.Clone(e.Environ), "PATH="+e.gui.list)
 	expand := func(text string) string {
 		text = e.expand(text)
-		if left := placeholder.FindString(text); left != "" {
-			t.skip = "only the client knows the value of " + left
+		if left := placeholder.FindString(text); left != "" && t.skip == "" {
+			t.skip = unknownValue(left)
 		}
 		return text
 	}
+	t.dir = expand(t.dir)
+	t.adrift = c.Client.ID != "" && !c.Project && !filepath.IsAbs(t.dir)
 	switch {
 	case !c.Start:
-		t.skip = "it is only in the file of a client; choose it with --client or --from"
+		t.skip = "only in the file of a client; choose it with --client or --from"
 	case s.EnvFile != "":
 		t.skip = "only the client reads the variables in its envFile"
+	case t.adrift && t.dir != "":
+		t.skip = "its folder is " + relativePath
 	}
-	t.dir = expand(t.dir)
+	if t.adrift {
+		t.dir = ""
+	}
 	for _, word := range s.Line() {
 		t.line = append(t.line, expand(word))
 	}
@@ -130,11 +153,23 @@ func (e *examination) clientServer(c *ClientFile, s *clientconfig.Server) target
 	}
 	if s.URL != "" {
 		var err error
-		if t.url, err = url.Parse(expand(s.URL)); err != nil || t.url.Host == "" {
-			t.url, t.skip = &url.URL{}, "its address is not a URL"
+		address := expand(s.URL)
+		if t.url, err = url.Parse(address); (err != nil || t.url.Host == "") && !placeholder.MatchString(address) {
+			t.url = nil
 		}
 	}
 	return t
+}
+
+// relativePath describes a path that cannot be looked up here.
+const relativePath = "relative to a folder that only the client knows"
+
+// unknownValue says why the value of a placeholder is not known.
+func unknownValue(left string) string {
+	if name, _, isVariable := reference(left); isVariable {
+		return "the environment variable " + name + " is not set"
+	}
+	return "only the client knows the value of " + left
 }
 
 // placeholder matches what clients replace: ${NAME}, ${env:NAME}, ${NAME:-default} and their own, such as ${input:token}.
@@ -163,13 +198,14 @@ func (e *examination) expand(text string) string {
 	})
 }
 
-// references returns the environment variables to which the file refers without a default.
-func (c *ClientFile) references() []string {
-	var names []string
+// references returns the environment variables to which the file refers without a default, each with a server that needs it.
+func (c *ClientFile) references() []clientconfig.Pair {
+	var names []clientconfig.Pair
+	server := ""
 	look := func(text string) {
 		for _, found := range placeholder.FindAllString(text, -1) {
 			if name, otherwise, isVariable := reference(found); isVariable && otherwise == "" {
-				names = append(names, name)
+				names = append(names, clientconfig.Pair{Name: name, Value: server})
 			}
 		}
 	}
@@ -178,6 +214,7 @@ func (c *ClientFile) references() []string {
 		if s.Disabled || s.Status == clientconfig.Unsupported {
 			continue
 		}
+		server = s.Name
 		for _, word := range append(s.Line(), s.URL) {
 			look(word)
 		}

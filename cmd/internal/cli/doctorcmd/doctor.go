@@ -25,6 +25,7 @@ type doctorCommand struct {
 	sources sourceFlags
 	minFree term.BytesFlag
 	json    bool
+	skipped []doctor.Finding // not shown yet, of one check
 }
 
 // NewDoctor returns `candor doctor`.
@@ -94,7 +95,7 @@ type doctorReport struct {
 }
 
 func (c *doctorCommand) run(cmd *cobra.Command, args []string) error {
-	if err := c.complete(args); err != nil {
+	if err := c.complete(cmd, args); err != nil {
 		return err
 	}
 	ctx, stop := term.StopContext(cmd)
@@ -103,9 +104,10 @@ func (c *doctorCommand) run(cmd *cobra.Command, args []string) error {
 	err := doctor.Run(ctx, c.options, func(f doctor.Finding) {
 		report.add(f)
 		if !c.json {
-			c.show(f)
+			c.showGrouped(f)
 		}
 	})
+	c.showSkipped()
 	switch {
 	case errors.Is(err, context.Canceled):
 		return term.BadInput("run it again; no server was left running", "interrupted")
@@ -123,7 +125,7 @@ func (c *doctorCommand) run(cmd *cobra.Command, args []string) error {
 }
 
 // complete sets the options that are not flags.
-func (c *doctorCommand) complete(args []string) error {
+func (c *doctorCommand) complete(cmd *cobra.Command, args []string) error {
 	o := &c.options
 	if o.Timeout <= 0 {
 		return term.BadInput("such as 30s", "--timeout %s: not above zero", o.Timeout)
@@ -137,7 +139,7 @@ func (c *doctorCommand) complete(args []string) error {
 	o.Version = build.Version
 	o.Built, _ = time.Parse(time.RFC3339, build.Time) // a build without version control has none
 	var err error
-	if o.Clients, err = c.sources.read(c.env); err != nil {
+	if o.Clients, err = c.sources.read(c.env, cmd); err != nil {
 		return err
 	}
 	if o.Executable, err = os.Executable(); err != nil {
@@ -166,6 +168,33 @@ func width() (n int) {
 		n = max(n, len(name))
 	}
 	return n
+}
+
+// showGrouped shows a finding. Skipped ones of a check are shown after the others, those with the same text in one line.
+func (c *doctorCommand) showGrouped(f doctor.Finding) {
+	if len(c.skipped) > 0 && c.skipped[0].Check != f.Check {
+		c.showSkipped()
+	}
+	if f.Result == doctor.Skipped && f.Subject != "" {
+		c.skipped = append(c.skipped, f)
+		return
+	}
+	c.show(f)
+}
+
+func (c *doctorCommand) showSkipped() {
+	for len(c.skipped) > 0 {
+		first, rest := c.skipped[0], c.skipped[:0:0]
+		for _, f := range c.skipped[1:] {
+			if f.Text == first.Text {
+				first.Subject += ", " + f.Subject
+			} else {
+				rest = append(rest, f)
+			}
+		}
+		c.skipped = rest
+		c.show(first)
+	}
 }
 
 func (c *doctorCommand) show(f doctor.Finding) {

@@ -93,7 +93,7 @@ func (c *initCommand) run(cmd *cobra.Command) error {
 
 // config reads the sources and makes the configuration.
 func (c *initCommand) config(cmd *cobra.Command) (*newconfig.Config, error) {
-	files, err := c.sources.read(c.env)
+	files, err := c.sources.read(c.env, cmd)
 	if err != nil {
 		return nil, err
 	}

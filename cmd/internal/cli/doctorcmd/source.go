@@ -33,7 +33,13 @@ func clientIDs() []string {
 }
 
 // read returns the files. Without flags they are those of all known clients.
-func (f *sourceFlags) read(env *term.Env) ([]doctor.ClientFile, error) {
+func (f *sourceFlags) read(env *term.Env, cmd *cobra.Command) ([]doctor.ClientFile, error) {
+	if cmd.Flags().Changed("client") && len(f.clients) == 0 {
+		return nil, term.BadInput("one of "+term.JoinWords(clientIDs()), "--client: empty")
+	}
+	if slices.Contains(f.from, "") {
+		return nil, term.BadInput("name the file in which the client lists its MCP servers", "--from: empty")
+	}
 	var files []doctor.ClientFile
 	for _, name := range f.from {
 		files = append(files, doctor.ClientFile{File: clientconfig.ReadFile(name), Start: true})

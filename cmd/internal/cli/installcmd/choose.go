@@ -2,7 +2,9 @@ package installcmd
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -28,6 +30,14 @@ func (c *command) mayChange(f clientconfig.File) bool { return !f.Project || c.p
 
 func (c *command) clientChosen(f clientconfig.File) bool {
 	return len(c.clients) == 0 || slices.Contains(c.clients, f.Client.ID)
+}
+
+// fileChosen reports whether a server of the file may be chosen. A file that cannot be read is chosen with its client.
+func (c *command) fileChosen(f clientconfig.File) bool {
+	if c.picked == nil {
+		return c.clientChosen(f)
+	}
+	return slices.ContainsFunc(f.Servers, func(s clientconfig.Server) bool { return c.picked[key(f, s)] })
 }
 
 func (c *command) serverChosen(f clientconfig.File, s clientconfig.Server) bool {
@@ -68,15 +78,28 @@ func (c *command) closed(files []clientconfig.File) int {
 	return n
 }
 
+// readAnswer shows the question that was printed, and returns the next line of the input, or "" at its end.
+func (c *command) readAnswer() (string, error) {
+	if err := c.env.Out.Flush(); err != nil {
+		return "", err
+	}
+	if c.answers == nil {
+		c.answers = bufio.NewReader(c.env.In)
+	}
+	answer, err := c.answers.ReadString('\n')
+	if err != nil { // the end of the input leaves the cursor behind the question
+		fmt.Fprintln(c.env.Out)
+		return "", nil //nolint:nilerr // no answer is a no
+	}
+	return answer, nil
+}
+
 // ask reads the numbers of servers from the terminal.
 func (c *command) ask(keys []string) (map[string]bool, error) {
 	fmt.Fprint(c.env.Out, "\nWhich ones? Numbers, all, or Enter for none: ")
-	if err := c.env.Out.Flush(); err != nil {
+	answer, err := c.readAnswer()
+	if err != nil {
 		return nil, err
-	}
-	answer, err := bufio.NewReader(c.env.In).ReadString('\n')
-	if err != nil { // the end of the input leaves the cursor behind the question
-		fmt.Fprintln(c.env.Out)
 	}
 	picked := map[string]bool{}
 	for _, word := range strings.FieldsFunc(answer, func(r rune) bool { return strings.ContainsRune(", \t\r\n", r) }) {
@@ -100,6 +123,11 @@ func (c *command) ask(keys []string) (map[string]bool, error) {
 
 // checkFlags refuses clients and servers that do not exist.
 func (c *command) checkFlags(files []clientconfig.File) error {
+	for _, name := range []string{"client", "server"} {
+		if f := c.cmd.Flags().Lookup(name); f.Changed && len(c.clients)+len(c.servers) == 0 {
+			return term.BadInput("leave it out to choose none by it", "--%s: empty", name)
+		}
+	}
 	for i := range c.clients {
 		if !term.MatchFold(clientIDs(), &c.clients[i]) {
 			return term.Unknown("--client", c.clients[i], clientIDs())
@@ -187,9 +215,17 @@ func (c *command) refuseChosen(files []clientconfig.File) bool {
 
 // explain reports why a file was not changed, and the lines to paste instead.
 func (c *command) explain(f clientconfig.File, editor *clientconfig.Editor, err error) {
-	hint := "give each server its own command and arguments, which follow -- now"
+	hint := "or edit it yourself: give each server its own command and arguments, which follow -- now"
 	if !c.remove {
-		hint = "correct the file and run the command again, or edit it yourself: put this in the entry of a server\n" + f.Client.Example(editor.Candor)
+		hint = "or edit it yourself: put this in the entry of a server\n" + f.Client.Example(editor.Candor)
+	}
+	switch {
+	case errors.Is(err, clientconfig.ErrState):
+		hint = "set XDG_STATE_HOME to a folder that can be written, and run the command again"
+	case errors.Is(err, fs.ErrPermission):
+		hint = "check the owner and the permissions of the file and of its folder, and run the command again, " + hint
+	default:
+		hint = "correct the file and run the command again, " + hint
 	}
 	name := f.Path
 	if real, linkErr := filepath.EvalSymlinks(name); linkErr == nil && real != name {

@@ -2,9 +2,11 @@
 package installcmd
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +29,8 @@ type command struct {
 	servers []string
 	command string
 	picked  map[string]bool // choice at the terminal, by key
+	answers *bufio.Reader   // input of the terminal
+	shown   bool            // the changes were shown before
 }
 
 // NewInstall returns `candor install`.
@@ -36,7 +40,8 @@ func NewInstall(env *term.Env) *cobra.Command {
 		Use:   "install",
 		Short: "Put candor wrap before the servers of MCP clients",
 		Long: `Find the configuration files of MCP clients, list their servers, and put candor wrap before the command of
-the chosen ones. Without a choice the command lists what it found; at a terminal it then asks.
+the chosen ones. Without a choice the command lists what it found; at a terminal it then asks which to change, shows
+the difference, and asks before it writes.
 
 Clients: ` + clientList() + `.
 
@@ -78,7 +83,8 @@ func NewUninstall(env *term.Env) *cobra.Command {
 		Use:   "uninstall",
 		Short: "Remove candor wrap from the servers of MCP clients",
 		Long: `Undo candor install: the chosen servers get their own command and arguments back, byte for byte. Changes that
-were made to the file since are kept. Without a choice the command lists the servers; at a terminal it then asks.
+were made to the file since are kept. Without a choice the command lists the servers; at a terminal it then asks
+which to change, shows the difference, and asks before it writes.
 If the file is as it was before the installation, its backup is removed, otherwise it stays.
 
 The output with --json and the exit codes are those of candor install.`,
@@ -176,14 +182,15 @@ func (c *command) listAndAsk(files []clientconfig.File) error {
 	}
 	c.list(files)
 	keys := c.choices(files)
-	c.sayNext(files, len(keys))
-	if len(keys) > 0 && c.env.Interactive && !c.dryRun {
+	ask := len(keys) > 0 && c.env.Interactive && !c.dryRun
+	c.sayNext(files, len(keys), ask)
+	if ask {
 		picked, err := c.ask(keys)
 		if err != nil || len(picked) == 0 {
 			return err
 		}
 		c.picked = picked
-		return c.changeAll(files)
+		return c.confirmAndChange(files)
 	}
 	return unreadable(files)
 }
@@ -198,8 +205,8 @@ func unreadable(files []clientconfig.File) error {
 	return nil
 }
 
-// sayNext prints a summary and the commands to type.
-func (c *command) sayNext(files []clientconfig.File, open int) {
+// sayNext prints a summary and, unless a question follows, the commands to type.
+func (c *command) sayNext(files []clientconfig.File, open int, ask bool) {
 	name, word, broken := "install", "unprotected", c.broken(files)
 	if c.remove {
 		name, word, broken = "uninstall", "behind candor", 0
@@ -211,7 +218,7 @@ func (c *command) sayNext(files []clientconfig.File, open int) {
 	if shared := c.closed(files); shared > 0 {
 		fmt.Fprintf(c.env.Out, "%d more in files of the project; add --project to change those too.\n", shared)
 	}
-	if open > 0 {
+	if open > 0 && !ask {
 		fmt.Fprintf(c.env.Out, "To change them:\n  candor %s --all --dry-run\n  candor %s --all\n  candor %s --client ID --server NAME\n", name, name, name)
 	}
 }
@@ -229,50 +236,92 @@ func (c *command) broken(files []clientconfig.File) int {
 	return n
 }
 
-// changeAll changes the chosen servers in every file. A file that fails does not stop the others.
+// changeAll changes the chosen servers in every file.
 func (c *command) changeAll(files []clientconfig.File) error {
-	editor, err := c.editor()
-	if err != nil {
-		return err
+	out, err := c.apply(files)
+	switch {
+	case err != nil:
+	case c.json:
+		err = c.writeReport(out.reports)
+	default:
+		c.sayDone(out)
 	}
-	ctx, stop := term.StopContext(c.cmd)
-	defer stop()
-	failed := c.refuseChosen(files)
-	var reports []fileReport
-	changes, written := 0, 0
-	for _, f := range files {
-		if !c.mayChange(f) || !c.clientChosen(f) {
-			continue
-		}
-		if ctx.Err() != nil {
-			return term.Unfinished(fmt.Errorf("interrupted; %d files were changed", written))
-		}
-		r, err := c.changeOne(ctx, editor, f)
-		reports = append(reports, newReport(f, r, err))
-		if err != nil {
-			failed = true
-			c.explain(f, editor, err)
-		}
-		changes += len(r.Changes)
-		if r.Written {
-			written++
-		}
-		if len(r.Changes) > 0 && !c.json && (err == nil || r.Written) {
-			c.changed(f, r)
-		}
-		if err == nil && !c.json {
-			c.leftAlone(f, len(r.Changes) == 0)
-		}
-	}
-	if c.json {
-		err = c.writeReport(reports)
-	} else {
-		c.sayDone(changes, written, failed)
-	}
-	if err == nil && failed {
+	if err == nil && out.failed {
 		return term.Found()
 	}
 	return err
+}
+
+// confirmAndChange shows the changes that were chosen at the terminal, and makes them after a question.
+func (c *command) confirmAndChange(files []clientconfig.File) error {
+	c.dryRun = true
+	out, err := c.apply(files)
+	if err != nil {
+		return err
+	}
+	if out.changes == 0 {
+		return term.Found() // the reason was printed
+	}
+	fmt.Fprint(c.env.Out, "\nWrite these changes? [y/N] ")
+	answer, err := c.readAnswer()
+	if err != nil {
+		return err
+	}
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		fmt.Fprintln(c.env.Out, "Nothing was changed.")
+		return nil
+	}
+	c.dryRun, c.shown = false, true
+	return c.changeAll(files)
+}
+
+// outcome counts what was done.
+type outcome struct {
+	reports                   []fileReport
+	servers, changes, written int
+	failed                    bool
+}
+
+// apply changes the chosen servers in every file and shows each change. A file that fails does not stop the others.
+func (c *command) apply(files []clientconfig.File) (out outcome, err error) {
+	editor, err := c.editor()
+	if err != nil {
+		return out, err
+	}
+	ctx, stop := term.StopContext(c.cmd)
+	defer stop()
+	out.failed = c.refuseChosen(files)
+	for _, f := range files {
+		if !c.mayChange(f) || !c.fileChosen(f) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return out, term.Unfinished(fmt.Errorf("interrupted; %d files were changed", out.written))
+		}
+		r, err := c.changeOne(ctx, editor, f)
+		out.add(newReport(f, r, err), r, err)
+		if err != nil {
+			c.explain(f, editor, err)
+		}
+		switch {
+		case c.json:
+		case len(r.Changes) > 0 && (err == nil || r.Written):
+			c.changed(f, r)
+		case err == nil:
+			c.leftAlone(f, true)
+		}
+	}
+	return out, nil
+}
+
+func (o *outcome) add(report fileReport, r clientconfig.Result, err error) {
+	o.reports = append(o.reports, report)
+	o.servers += len(report.Servers)
+	o.changes += len(r.Changes)
+	o.failed = o.failed || err != nil
+	if r.Written {
+		o.written++
+	}
 }
 
 func (c *command) changeOne(ctx context.Context, editor *clientconfig.Editor, f clientconfig.File) (clientconfig.Result, error) {
@@ -299,18 +348,25 @@ func (c *command) editor() (*clientconfig.Editor, error) {
 }
 
 // sayDone prints the last line.
-func (c *command) sayDone(changes, written int, failed bool) {
+func (c *command) sayDone(o outcome) {
 	switch {
-	case changes == 0 && failed:
-	case changes == 0 && c.remove:
+	case o.changes == 0 && o.failed:
+	case o.changes == 0 && o.servers == 0:
+		fmt.Fprintln(c.env.Out, "Nothing to do: the chosen files have no servers.")
+	case o.changes == 0 && c.remove:
 		fmt.Fprintln(c.env.Out, "Nothing to do: none of the chosen servers is behind candor.")
-	case changes == 0:
+	case o.changes == 0:
 		fmt.Fprintln(c.env.Out, "Nothing to do: no chosen server needs a change.")
+	case c.dryRun && o.failed:
+		fmt.Fprintln(c.env.Out, "\nNothing was written. Leave out --dry-run to make the changes above; the problems remain.")
 	case c.dryRun:
 		fmt.Fprintln(c.env.Out, "\nNothing was written. Leave out --dry-run to make the changes.")
-	case written > 0 && c.remove:
+	case o.written > 0 && o.failed:
+		fmt.Fprintf(c.env.Out, "\nDone in part: %s changed, and the problems above remain. Restart the clients, which read the file when they start.\n",
+			term.Count(uint64(o.written), "file was", "files were")) //nolint:gosec // not negative
+	case o.written > 0 && c.remove:
 		fmt.Fprintln(c.env.Out, "\nDone. Restart the clients, which read the file when they start.")
-	case written > 0:
+	case o.written > 0:
 		fmt.Fprintln(c.env.Out, "\nDone. Restart the clients, which read the file when they start. To undo: candor uninstall --all")
 	}
 }

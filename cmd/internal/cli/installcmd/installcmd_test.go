@@ -50,6 +50,7 @@ func TestCommandLinesShowNoSecrets(t *testing.T) {
 	}
 	for _, line := range [][]string{
 		{"npx", "-y", "@modelcontextprotocol/server-filesystem@2025.11.25", "/home/ann/My Documents"},
+		{"npx", "-y", "@upstash/context7-mcp@1.0.14"},
 		{"uvx", "--from", "git+https://github.com/example/server", "server"},
 		{"C:\\Program Files\\nodejs\\npx.cmd", "-y", "server-sqlite3"},
 	} {
@@ -62,10 +63,10 @@ func TestCommandLinesShowNoSecrets(t *testing.T) {
 	}
 }
 
-// TestInstallAsksAtTerminal chooses servers by number.
+// TestInstallAsksAtTerminal chooses servers by number, and confirms.
 func TestInstallAsksAtTerminal(t *testing.T) {
 	const text = `{"mcpServers":{"a":{"command":"a"},"b":{"command":"b"},"c":{"command":"c"}}}`
-	for answer, want := range map[string][]string{"1, 3\n": {"a", "c"}, "all\n": {"a", "b", "c"}, "\n": nil, "": nil, "4\n": nil, "b\n": nil} {
+	for answer, want := range map[string][]string{"1, 3\ny\n": {"a", "c"}, "all\nYes\n": {"a", "b", "c"}, "all\nn\n": nil, "1\n\n": nil, "1\n": nil, "\n": nil, "": nil, "4\n": nil, "b\n": nil} {
 		home := t.TempDir()
 		file := filepath.Join(home, ".cursor", "mcp.json")
 		if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {

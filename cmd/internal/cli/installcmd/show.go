@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,9 @@ var cleaner = redactjson.Cleaner{Policy: redact.Policy{KeepPaths: true}}
 
 // minOpaque is the length from which an argument that looks random is not shown.
 const minOpaque = 20
+
+// packageWord matches the name of an npm package with a scope, which may have digits and look random.
+var packageWord = regexp.MustCompile(`^@[a-z0-9][a-z0-9._-]*/[a-z0-9][a-z0-9._-]*(@[a-z0-9.^~*_-]+)?$`)
 
 // cleanLine returns a command line without secrets. A flag such as --token hides the word after it.
 func cleanLine(line []string) []string {
@@ -40,7 +44,7 @@ func cleanLine(line []string) []string {
 		return hidden
 	}
 	for i, word := range clean {
-		if len(word) >= minOpaque && redact.Opaque(word) {
+		if len(word) >= minOpaque && redact.Opaque(word) && !packageWord.MatchString(word) {
 			clean[i] = redact.Placeholder
 		}
 	}
@@ -107,7 +111,7 @@ func (c *command) list(files []clientconfig.File) {
 			continue
 		}
 		if len(f.Servers) == 0 {
-			fmt.Fprintln(c.env.Out, "      no servers")
+			fmt.Fprintf(c.env.Out, "      no servers under %s\n", f.Client.Key())
 		}
 		width := 0
 		for _, s := range f.Servers {
@@ -138,9 +142,13 @@ func (c *command) list(files []clientconfig.File) {
 func (c *command) changed(f clientconfig.File, r clientconfig.Result) {
 	p := c.env.Colors()
 	c.header(f)
+	if c.shown {
+		r.Changes = nil
+	}
 	for _, change := range r.Changes {
 		fmt.Fprintf(c.env.Out, "  %s\n    %s\n    %s\n", p.Name(label(change.Server)), p.Bad("- "+lineText(change.Before)), p.Good("+ "+lineText(change.After)))
 	}
+	c.leftAlone(f, false)
 	if r.Written && r.Backup != "" {
 		fmt.Fprintf(c.env.Out, "  backup: %s\n", c.path(r.Backup))
 	}
