@@ -76,7 +76,14 @@ func newGate(t *testing.T, text string) *gate {
 	file := filepath.Join(t.TempDir(), "candor.yaml")
 	g := &gate{config: file}
 	g.write(t, text)
-	g.process = launch(t, "gateway", "--config", file)
+	return gateAt(t, file)
+}
+
+// gateAt starts a gateway with that configuration file and further flags.
+func gateAt(t *testing.T, file string, flags ...string) *gate {
+	t.Helper()
+	g := &gate{config: file}
+	g.process = launch(t, append([]string{"gateway", "--config", file}, flags...)...)
 	g.said.await("health and metrics on ", 1)
 	g.address = regexp.MustCompile(`listening on (http://\S+)`).FindStringSubmatch(g.said.String())[1]
 	g.admin = regexp.MustCompile(`metrics on (http://\S+)/healthz`).FindStringSubmatch(g.said.String())[1]

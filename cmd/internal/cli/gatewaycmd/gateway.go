@@ -2,9 +2,7 @@
 package gatewaycmd
 
 import (
-	"context"
 	"errors"
-	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -21,7 +19,9 @@ import (
 type gatewayCommand struct {
 	service.Flags
 	gatewayFlags
-	env *term.Env
+	env   *term.Env
+	watch bool
+	files watchedFiles
 }
 
 // gatewayFlags are the flags that `candor gateway` and `candor gateway check` share.
@@ -34,6 +34,8 @@ type gatewayFlags struct {
 	tokenEnv  string
 	noToken   bool
 	mirror    bool
+
+	open func(name string) ([]byte, error) // reads the file and its profiles; nil means [config.ReadFile]
 }
 
 func (f *gatewayFlags) register(cmd *cobra.Command) {
@@ -64,8 +66,9 @@ By default it listens only on this machine. An address that other machines can r
 environment, or --no-token, and the host names that clients use.
 
 SIGTERM and Ctrl-C let open calls finish, up to the drain time in the file, and refuse new calls with
-GATEWAY_DRAINING. SIGHUP reloads the file: new calls use it, open calls are not disturbed. If the file has a
-mistake, the reason is logged and the previous configuration stays in use. Upstreams whose settings did not
+GATEWAY_DRAINING. The file is read again about a second after it or a profile in it has changed, unless it has
+watch: false or --watch=false is given, and at SIGHUP: new calls use it, open calls are not disturbed. If the file
+has a mistake, the reason is logged and the previous configuration stays in use. Upstreams whose settings did not
 change keep their state. Listening addresses and the ledger change only at a restart.`,
 		Example: `  candor gateway --upstream github=https://api.example/mcp
   candor gateway --config candor.yaml --admin 127.0.0.1:8766
@@ -77,6 +80,7 @@ change keep their state. Listening addresses and the ledger change only at a res
 	}
 	c.Flags.Register(cmd)
 	c.gatewayFlags.register(cmd)
+	cmd.Flags().BoolVar(&c.watch, "watch", true, "read the configuration file again when it has changed; overrides watch in the file")
 	cmd.AddCommand(newGatewayCheck(env), newGatewayStatus(env))
 	return cmd
 }
@@ -115,7 +119,7 @@ func (f *gatewayFlags) fileOrFlags(getenv func(string) string) (*config.File, er
 	case len(f.upstreams)+len(f.hosts) > 0 || f.tokenEnv != "" || f.noToken:
 		return nil, term.BadInput("put it in the file", "--config: cannot be combined with --upstream, --host, --token-env and --no-token")
 	}
-	file, err := config.Read(f.config, config.Source{Getenv: getenv})
+	file, err := config.Read(f.config, config.Source{Getenv: getenv, ReadFile: f.open})
 	if err != nil {
 		return nil, service.BadFile("--config", err)
 	}
@@ -158,6 +162,7 @@ func (c *gatewayCommand) run(cmd *cobra.Command) error {
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGHUP) // before anything else, because the signal would end the process
 	defer signal.Stop(asked)
+	c.open = c.files.read
 	file, err := c.read(c.env.Getenv)
 	if err != nil {
 		return err
@@ -178,60 +183,11 @@ func (c *gatewayCommand) run(cmd *cobra.Command) error {
 		if !c.Quiet {
 			s.announce()
 		}
-		err = s.run(ctx, stop, c.reloads(ctx, s, asked))
+		err = s.run(ctx, stop, c.reloads(ctx, cmd, s, asked))
 	}
 	closed := p.Close()
 	if err == nil && !c.Quiet {
 		p.Notice("%s%s", p.Summary(s.routes.Load().total().calls), p.ByServer())
 	}
 	return errors.Join(err, closed)
-}
-
-// reloads reloads the file for each signal until ctx is done. It closes the returned channel after the last reload.
-func (c *gatewayCommand) reloads(ctx context.Context, s *server, asked <-chan os.Signal) <-chan struct{} {
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-asked:
-				c.reload(s)
-			}
-		}
-	}()
-	return ended
-}
-
-func (c *gatewayCommand) reload(s *server) {
-	if c.config == "" {
-		s.p.Notice("reload: no --config, nothing to read")
-		return
-	}
-	file, err := c.read(c.env.Getenv)
-	if err != nil {
-		c.logReloadError(s, err)
-		return
-	}
-	s.replace(file)
-	s.p.Notice("%s was reloaded: %s", c.config, count(len(file.Upstreams), "upstream", "upstreams"))
-}
-
-// logReloadError logs why a file is not used, one line for each problem.
-func (c *gatewayCommand) logReloadError(s *server, err error) {
-	log := func(reason, hint string) {
-		s.p.Log.Error("reload failed; still running the previous configuration", slog.String("file", c.config), slog.String("reason", reason), slog.String("hint", hint))
-	}
-	if inside, ok := errors.AsType[*config.Error](err); ok {
-		for _, p := range inside.Problems {
-			log(p.Place()+": "+p.Text, p.Hint)
-		}
-		return
-	}
-	hint := ""
-	if e, ok := errors.AsType[*term.Error](err); ok {
-		hint = e.Hint
-	}
-	log(err.Error(), hint)
 }

@@ -31,6 +31,9 @@ type server struct {
 	metrics *prometheus.Registry
 
 	started time.Time
+	config  atomic.Pointer[configStatus]
+	// reloadRequests asks for a reload. Each channel is closed after it.
+	reloadRequests chan chan struct{}
 
 	clients, admin net.Listener // admin may be nil
 
@@ -44,7 +47,8 @@ type server struct {
 
 // newServer opens the endpoints and listens. It does not serve yet.
 func newServer(p *service.Sinks, file *config.File) (*server, error) {
-	s := &server{p: p, started: time.Now()}
+	s := &server{p: p, started: time.Now(), reloadRequests: make(chan chan struct{})}
+	s.setConfig(configStatus{Loaded: s.started.UTC()})
 	s.base, s.cancel = context.WithCancelCause(context.Background())
 	p.Calls = telemetry.NewCalls()
 	s.routes.Store(newRoutes(p, file, nil))

@@ -16,6 +16,7 @@ type GatewayStatus struct {
 	Version   string           `json:"version"`
 	Started   time.Time        `json:"started"`
 	Draining  bool             `json:"draining"`
+	Config    configStatus     `json:"config"`
 	Ledger    *ledgerStatus    `json:"ledger,omitempty"` // nil with --ledger none
 	Upstreams []upstreamStatus `json:"upstreams"`
 }
@@ -60,7 +61,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 
 func (s *server) status() GatewayStatus {
 	f := s.routes.Load()
-	out := GatewayStatus{Version: term.ReadBuildInfo().Version, Started: s.started.UTC(), Draining: s.draining.Load(), Upstreams: []upstreamStatus{}}
+	out := GatewayStatus{Version: term.ReadBuildInfo().Version, Started: s.started.UTC(), Draining: s.draining.Load(), Config: *s.config.Load(), Upstreams: []upstreamStatus{}}
 	if s.p.Ledger != nil {
 		counts := s.p.Ledger.Stats()
 		out.Ledger = &ledgerStatus{Folder: s.p.Dir, Recorded: counts.Appended, Unrecorded: counts.Failed + counts.Unrecorded}

@@ -16,6 +16,9 @@ func writeStatus(env *term.Env, s *GatewayStatus, now time.Time) {
 	if s.Draining {
 		fmt.Fprintln(env.Out, p.Warn("draining"))
 	}
+	if problem := s.Config.Problem; problem != nil {
+		fmt.Fprintln(env.Out, p.Bad("the configuration of "+ago(now, s.Config.Loaded)+" is in use, because the file has a mistake: "+term.Printable(problem.Text)))
+	}
 	rows := [][]string{{"UPSTREAM", "BREAKER", "CALLS", "FAILED", "MASKED", "SUSPECTED", "WASTED", "P50", "P90", "P99", "LAST SUCCESS"}}
 	for _, u := range s.Upstreams {
 		rows = append(rows, healthRow(u, now))

@@ -41,6 +41,7 @@ type File struct {
 	TokenEnv  string        // environment variable with the token, which is hidden from started servers
 	NoToken   bool          // the file has token: none
 	Ledger    string        // a directory, [None], or "" for the default one
+	NoWatch   bool          // the file has watch: false
 	Drain     time.Duration // how long open calls may take to finish during shutdown
 	Upstreams []Upstream    // in the order of the file
 }
@@ -65,7 +66,7 @@ type Upstream struct {
 // Source provides the environment and the files that a configuration refers to.
 type Source struct {
 	Getenv   func(string) string               // nil means [os.Getenv]
-	ReadFile func(name string) ([]byte, error) // nil means [os.ReadFile]
+	ReadFile func(name string) ([]byte, error) // nil means [ReadFile]
 }
 
 func (s Source) filled() Source {
@@ -73,13 +74,13 @@ func (s Source) filled() Source {
 		s.Getenv = os.Getenv
 	}
 	if s.ReadFile == nil {
-		s.ReadFile = readFile
+		s.ReadFile = ReadFile
 	}
 	return s
 }
 
-// readFile reads a regular file of at most maxBytes.
-func readFile(name string) ([]byte, error) {
+// ReadFile reads a regular file of at most 1 MiB.
+func ReadFile(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
@@ -147,6 +148,8 @@ func (d *draft) keys() []key {
 			about: "where failures are recorded; default `CANDOR_LEDGER`, else the state directory of the user"},
 		{name: "drain", value: parsed(&d.f.Drain, "a duration such as 10s", ParseDuration),
 			about: "how long open calls may take to finish when the gateway is stopped; default 10s"},
+		{name: "watch", value: boolean(func(on bool) { d.f.NoWatch = !on }),
+			about: "whether the gateway reads this file again when it, or a profile in it, has changed; default true"},
 		{name: "mode", value: choice(&d.mode, "mode", gateway.Modes()), about: "how failing answers may be changed, unless an upstream overrides it; default annotate"},
 		{name: "dialect", value: dialectValue(&d.dialect), about: "the dialect of answers that the gateway writes itself, unless an upstream overrides it; default candor"},
 		{name: "mirror", value: boolean(func(on bool) { d.mirror = on }), about: "whether those answers repeat the error in structuredContent where the tool has no outputSchema, in the candor dialect; default false"},
