@@ -221,7 +221,9 @@ func lastOf(ctx context.Context, m *merge, yield func(*Line, error) bool) (*merg
 	return m, !failed
 }
 
+// gather returns the last lines. It keeps them in a ring, because there may be many.
 func (m *merge) gather(ctx context.Context, yield func(*Line, error) bool) (kept []Line, failed bool) {
+	oldest := 0
 	ok := m.drain(ctx, func(l *Line, err error) bool {
 		if err != nil {
 			return yield(nil, err)
@@ -229,13 +231,15 @@ func (m *merge) gather(ctx context.Context, yield func(*Line, error) bool) (kept
 		own := *l
 		own.raw = slices.Clone(l.raw)
 		own.chain = own.raw[len(format.LineStart) : len(format.LineStart)+len(l.chain)]
-		if len(kept) == m.options.Last {
-			kept = slices.Delete(kept, 0, 1)
+		if len(kept) < m.options.Last {
+			kept = append(kept, own)
+			return true
 		}
-		kept = append(kept, own)
+		kept[oldest] = own
+		oldest = (oldest + 1) % len(kept)
 		return true
 	})
-	return kept, !ok
+	return slices.Concat(kept[oldest:], kept[:oldest]), !ok
 }
 
 // follow polls for more lines until the context ends.
