@@ -17,8 +17,11 @@ type chainServer struct {
 	count uint64
 }
 
-// wrapPrefix begins the names of the chains that candor wrap writes.
-const wrapPrefix = "wrap-"
+// wrapInstance is the instance of candor wrap, and the server of an entry without one. wrapPrefix begins the names of its chains.
+const (
+	wrapInstance = "wrap"
+	wrapPrefix   = wrapInstance + "-"
+)
 
 // watch returns a filter that also notes the name in each entry, whether or not the entry is kept.
 func (s chainServers) watch(keep func(*ledger.Line) bool) func(*ledger.Line) bool {
@@ -28,7 +31,9 @@ func (s chainServers) watch(keep func(*ledger.Line) bool) func(*ledger.Line) boo
 				if s[chain] == nil {
 					s[chain] = &chainServer{}
 				}
-				s[chain].name = l.Server()
+				if name := l.Server(); name != wrapInstance || s[chain].name == "" {
+					s[chain].name = name
+				}
 			}
 		}
 		return keep == nil || keep(l)

@@ -217,7 +217,7 @@ func framed(source string) bool { return source == "search" || source == "judgem
 // rule returns the rule for a suspected result of a tool, or false if none can describe it. Rules of a tool that returns the words of others
 // are more specific.
 func rule(tool string, result wire.Value, source string) (profile.Mask, bool) {
-	if !visible(tool, result) {
+	if tool == "" || !visible(tool, result) { // a rule without a tool would match every tool
 		return profile.Mask{}, false
 	}
 	candidates := profile.Candidates(result)

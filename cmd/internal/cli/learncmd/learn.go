@@ -22,6 +22,7 @@ type learnCommand struct {
 	accept       []string
 	all, json    bool
 	write        string
+	ledger       string
 }
 
 // New returns the command candor learn.
@@ -40,7 +41,7 @@ Nothing is written without --write FILE, which creates a profile for candor wrap
 the file are kept. At a terminal the command asks for each proposal, unless --accept or --all is given, and writes the
 accepted rules after the last question. Ctrl-C leaves the file as it was.
 
-DIR is the folder of the ledger; default is the environment variable CANDOR_LEDGER, else candor/ledger in the user's state folder.
+DIR or --ledger is the folder of the ledger; default is the environment variable CANDOR_LEDGER, else candor/ledger in the user's state folder.
 
 Exit codes: 0 done; 2 an error.`,
 		Example: `  candor learn
@@ -51,6 +52,7 @@ Exit codes: 0 done; 2 an error.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), cmd, args) },
 	}
 	flags := cmd.Flags()
+	flags.StringVar(&c.ledger, "ledger", "", "folder of the ledger, if DIR is not given")
 	flags.StringVar(&c.server, "server", "", "only this server")
 	flags.StringVar(&c.tool, "tool", "", "only this tool")
 	flags.Var(&c.since, "since", "only entries not older than this, such as 24h or 7d")
@@ -96,7 +98,7 @@ func (c *learnCommand) run(ctx context.Context, cmd *cobra.Command, args []strin
 		return err
 	}
 	if c.json {
-		return out.json(chosen, done)
+		return out.json(chosen, done, skipped)
 	}
 	out.end(chosen, done)
 	if skipped > 0 {
@@ -107,7 +109,7 @@ func (c *learnCommand) run(ctx context.Context, cmd *cobra.Command, args []strin
 
 // read reads the ledger.
 func (c *learnCommand) read(ctx context.Context, args []string, file *profileFile) (found *learn.Findings, skipped uint64, err error) {
-	r, err := ledgercmd.OpenReader(c.env, args)
+	r, err := ledgercmd.OpenReader(c.env, c.ledger, args)
 	if err != nil {
 		return nil, 0, err
 	}

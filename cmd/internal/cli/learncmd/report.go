@@ -39,16 +39,19 @@ func (r *report) text() {
 	fmt.Fprintf(w, "%s: %s proposed, %d held back\n", term.Count(f.Suspected, "suspected failure", "suspected failures"),
 		term.Count(uint64(proposed), "rule", "rules"), held) //nolint:gosec // a count
 	for _, rest := range []struct {
-		n    uint64
-		text string
+		n         uint64
+		one, many string
 	}{
-		{f.Covered, "match a rule of the profile"},
-		{f.NoRule, "have a shape that no rule can describe"},
-		{f.Cut, "were too long to be recorded whole"},
-		{f.Dropped, "have rare shapes beyond the limit of this command; --server, --tool or --since select fewer"},
+		{f.Covered, "of them matches a rule of the profile", "of them match a rule of the profile"},
+		{f.NoRule, "of them has a shape that no rule can describe", "of them have shapes that no rule can describe"},
+		{f.Cut, "of them was too long to be recorded whole", "of them were too long to be recorded whole"},
+		{
+			f.Dropped, "of them has a rare shape beyond the limit of this command; --server, --tool or --since select fewer",
+			"of them have rare shapes beyond the limit of this command; --server, --tool or --since select fewer",
+		},
 	} {
 		if rest.n > 0 {
-			fmt.Fprintf(w, "%d of them %s\n", rest.n, rest.text)
+			fmt.Fprintln(w, term.Count(rest.n, rest.one, rest.many))
 		}
 	}
 	for i := range f.Shapes {
@@ -141,16 +144,27 @@ func (r *report) end(chosen []learn.Shape, done *written) {
 	case done != nil:
 		fmt.Fprintf(w, "\nWrote %s to %s", term.Count(uint64(done.Added), "rule", "rules"), term.Printable(done.File)) //nolint:gosec // a count
 		if done.Present > 0 {
-			fmt.Fprintf(w, "; %d were there already", done.Present)
+			fmt.Fprintf(w, "; %s already", term.Count(uint64(done.Present), "was there", "were there")) //nolint:gosec // a count
 		}
 		fmt.Fprintf(w, ".\nUse it: candor wrap --profile %s -- YOUR SERVER, or profile: %[1]s of the upstream in candor.yaml\n", term.Printable(done.File))
 	case len(chosen) > 0:
 		fmt.Fprintf(w, "\nAccepted %s. Nothing was written; add --write FILE.\n", term.Count(uint64(len(chosen)), "rule", "rules"))
 	case len(r.found.Shapes) > 0 && r.command.write == "":
-		fmt.Fprintf(w, "\nNothing was written. To write a profile: candor learn%s --server NAME --accept ID,… --write FILE\n", strings.Join(append([]string{""}, r.dir...), " "))
+		fmt.Fprintf(w, "\nNothing was written. To write a profile: candor learn%s --server NAME --accept ID,… --write FILE\n", r.folder())
 	case r.command.write != "":
 		fmt.Fprintln(w, "\nNo rule was accepted. Nothing was written.")
 	}
+}
+
+// folder returns the words that name the ledger, as they were given.
+func (r *report) folder() string {
+	switch {
+	case len(r.dir) > 0:
+		return " " + term.Printable(r.dir[0])
+	case r.command.ledger != "":
+		return " --ledger " + term.Printable(r.command.ledger)
+	}
+	return ""
 }
 
 // ask asks for each proposal whether to accept it. If the input ends before the last answer, nothing is accepted.
@@ -211,7 +225,7 @@ type jsonRule struct {
 }
 
 // json prints all shapes; --top does not limit them.
-func (r *report) json(chosen []learn.Shape, done *written) error {
+func (r *report) json(chosen []learn.Shape, done *written, skipped uint64) error {
 	accepted := map[string]bool{}
 	for _, s := range chosen {
 		accepted[s.ID] = true
@@ -231,7 +245,8 @@ func (r *report) json(chosen []learn.Shape, done *written) error {
 		NoRule    uint64      `json:"no_rule"`
 		Cut       uint64      `json:"cut"`
 		Dropped   uint64      `json:"dropped"`
+		Skipped   uint64      `json:"skipped"` // malformed lines of the ledger
 		Shapes    []jsonShape `json:"shapes"`
 		Written   *written    `json:"written,omitempty"`
-	}{f.Suspected, f.Covered, f.NoRule, f.Cut, f.Dropped, shapes, done})
+	}{f.Suspected, f.Covered, f.NoRule, f.Cut, f.Dropped, skipped, shapes, done})
 }

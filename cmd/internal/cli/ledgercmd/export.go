@@ -3,6 +3,7 @@ package ledgercmd
 import (
 	"context"
 	"io"
+	"iter"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +30,7 @@ entry, otlp-json OpenTelemetry logs, cef the Common Event Format.`,
   candor ledger export --format otlp-json --since 24h
   candor ledger export | jq .code`,
 		Args: term.MaxArgs(1, "candor ledger export DIR"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), cmd, args) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
 	}
 	c.register(cmd)
 	cmd.Flags().StringVar(&c.format, "format", string(ledgerexport.FormatJSONL), "output format: "+term.JoinWords(formatNames()))
@@ -39,13 +40,15 @@ entry, otlp-json OpenTelemetry logs, cef the Common Event Format.`,
 	return cmd
 }
 
-func (c *exportCommand) run(ctx context.Context, cmd *cobra.Command, args []string) error {
+func (c *exportCommand) run(cmd *cobra.Command, args []string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
 	if !term.MatchFold(formatNames(), &c.format) {
 		return term.Unknown("--format", c.format, formatNames())
 	}
+	ctx, stop := term.StopContext(cmd)
+	defer stop()
 	r, since, err := c.readerSince(c.since, args)
 	if err != nil {
 		return err
@@ -58,12 +61,31 @@ func (c *exportCommand) run(ctx context.Context, cmd *cobra.Command, args []stri
 	skipped := 0
 	entries := r.Entries(ctx, ledger.ReadOptions{Since: since, Keep: keep, Skipped: func(string, int64) { skipped++ }})
 	write := func(w io.Writer) error {
-		_, err := ledgerexport.Write(w, ledgerexport.Format(c.format), entries)
-		return err
+		return c.write(ctx, w, entries)
 	}
 	if err := term.WriteFileOrOutput(c.env, c.out, write); err != nil {
 		return err
 	}
 	c.warnSkipped(cmd, skipped)
 	return nil
+}
+
+// write writes the entries. An export that was interrupted is an error, because its output looks complete.
+func (c *exportCommand) write(ctx context.Context, w io.Writer, entries iter.Seq2[*ledger.Line, error]) error {
+	var unreadable error
+	readable := func(yield func(*ledger.Line, error) bool) {
+		for l, err := range entries {
+			if unreadable = err; !yield(l, err) {
+				return
+			}
+		}
+	}
+	_, err := ledgerexport.Write(w, ledgerexport.Format(c.format), readable)
+	switch {
+	case unreadable != nil:
+		return cannotRead(unreadable)
+	case err == nil && ctx.Err() != nil:
+		return term.BadInput("run the command again", "interrupted; the export is not complete")
+	}
+	return err
 }

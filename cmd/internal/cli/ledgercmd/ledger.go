@@ -107,12 +107,20 @@ func (c *ledgerCommand) reader(args []string) (*ledger.Reader, error) {
 	if err != nil {
 		return nil, cannotRead(err)
 	}
+	chains, err := r.Chains()
+	if err != nil {
+		return nil, errors.Join(cannotRead(err), r.Close())
+	}
+	if keys, err := ledger.PublicKeys(dir); len(chains) == 0 && (err != nil || len(keys) == 0) {
+		_ = r.Close() // it was only read
+		return nil, term.BadInput("name the folder that contains the chains; a writer such as candor wrap creates it", "%s: %s", dir, ledgerverify.ErrNoLedger)
+	}
 	return r, nil
 }
 
-// OpenReader opens the ledger in the folder args[0], or the default one, for a command of another package.
-func OpenReader(env *term.Env, args []string) (*ledger.Reader, error) {
-	c := &ledgerCommand{env: env}
+// OpenReader opens the ledger in the folder dir, in args[0] or the default one, for a command of another package.
+func OpenReader(env *term.Env, dir string, args []string) (*ledger.Reader, error) {
+	c := &ledgerCommand{env: env, dir: dir}
 	return c.reader(args)
 }
 

@@ -89,7 +89,7 @@ func (c *proveCommand) find(ctx context.Context, r *ledger.Reader, asked string)
 	case seq > 0 || notEntry != nil:
 		return chain, seq, notEntry
 	}
-	return "", 0, term.BadInput("candor ledger tail shows entries with their ref and CHAIN/SEQ", "%q: no such entry", asked)
+	return "", 0, noSuchEntry(ctx, r, asked)
 }
 
 // checkProofCommand has the flags of `candor ledger check-proof`.

@@ -84,8 +84,10 @@ func parseEntry(r *ledger.Reader, asked string) (chain string, seq uint64, err e
 		return "", 0, cannotRead(err)
 	}
 	switch {
-	case named && !term.ContainsFold(chains, chain):
+	case named && !term.MatchFold(chains, &chain):
 		return "", 0, term.Unknown("chain", chain, chains)
+	case len(chains) == 0:
+		return "", 0, nil
 	case !named && len(chains) == 1:
 		chain = chains[0]
 	case !named:

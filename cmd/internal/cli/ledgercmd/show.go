@@ -44,7 +44,7 @@ func (c *showCommand) run(ctx context.Context, asked string) error {
 	}
 	defer r.Close() //nolint:errcheck // it was only read
 	if asked == "" {
-		return noSuchEntry(asked)
+		return noSuchEntry(ctx, r, asked)
 	}
 	shown, notEntry := c.showEntry(ctx, r, asked)
 	if shown > 0 || notEntry != nil && strings.Contains(asked, "/") {
@@ -62,11 +62,21 @@ func (c *showCommand) run(ctx context.Context, asked string) error {
 	case notEntry != nil:
 		return notEntry
 	}
-	return noSuchEntry(asked)
+	return noSuchEntry(ctx, r, asked)
 }
 
-func noSuchEntry(asked string) error {
-	return term.BadInput("candor ledger tail lists the last entries", "%q: no such entry", asked)
+// noSuchEntry returns the error for an entry that was not found. It may be one of the lines that are not valid.
+func noSuchEntry(ctx context.Context, r *ledger.Reader, asked string) error {
+	invalid := uint64(0)
+	for _, err := range r.Entries(ctx, ledger.ReadOptions{Keep: func(*ledger.Line) bool { return false }, Skipped: func(string, int64) { invalid++ }}) {
+		if err != nil {
+			return cannotRead(err)
+		}
+	}
+	if invalid > 0 {
+		return term.BadInput("run candor ledger verify", "%q: no such entry; %s skipped", asked, term.Count(invalid, "invalid line was", "invalid lines were"))
+	}
+	return term.BadInput("candor ledger tail lists the last entries with their ref and CHAIN/SEQ", "%q: no such entry", asked)
 }
 
 func (c *showCommand) showEntry(ctx context.Context, r *ledger.Reader, asked string) (int, error) {
@@ -79,17 +89,36 @@ func (c *showCommand) showEntry(ctx context.Context, r *ledger.Reader, asked str
 
 // showRef shows all entries of a ref or call, and the other entries of the same call.
 func (c *showCommand) showRef(ctx context.Context, r *ledger.Reader, asked string) (int, error) {
-	calls := map[string]bool{asked: true}
+	calls, found := map[string]bool{asked: true}, false
 	mentions := func(l *ledger.Line) bool { return strings.Contains(string(l.Raw()), asked) }
 	for l, err := range r.Entries(ctx, ledger.ReadOptions{Keep: mentions}) {
 		if err != nil {
 			return 0, cannotRead(err)
 		}
-		if record, err := l.Record(); err == nil && record.Ref == asked && record.Call != "" {
+		record, err := l.Record()
+		if err != nil || record.Ref != asked && record.Call != asked {
+			continue
+		}
+		found = true
+		if record.Call != "" {
 			calls[record.Call] = true
 		}
 	}
+	if !found {
+		return 0, nil
+	}
+	ofCall := func(raw string) bool {
+		for call := range calls {
+			if strings.Contains(raw, call) {
+				return true
+			}
+		}
+		return false
+	}
 	return c.show(ctx, r, ledger.ReadOptions{Keep: func(l *ledger.Line) bool {
+		if !ofCall(string(l.Raw())) { // most entries are decided without decoding them
+			return false
+		}
 		record, err := l.Record()
 		return err == nil && (record.Ref == asked || record.Call != "" && calls[record.Call])
 	}})

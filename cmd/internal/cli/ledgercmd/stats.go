@@ -28,9 +28,11 @@ func newStats(l *ledgerCommand) *cobra.Command {
 		Use:   "stats [DIR]",
 		Short: "Count the failures, by code, tool, server, domain, class or hour",
 		Long: `Count the failures in a ledger, by code, tool, server, domain, class or hour, with a small chart. Only entries of
-kind failure are counted. The server is the one behind candor wrap or candor gateway, or the one that wrote the
-chain. A server behind candor wrap has the name of its package until it has answered initialize; the failures of one
-run count for the last name in it. Times are local; with --json they are in UTC.`,
+kind failure are counted. The number of all entries does not include settings and checkpoints without --kind; with
+--json it does. Times are local; with --json they are in UTC.
+
+The server is the one behind candor wrap or candor gateway, or the one that wrote the chain. A server behind candor
+wrap has the name of its package until it has answered initialize; the failures of one run count for the last name.`,
 		Example: `  candor ledger stats
   candor ledger stats --by server
   candor ledger stats --by tool --since 24h
@@ -83,7 +85,7 @@ func (c *statsCommand) write(s *ledgerexport.Stats) {
 	if s.Suspected > 0 {
 		fmt.Fprintf(c.env.Out, " (%d only suspected)", s.Suspected)
 	}
-	fmt.Fprintf(c.env.Out, " among %s", term.Count(s.Entries, "entry", "entries"))
+	fmt.Fprintf(c.env.Out, " among %s", term.Count(c.shown(s), "entry", "entries"))
 	if !s.Begin.IsZero() {
 		fmt.Fprintf(c.env.Out, ", %s to %s", LocalTime(s.Begin), LocalTime(s.End))
 	}
@@ -110,6 +112,15 @@ func (c *statsCommand) write(s *ledgerexport.Stats) {
 	if rest > 0 {
 		fmt.Fprintf(c.env.Out, "%s %8d\n", term.Pad("(others)", width), rest)
 	}
+}
+
+// shown returns the number of entries, without --kind without those about the ledger itself.
+func (c *statsCommand) shown(s *ledgerexport.Stats) uint64 {
+	n := s.Entries
+	if len(c.kinds) == 0 {
+		n -= uint64(s.Kinds[ledger.KindSetting] + s.Kinds[ledger.KindCheckpoint]) //nolint:gosec // counts
+	}
+	return n
 }
 
 // bar draws n relative to most in eighths of a character, at least one eighth.

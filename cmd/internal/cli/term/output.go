@@ -29,7 +29,8 @@ func WriteJSONLine(w io.Writer, v any) error {
 	return err
 }
 
-// WriteFileOrOutput calls write with a new file that only its owner may read, or with standard output if name is empty.
+// WriteFileOrOutput calls write with a new file that only its owner may read, or with standard output if name is empty. After an
+// error there is no file.
 func WriteFileOrOutput(env *Env, name string, write func(io.Writer) error) error {
 	if name == "" {
 		return write(env.Out)
@@ -44,6 +45,10 @@ func WriteFileOrOutput(env *Env, name string, write func(io.Writer) error) error
 	buffered := bufio.NewWriterSize(file, 64<<10)
 	err = write(buffered)
 	if err = errors.Join(err, buffered.Flush(), file.Close()); err != nil {
+		_ = os.Remove(name) // it was created above, and is not complete
+		if own, ok := errors.AsType[*Error](err); ok {
+			return own
+		}
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
 	return nil
