@@ -43,7 +43,7 @@ func program(args []string) int {
 		return 7
 	case "signal":
 		received := make(chan os.Signal, 1)
-		signal.Notify(received, syscall.SIGTERM)
+		signal.Notify(received, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 		fmt.Println("ready")
 		fmt.Println(<-received)
 		return 9
@@ -54,7 +54,7 @@ func program(args []string) int {
 	return 1
 }
 
-func host(t *testing.T) release.Binary {
+func host(t testing.TB) release.Binary {
 	t.Helper()
 	p, err := release.FindPlatform(runtime.GOOS, runtime.GOARCH)
 	if err != nil {
@@ -72,7 +72,7 @@ func host(t *testing.T) release.Binary {
 }
 
 // need skips the test unless the program is installed.
-func need(t *testing.T, name string) string {
+func need(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -81,7 +81,7 @@ func need(t *testing.T, name string) string {
 	return path
 }
 
-func save(t *testing.T, files []release.File) (paths []string) {
+func save(t testing.TB, files []release.File) (paths []string) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, f := range files {
@@ -94,7 +94,7 @@ func save(t *testing.T, files []release.File) (paths []string) {
 	return paths
 }
 
-func command(t *testing.T, name string, args ...string) string {
+func command(t testing.TB, name string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -106,10 +106,10 @@ func command(t *testing.T, name string, args ...string) string {
 }
 
 // installNPM installs the packages of this platform without a network and returns the folder of their commands.
-func installNPM(t *testing.T) string {
+func installNPM(t testing.TB, b release.Binary) string {
 	t.Helper()
 	npm := need(t, "npm")
-	files, err := release.NPM(version, []release.Binary{host(t)}, []byte("license"))
+	files, err := release.NPM(version, []release.Binary{b}, []byte("license"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,10 +119,10 @@ func installNPM(t *testing.T) string {
 }
 
 // installWheel installs the wheel of this platform without a network and returns the folder of its commands.
-func installWheel(t *testing.T) string {
+func installWheel(t testing.TB, b release.Binary) string {
 	t.Helper()
 	python := need(t, "python3")
-	files, err := release.Wheels(version, []release.Binary{host(t)}, []byte("license"))
+	files, err := release.Wheels(version, []release.Binary{b}, []byte("license"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,11 +138,11 @@ func installWheel(t *testing.T) string {
 func TestInstalledCommandsRunTheExecutable(t *testing.T) {
 	for _, packaging := range []struct {
 		name    string
-		install func(*testing.T) string
+		install func(testing.TB, release.Binary) string
 	}{{"npm", installNPM}, {"wheel", installWheel}} {
 		t.Run(packaging.name, func(t *testing.T) {
 			t.Parallel()
-			dir := packaging.install(t)
+			dir := packaging.install(t, host(t))
 			for _, name := range []string{"candor", "candor-mcp"} {
 				checkCommand(t, filepath.Join(dir, name))
 			}
@@ -165,8 +165,22 @@ func checkCommand(t *testing.T, path string) {
 		t.Errorf("%s: arguments %s, want %s", path, got, want)
 	}
 
+	for _, sent := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
+		checkSignal(t, path, sent)
+	}
+
+	cmd = start(t, path, nil, io.Discard, io.Discard, "killed")
+	err := cmd.Wait()
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
+		t.Errorf("%s: ended with %v, want SIGKILL", path, err)
+	}
+}
+
+// checkSignal checks that a signal sent to the command reaches the executable, and that its exit code is that of the executable.
+func checkSignal(t *testing.T, path string, sent syscall.Signal) {
+	t.Helper()
 	reader, writer := io.Pipe()
-	cmd = start(t, path, nil, writer, io.Discard, "signal")
+	cmd := start(t, path, nil, writer, io.Discard, "signal")
 	lines := make([]byte, len("ready\n"))
 	if _, err := io.ReadFull(reader, lines); err != nil {
 		t.Fatal(err)
@@ -176,19 +190,13 @@ func checkCommand(t *testing.T, path string) {
 		text, _ := io.ReadAll(reader)
 		rest <- string(text)
 	}()
-	_ = cmd.Process.Signal(syscall.SIGTERM)
+	_ = cmd.Process.Signal(sent)
 	if code := exitCode(cmd.Wait()); code != 9 {
-		t.Errorf("%s: exit code %d after SIGTERM, want 9", path, code)
+		t.Errorf("%s: exit code %d after %v, want 9", path, code, sent)
 	}
 	_ = writer.Close()
-	if got := <-rest; got != "terminated\n" {
-		t.Errorf("%s: the program printed %q after SIGTERM", path, got)
-	}
-
-	cmd = start(t, path, nil, io.Discard, io.Discard, "killed")
-	err := cmd.Wait()
-	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
-		t.Errorf("%s: ended with %v, want SIGKILL", path, err)
+	if got := <-rest; got != sent.String()+"\n" {
+		t.Errorf("%s: the program printed %q after %v", path, got, sent)
 	}
 }
 

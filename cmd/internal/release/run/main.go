@@ -3,8 +3,8 @@
 //	run build    --version 1.2.3 --dir dist [linux/amd64 …]   compile the executables
 //	run packages --version 1.2.3 --dir dist                   pack npm packages and Python wheels
 //	run formula  --version 1.2.3 --dir dist                   write the Homebrew formula from checksums.txt
-//	run pages    --dir dist                                   write manual pages and shell completions
-//	run sbom     --version 1.2.3 FILE                         print the bill of materials of an executable
+//	run pages    --version 1.2.3 --dir build --epoch SECONDS  write manual pages and shell completions
+//	run sbom     --version 1.2.3 [--out FILE] EXECUTABLE      print or write the bill of materials of an executable
 package main
 
 import (
@@ -18,6 +18,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 
 	"github.com/candor-mcp/candor/cmd/internal/release"
@@ -36,6 +37,8 @@ func main() {
 // job has the flags that the commands share.
 type job struct {
 	version, dir string
+	out          string
+	epoch        int64
 	args         []string
 }
 
@@ -48,6 +51,8 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	flags.StringVar(&j.version, "version", "0.0.0-dev.0", "version of the release")
 	flags.StringVar(&j.dir, "dir", "dist", "folder of the executables and packages")
+	flags.StringVar(&j.out, "out", "", "file of the bill of materials; standard output if empty")
+	flags.Int64Var(&j.epoch, "epoch", 0, "date on the manual pages, in seconds since 1970")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -151,9 +156,14 @@ func pages(ctx context.Context, j job) error {
 	if err := build(ctx, job{version: j.version, dir: filepath.Join(j.dir, "host"), args: []string{target}}); err != nil {
 		return err
 	}
+	for _, folder := range []string{"man", "completions"} { // pages of commands that no longer exist must not be packed
+		if err := os.RemoveAll(filepath.Join(j.dir, folder)); err != nil {
+			return err
+		}
+	}
 	program := filepath.Join(j.dir, "host", "candor_"+strings.ReplaceAll(target, "/", "_"), executable(runtime.GOOS))
 	man := exec.CommandContext(ctx, program, "man", "--dir", filepath.Join(j.dir, "man"))
-	man.Env, man.Stderr = append(os.Environ(), "SOURCE_DATE_EPOCH=0"), os.Stderr
+	man.Env, man.Stderr = append(os.Environ(), "SOURCE_DATE_EPOCH="+strconv.FormatInt(j.epoch, 10)), os.Stderr
 	if err := man.Run(); err != nil {
 		return fmt.Errorf("writing manual pages: %w", err)
 	}
@@ -180,6 +190,9 @@ func sbom(_ context.Context, j job) error {
 	text, err := release.SBOM(content, j.version)
 	if err != nil {
 		return err
+	}
+	if j.out != "" {
+		return write(j.out, text)
 	}
 	_, err = os.Stdout.Write(text)
 	return err
