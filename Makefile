@@ -117,10 +117,12 @@ readme: ## rewrite the transcripts, figures and the picture of README.md; needs 
 demo: ## run candor demo
 	go run ./cmd/candor demo
 
-GORELEASER ?= v2.13.3
+# GoReleaser reads the address of the repository from the remote; a clone may not have one.
+GORELEASER ?= go run github.com/goreleaser/goreleaser/v2@v2.13.3
+REMOTE = GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/candor-mcp/candor
 release-dry: ## every release artefact, unpublished, into dist: archives, checksums, bills of materials, deb, rpm, npm, wheels, formula
-	go run github.com/goreleaser/goreleaser/v2@$(GORELEASER) check
-	go run github.com/goreleaser/goreleaser/v2@$(GORELEASER) release --snapshot --clean --skip=docker
+	$(GORELEASER) check
+	$(REMOTE) $(GORELEASER) release --snapshot --clean --skip=docker
 	version=$$(sed -n 's/.*"version":"\([^"]*\)".*/\1/p' dist/metadata.json) && \
 		go run ./cmd/internal/release/run packages --version $$version --dir dist && \
 		go run ./cmd/internal/release/run formula --version $$version --dir dist
