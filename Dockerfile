@@ -3,15 +3,15 @@
 # Nothing of the target platform runs during the build, so no emulation is needed.
 #
 # The default ledger is in /data. Keep it in a volume:
-#   docker run -v candor:/data -p 8765:8765 IMAGE gateway --listen 0.0.0.0:8765 …
+#   docker run -v candor:/data IMAGE gateway --help
 FROM --platform=$BUILDPLATFORM debian:stable-slim AS base
-RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && mkdir -m 0700 /data && mkdir -m 1777 /scratch
+RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && \
+    mkdir -p /rootfs && mkdir -m 0700 /rootfs/data && mkdir -m 1777 /rootfs/tmp
 
 FROM scratch
 ARG TARGETPLATFORM
 COPY --from=base /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
-COPY --from=base --chown=65532:65532 /data /data
-COPY --from=base /scratch /tmp
+COPY --from=base --chown=65532:65532 /rootfs/ /
 COPY --chmod=0755 $TARGETPLATFORM/candor /usr/bin/candor
 ENV HOME=/data XDG_STATE_HOME=/data
 USER 65532:65532

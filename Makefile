@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := check
 FUZZ ?= 75s
 N ?= 5000
-.PHONY: arm64 wine help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers bench-gateway tools conform conform-all real real-all realservers probeservers cover checklist codes-coverage generate prose readme demo release-dry release-install ci clean
+.PHONY: arm64 wine help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers bench-gateway tools conform conform-all real real-all realservers probeservers cover checklist codes-coverage generate prose readme demo release-dry release-files release-image release-repro release-install ci clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -120,13 +120,21 @@ demo: ## run candor demo
 # GoReleaser reads the address of the repository from the remote; a clone may not have one.
 GORELEASER ?= go run github.com/goreleaser/goreleaser/v2@v2.13.3
 REMOTE = GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/candor-mcp/candor
-release-dry: ## every release artefact, unpublished, into dist: archives, checksums, bills of materials, deb, rpm, npm, wheels, formula
+release-dry: release-files ## every release artefact, unpublished, into dist: archives, checksums, bills of materials, deb, rpm, npm, wheels, formula
+	.ci/install dist
+
+release-files:
 	$(GORELEASER) check
 	$(REMOTE) $(GORELEASER) release --snapshot --clean --skip=docker
 	version=$$(sed -n 's/.*"version":"\([^"]*\)".*/\1/p' dist/metadata.json) && \
 		go run ./cmd/internal/release/run packages --version $$version --dir dist && \
 		go run ./cmd/internal/release/run formula --version $$version --dir dist
-	.ci/install dist
+
+release-image: ## build the container image from dist with Docker or buildah, and run the demo in it
+	.ci/image dist
+
+release-repro: ## build every release artefact twice, in two folders, and compare the bytes
+	.ci/repro
 
 release-install: ## install the npm package and the wheel of this machine offline, where there is no Go, and run the demo
 	rm -rf build/release
@@ -138,5 +146,5 @@ ci: ## all checks that a change must pass, with their times
 	.ci/run
 
 clean: ## remove built files
-	rm -rf bin
+	rm -rf bin build dist
 	rm -f candor coverage.out

@@ -339,3 +339,17 @@ func TestVersionsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeExecutablesAreRefused checks the limit of the executables.
+func TestLargeExecutablesAreRefused(t *testing.T) {
+	t.Parallel()
+	b := host(t)
+	b.Content = make([]byte, release.MaxSize)
+	if err := release.CheckSizes([]release.Binary{b}); err != nil {
+		t.Error(err)
+	}
+	b.Content = append(b.Content, 0)
+	if err := release.CheckSizes([]release.Binary{b}); err == nil {
+		t.Errorf("an executable of %d bytes was accepted", len(b.Content))
+	}
+}

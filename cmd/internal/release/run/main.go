@@ -120,6 +120,9 @@ func packages(_ context.Context, j job) error {
 	if err != nil {
 		return err
 	}
+	if err := release.CheckSizes(built); err != nil {
+		return err
+	}
 	license, err := os.ReadFile("LICENSE")
 	if err != nil {
 		return err
