@@ -1,6 +1,7 @@
 package clientconfig
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -88,10 +89,12 @@ func FuzzInstall(f *testing.F) {
 		if err != nil {
 			return
 		}
-		out, _, err := config.wrap(config.filter(func(s Server) bool { return s.Status == Unprotected }), []string{"npx", "-y", "candor-mcp"})
+		servers := config.filter(func(s Server) bool { return s.Status == Unprotected })
+		out, _, err := config.wrap(servers, []string{"npx", "-y", "candor-mcp"})
 		if err != nil {
 			t.Fatalf("%v\n%s\n%s", err, src, out)
 		}
+		checkRepairs(t, config, servers)
 		if config, err = Parse(c, out); err != nil {
 			t.Fatal(err)
 		}
@@ -99,4 +102,33 @@ func FuzzInstall(f *testing.F) {
 			t.Errorf("server %q is unprotected after install", config.Servers[i].Name)
 		}
 	})
+}
+
+// checkRepairs wraps servers with a Candor at a path, and replaces that path in each. The repair itself checks that it can be undone.
+func checkRepairs(t *testing.T, config *Config, servers []Server) {
+	t.Helper()
+	src, added, err := config.wrap(servers, []string{"/opt/candor"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, old := range servers {
+		wrapped, err := Parse(config.client, src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, _ := wrapped.find(old.path)
+		if src, added[i], err = wrapped.repair(s, added[i], []string{"npx", "-y", "candor-mcp"}); err != nil {
+			t.Fatalf("%v\n%s", err, src)
+		}
+	}
+	repaired, err := Parse(config.client, src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, old := range servers {
+		servers[i], _ = repaired.find(old.path)
+	}
+	if back, err := repaired.unwrap(servers, added); err != nil || !bytes.Equal(back, config.src) {
+		t.Errorf("error %v, after repair and uninstall:\n%s\nbefore:\n%s", err, back, config.src)
+	}
 }

@@ -211,7 +211,10 @@ func (c *command) sayNext(files []clientconfig.File, open int, ask bool) {
 	if c.remove {
 		name, word, broken = "uninstall", "behind candor", 0
 	}
-	fmt.Fprintf(c.env.Out, "\n%s %s.\n", term.Count(uint64(open-broken), "server is", "servers are"), word) //nolint:gosec // not negative
+	fmt.Fprintln(c.env.Out)
+	if open > broken || broken == 0 {
+		fmt.Fprintf(c.env.Out, "%s %s.\n", term.Count(uint64(open-broken), "server is", "servers are"), word) //nolint:gosec // not negative
+	}
 	if broken > 0 {
 		fmt.Fprintf(c.env.Out, "%s broken: candor is missing, so that the client cannot start the server.\n", term.Count(uint64(broken), "server is", "servers are"))
 	}
