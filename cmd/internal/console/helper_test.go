@@ -38,7 +38,7 @@ func open(t *testing.T, o console.Options) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.ledger.Close() })
-	if s.store, err = failures.Open(s.dir, failures.Options{Poll: 10 * time.Millisecond}); err != nil {
+	if s.store, err = failures.Open(s.dir, failures.Options{Poll: 10 * time.Millisecond, NoCache: true}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

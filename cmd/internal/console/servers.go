@@ -29,13 +29,14 @@ type serverView struct {
 	Masked    float64      `json:"maskedShare"`   // of the failures, from 0 to 1
 	Wasted    uint64       `json:"wastedRetries"` // calls refused because they repeated a failed call against its retry advice
 	Sampled   int          `json:"sampled"`       // number of the newest failures behind latency
-	Latency   [3]float64   `json:"latencyMs"`     // of failed calls: median, 95th and 99th percentile
+	Latency   [3]float64   `json:"latencyMs"`     // of failed calls: median, 90th and 99th percentile
 	TopCode   string       `json:"topCode"`
 	Last      time.Time    `json:"lastFailure"`
 	State     *ServerState `json:"state,omitempty"`
 
 	Percentiles [3]time.Duration `json:"-"`
 	MaskedText  string           `json:"-"`
+	FailedText  string           `json:"-"` // share of the calls that failed
 	Link        string           `json:"-"`
 }
 
@@ -81,8 +82,7 @@ func (s *Server) servers(r *http.Request) (*serversView, error) {
 			return nil, err
 		}
 		if state := states[name]; state != nil {
-			one.State = state
-			one.Wasted = max(one.Wasted, state.Wasted)
+			one.join(state)
 		}
 		v.Servers = append(v.Servers, one)
 	}
@@ -104,12 +104,30 @@ func (s *Server) server(ctx context.Context, name string, f failures.Filter) (se
 	out.Failures, out.Suspected, out.Last = sum.Total, sum.Suspected, sum.Last
 	out.Masked = share(countOf(sum.Verdicts, string(contract.VerdictMasked)), sum.Total)
 	out.Wasted = countOf(sum.Codes, candor.CodeRepeatedFailure.Symbol())
-	out.MaskedText = numberWords(int64(out.Masked*100+0.5)) + " %"
+	out.MaskedText = percent(out.Masked)
 	if len(sum.Codes) > 0 {
 		out.TopCode = sum.Codes[0].Name
 	}
 	out.sample(page.Failures)
 	return out, nil
+}
+
+// join shows the state of a running server instead of what the ledger knows.
+func (v *serverView) join(state *ServerState) {
+	v.State = state
+	v.Wasted = max(v.Wasted, state.Wasted)
+	v.FailedText = percent(state.FailureShare)
+	v.MaskedText = percent(state.MaskedShare)
+	for i, ms := range state.Latency {
+		v.Percentiles[i] = time.Duration(ms * float64(time.Millisecond))
+	}
+}
+
+func percent(share float64) string {
+	if share > 0 && share < 0.01 {
+		return "< 1 %"
+	}
+	return numberWords(int64(share*100+0.5)) + " %"
 }
 
 func countOf(counts []failures.Count, name string) uint64 {
@@ -131,7 +149,7 @@ func (v *serverView) sample(list []failures.Failure) {
 		}
 	}
 	slices.Sort(times)
-	for i, p := range []int{50, 95, 99} {
+	for i, p := range []int{50, 90, 99} {
 		if len(times) > 0 {
 			v.Percentiles[i] = times[(len(times)-1)*p/100]
 			v.Latency[i] = float64(v.Percentiles[i].Microseconds()) / 1000

@@ -16,10 +16,14 @@ type ServerState struct {
 	Mode     string `json:"mode"`
 	Calls    uint64 `json:"calls"`
 	Open     uint64 `json:"open"`
-	Late     uint64 `json:"late"`              // answers that came after their call had ended
-	Breaker  string `json:"breaker,omitempty"` // closed or open; "" if unknown
+	Late     uint64 `json:"late"`    // answers that came after their call had ended
+	Breaker  string `json:"breaker"` // closed, open, half-open or off
 	Wasted   uint64 `json:"wastedRetries"`
-	Restarts uint64 `json:"restarts,omitempty"` // of a server that the gateway starts
+	Restarts uint64 `json:"restarts"` // of a server that the gateway starts
+
+	FailureShare float64    `json:"failureShare"` // of the calls, from 0 to 1
+	MaskedShare  float64    `json:"maskedShare"`  // of the calls
+	Latency      [3]float64 `json:"latencyMs"`    // of recent calls: median, 90th and 99th percentile
 }
 
 // Rule is a proposed rule for suspected failures of a tool.

@@ -37,7 +37,7 @@ func (f *fakeRules) Write(ctx context.Context, server, tool string, ids []string
 type fakeServers struct{}
 
 func (fakeServers) Servers(context.Context) []console.ServerState {
-	return []console.ServerState{{Name: "shop", Mode: "annotate", Calls: 100, Open: 2, Breaker: "open", Restarts: 3}, {Name: "quiet", Breaker: "closed"}}
+	return []console.ServerState{{Name: "shop", Mode: "annotate", Calls: 100, Open: 2, Breaker: "open", Restarts: 3, FailureShare: 0.25, MaskedShare: 0.5, Latency: [3]float64{7, 8, 9}}, {Name: "quiet", Breaker: "closed"}}
 }
 
 type fakeReports struct{}
@@ -124,7 +124,7 @@ func TestServersShowStateAndRecord(t *testing.T) {
 	s.add(failed{server: "shop", tool: "search", said: `{"ok":false}`, suspected: true})
 	s.add(failed{server: "old", tool: "search", said: "no"})
 	body := s.get("/servers")
-	contains(t, body, "✗ open", ">not running<", ">quiet<", ">50 %<", "12 ms")
+	contains(t, body, "✗ open", ">not running<", ">quiet<", ">50 %<", ">25 %<", ">7 ms<", "12 ms")
 	contains(t, s.get("/tool/shop/search"), `<a href="/reports/shop.json">F</a>`, "100 %")
 	contains(t, s.get("/reports"), `href="/reports/shop.json"`, "not a report")
 	res, page := s.request("GET", "/reports/shop.json", "", nil)

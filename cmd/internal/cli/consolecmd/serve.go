@@ -1,6 +1,7 @@
 package consolecmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -19,6 +20,9 @@ import (
 // DefaultListen is an address on this machine with a free port.
 const DefaultListen = "127.0.0.1:0"
 
+// ErrInUse means that the console cannot listen at its address.
+var ErrInUse = errors.New("the address is in use")
+
 // Options configures a console.
 type Options struct {
 	Dir    string // folder of the ledger
@@ -27,6 +31,9 @@ type Options struct {
 	Hosts  []string
 	Verify bool // verify the ledger at the start
 	Log    *slog.Logger
+
+	Flag, TokenFlag string // names of the flags for errors; "" is --listen and --token-env
+	Temporary       bool   // the ledger is removed at the end
 
 	Servers  console.ServerSource // nil if no server runs here
 	Profiles Profiles             // nil offers no rules
@@ -45,23 +52,24 @@ type Running struct {
 
 // Start opens the ledger, listens and serves until Close. Nothing is left open after an error.
 func Start(ctx context.Context, env *term.Env, o Options) (*Running, error) {
+	flag, tokenFlag := cmp.Or(o.Flag, "--listen"), cmp.Or(o.TokenFlag, "--token-env")
 	host, _, err := net.SplitHostPort(o.Listen)
 	if err != nil {
-		return nil, term.BadInput("such as 127.0.0.1:8767, or "+DefaultListen+" for a free port", "--listen %q: not an address", o.Listen)
+		return nil, term.BadInput("such as 127.0.0.1:8767, or "+DefaultListen+" for a free port", "%s %q: not an address", flag, o.Listen)
 	}
 	local := httpguard.IsLoopback(host)
 	if !local && o.Token == "" {
-		return nil, term.BadInput("name the variable that holds a token with --token-env, or listen on 127.0.0.1",
-			"--listen %s: other machines can connect, and no token is required", o.Listen)
+		return nil, term.BadInput("name the variable that holds a token with "+tokenFlag+", or listen on 127.0.0.1",
+			"%s %s: other machines can connect, and no token is required", flag, o.Listen)
 	}
-	store, err := failures.Open(o.Dir, failures.Options{})
+	store, err := failures.Open(o.Dir, failures.Options{NoCache: o.Temporary})
 	if err != nil {
 		return nil, term.BadInput("name the folder of the ledger", "%s", err)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Listen)
 	if err != nil {
 		store.Close()
-		return nil, term.BadInput("stop the process that uses this port, or choose another address with --listen", "%s", err)
+		return nil, &term.Error{Code: term.ExitUsage, Text: err.Error(), Hint: "stop the process that uses this port, or choose another address with " + flag, Cause: ErrInUse}
 	}
 	r := &Running{store: store, listener: listener}
 	hosts := o.Hosts
@@ -109,8 +117,11 @@ func (r *Running) Address() string { return "http://" + r.listener.Addr().String
 // shutdownTimeout bounds the time for the last responses.
 const shutdownTimeout = 2 * time.Second
 
-// Close ends the console. Open live feeds are ended.
+// Close ends the console. Open live feeds are ended. A nil Running is closed already.
 func (r *Running) Close(ctx context.Context) error {
+	if r == nil {
+		return nil
+	}
 	r.handler.Close()
 	ctx, cancel := context.WithTimeout(ctx, shutdownTimeout)
 	defer cancel()
@@ -123,3 +134,6 @@ func (r *Running) Close(ctx context.Context) error {
 	r.store.Close()
 	return err
 }
+
+// Verify verifies the ledger in the background.
+func (r *Running) Verify() { r.handler.Verify() }

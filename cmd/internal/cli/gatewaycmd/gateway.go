@@ -2,6 +2,7 @@
 package gatewaycmd
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/signal"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/consolecmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
@@ -19,9 +21,10 @@ import (
 type gatewayCommand struct {
 	service.Flags
 	gatewayFlags
-	env   *term.Env
-	watch bool
-	files watchedFiles
+	console consolecmd.Flags
+	env     *term.Env
+	watch   bool
+	files   watchedFiles
 }
 
 // gatewayFlags are the flags that `candor gateway` and `candor gateway check` share.
@@ -81,6 +84,7 @@ change keep their state. Listening addresses and the ledger change only at a res
 	c.Flags.Register(cmd)
 	c.gatewayFlags.register(cmd)
 	cmd.Flags().BoolVar(&c.watch, "watch", true, "read the configuration file again when it has changed; overrides watch in the file")
+	c.console.Register(cmd)
 	cmd.AddCommand(newGatewayCheck(env), newGatewayStatus(env))
 	return cmd
 }
@@ -183,11 +187,21 @@ func (c *gatewayCommand) run(cmd *cobra.Command) error {
 		if !c.Quiet {
 			s.announce()
 		}
-		err = s.run(ctx, stop, c.reloads(ctx, cmd, s, asked))
+		err = c.serve(ctx, stop, cmd, s, asked)
 	}
 	closed := p.Close()
 	if err == nil && !c.Quiet {
 		p.Notice("%s%s", p.Summary(s.routes.Load().total().calls), p.ByServer())
 	}
 	return errors.Join(err, closed)
+}
+
+// serve runs the gateway, with its console.
+func (c *gatewayCommand) serve(ctx context.Context, stop func(), cmd *cobra.Command, s *server, asked <-chan os.Signal) error {
+	console, err := c.console.Start(ctx, s.p, consolecmd.Sources{Servers: s, Profiles: s.profile})
+	if err != nil {
+		return errors.Join(err, s.closeListeners())
+	}
+	err = s.run(ctx, stop, c.reloads(ctx, cmd, s, asked))
+	return errors.Join(err, console.Close(context.Background()))
 }

@@ -1,12 +1,14 @@
 package gatewaycmd
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/consolecmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
@@ -19,6 +21,7 @@ import (
 // wrapCommand has the flags of `candor wrap`.
 type wrapCommand struct {
 	service.Flags
+	console      consolecmd.Flags
 	env          *term.Env
 	mode         string
 	timeout      string
@@ -86,6 +89,7 @@ server could not be started or a flag is wrong.`,
 // registerAll adds the flags.
 func (c *wrapCommand) registerAll(cmd *cobra.Command) {
 	c.Register(cmd)
+	c.console.Register(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&c.mode, "mode", string(gateway.ModeAnnotate), "how failing responses are changed: "+term.JoinWords(modeNames()))
 	flags.StringVar(&c.timeout, "timeout", gateway.DefaultTimeout.String(), "time limit of a call without progress, or none")
@@ -128,8 +132,12 @@ func (c *wrapCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	up := gateway.New(p.Attach(options))
+	console, err := c.startConsole(ctx, p, up)
+	if err != nil {
+		return errors.Join(err, p.Close())
+	}
 	exit, err := stdio.Wrap(ctx, up, stdio.Streams{In: c.env.In, Out: c.env.Out.To}, c.child(p, up, args))
-	closed := p.Close()
+	closed := errors.Join(console.Close(context.Background()), p.Close())
 	if start, ok := errors.AsType[*stdio.StartError](err); ok {
 		return term.BadInput(start.Hint, "starting %q: %s", start.Command, start.Err)
 	}
