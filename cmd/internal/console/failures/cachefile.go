@@ -108,7 +108,7 @@ func (r *cacheReader) count() int {
 		r.fail(errCache)
 		return 0
 	}
-	return int(n) //nolint:gosec // limited
+	return int(n)
 }
 
 func (r *cacheReader) full(b []byte) {

@@ -18,8 +18,6 @@ type place struct {
 	seq   uint64
 }
 
-func placeOf(f *Failure) place { return place{f.Time.UnixMicro(), f.ID.Chain, f.ID.Seq} }
-
 // compare orders places as [ledger.Reader.Entries] does: by time, then chain, then number.
 func (p place) compare(q place) int {
 	return cmp.Or(cmp.Compare(p.time, q.time), cmp.Compare(p.chain, q.chain), cmp.Compare(p.seq, q.seq))

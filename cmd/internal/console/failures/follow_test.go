@@ -131,7 +131,7 @@ func TestSubscriberThatDoesNotReadIsDropped(t *testing.T) {
 	if !slow.Dropped() || reading.Dropped() {
 		t.Errorf("dropped: %v and %v, want only the one that does not read", slow.Dropped(), reading.Dropped())
 	}
-	for range slow.C { //nolint:revive // it ends, because the channel is closed
+	for range slow.C { // it ends, because the channel is closed
 	}
 	slow.Close() // as the deferred call of a handler
 }
