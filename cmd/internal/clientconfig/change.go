@@ -77,9 +77,9 @@ func (e *Editor) repairOne(c Client, src []byte, broken Server, st *state, file 
 	if !ok {
 		return nil, fmt.Errorf("the edit removed server %q", broken.Name)
 	}
-	out, added, err := config.repair(s, st.text(file, s.path), e.Candor)
+	out, added, err := config.repair(s, st.text(file, config, s), e.Candor)
 	if err == nil {
-		st.set(file, s.path, added)
+		st.add(file, s.path, added)
 	}
 	return out, err
 }
@@ -91,7 +91,7 @@ func (s Server) Installable() bool { return s.Status == Unprotected || s.Status 
 func (e *Editor) Uninstall(ctx context.Context, f File, chosen func(Server) bool) (Result, error) {
 	wanted := func(s Server) bool { return s.Removable() && chosen(s) }
 	return e.change(ctx, f, true, wanted, func(c *Config, servers []Server, st *state, file string) ([]byte, error) {
-		return c.unwrap(servers, st.texts(file, servers))
+		return c.unwrap(servers, st.texts(file, c, servers))
 	})
 }
 
@@ -246,7 +246,7 @@ func original(c Client, src []byte, st *state, file string) []byte {
 		line := s.Line()
 		return s.Removable() && wrappedAt(line) == candorAt(line)+3
 	})
-	out, err := config.unwrap(servers, st.texts(file, servers))
+	out, err := config.unwrap(servers, st.texts(file, config, servers))
 	if err != nil {
 		return nil
 	}
@@ -267,7 +267,7 @@ func (c *Config) filter(wanted func(Server) bool) []Server {
 func (e *Editor) forgetRecords(t *target, after *Config, st *state, states *writer) error {
 	changed := false
 	for _, s := range after.Servers {
-		if !s.wrapped() && st.text(t.path(), s.path) != "" {
+		if !s.wrapped() && st.has(t.path(), s.path) {
 			st.set(t.path(), s.path, "")
 			changed = true
 		}

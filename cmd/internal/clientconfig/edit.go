@@ -93,13 +93,23 @@ func (c *Config) unwrap(servers []Server, added []string) ([]byte, error) {
 		command := s.launch.command.value
 		own, last := args.items[at-1], at == len(args.items)
 		edits = append(edits, edit{command.start, command.end, c.text(own)})
-		if begin, ok := c.addedAt(s, added[i]); ok && last {
-			edits = append(edits, edit{begin, args.end, ""})
+		if c.endsWith(s, added[i]) && last {
+			edits = append(edits, edit{args.end - len(added[i]), args.end, ""})
 		} else {
 			edits = append(edits, edit{args.items[0].start, c.afterItem(own.end, last), ""})
 		}
 	}
 	return apply(c.src, edits), nil
+}
+
+// endsWith reports whether the arguments of a server, with what is before them, are the text that wrap has added. They are not if
+// the user has edited them.
+func (c *Config) endsWith(s Server, text string) bool {
+	if text == "" || s.launch.args == nil {
+		return false
+	}
+	end := s.launch.args.value.end
+	return end >= len(text) && string(c.src[end-len(text):end]) == text
 }
 
 // afterItem returns the end of an item, its comma and the white space behind it. White space after the last item is kept.

@@ -42,7 +42,7 @@ func missing(program string) string {
 }
 
 // repair returns the file with another command for Candor in a server whose command is Candor at a path. Flags of wrap and the
-// server's own command stay. The text that wrap has added, if any, is returned as it is now.
+// server's own command stay. Added is the text that wrap has added, or ""; it is returned as it is now.
 func (c *Config) repair(s Server, added string, candor []string) (out []byte, now string, err error) {
 	command := s.launch.command.value
 	edits := []edit{{command.start, command.end, quoted(candor[0])}}
@@ -54,21 +54,13 @@ func (c *Config) repair(s Server, added string, candor []string) (out []byte, no
 		}
 		insert := c.prepend(s.launch.args.value, words)
 		edits = append(edits, insert)
-		if begin, ok := c.addedAt(s, added); ok {
-			at := insert.start - begin
+		if added != "" {
+			at := insert.start - (s.launch.args.value.end - len(added))
 			now = added[:at] + insert.text + added[at:]
 		}
 	}
 	out = apply(c.src, edits)
 	return out, now, c.verifyRepair(s, out, added, now, candor)
-}
-
-// addedAt returns the position of the text that wrap has added to a server that had no arguments. It is no longer there if the user
-// has edited it.
-func (c *Config) addedAt(s Server, text string) (begin int, ok bool) {
-	end := s.launch.args.value.end
-	begin = end - len(text)
-	return begin, text != "" && begin >= 0 && string(c.src[begin:end]) == text
 }
 
 // verifyRepair checks the result of repair: the server has the new command line, all others are as before, and unwrap gives the

@@ -1,6 +1,8 @@
 package clientconfig
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,5 +110,50 @@ func TestInstallLeavesDuplicatesAlone(t *testing.T) {
 	uninstall(t, e, f)
 	if now := string(readFile(t, f.Path)); now != text {
 		t.Error(now)
+	}
+}
+
+// TestRepairSurvivesFaults fails each call that writes, in turn: the file has its old or its new bytes, and the next runs repair it
+// and restore the text from before the first installation.
+func TestRepairSurvivesFaults(t *testing.T) {
+	t.Parallel()
+	for at := 1; ; at++ {
+		dir := t.TempDir()
+		f, _ := faultFile(t, dir)
+		old := filepath.Join(dir, "candor")
+		writeFile(t, old, nil, 0o700)
+		e := testEditor(dir)
+		e.Candor = []string{old}
+		install(t, e, f)
+		broken := string(readFile(t, f.Path))
+		if err := os.Remove(old); err != nil {
+			t.Fatal(err)
+		}
+		e.Candor = []string{"npx", "-y", "candor-mcp"}
+		n, where := 0, ""
+		e.step = func(call string) error {
+			if n++; n == at {
+				where = call
+				return errors.New("injected")
+			}
+			return nil
+		}
+		_, err := e.Install(context.Background(), f, every)
+		e.step = nil
+		if where == "" {
+			if err != nil || at < 20 {
+				t.Fatalf("%d steps, error %v", at-1, err)
+			}
+			return
+		}
+		noTemporary(t, dir, where)
+		if now := string(readFile(t, f.Path)); now != broken && !strings.Contains(now, "candor-mcp") {
+			t.Errorf("fault at step %d, %s: the file has\n%s", at, where, now)
+		}
+		install(t, e, f)
+		uninstall(t, e, f)
+		if now := string(readFile(t, f.Path)); now != faultInput {
+			t.Errorf("fault at step %d, %s: after uninstall:\n%s", at, where, now)
+		}
 	}
 }

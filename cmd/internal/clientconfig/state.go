@@ -40,10 +40,10 @@ func readState(root *os.Root) (*state, error) {
 	return &s, nil
 }
 
-// text returns the recorded text of a server, or "".
-func (s *state) text(file string, server []string) string {
+// text returns the recorded text that a server of a file has now, or "". A repair that was interrupted leaves two records.
+func (s *state) text(file string, c *Config, server Server) string {
 	for _, r := range s.Added {
-		if r.is(file, server) {
+		if r.is(file, server.path) && c.endsWith(server, r.Text) {
 			return r.Text
 		}
 	}
@@ -51,18 +51,29 @@ func (s *state) text(file string, server []string) string {
 }
 
 // texts returns the recorded text of each server.
-func (s *state) texts(file string, servers []Server) []string {
+func (s *state) texts(file string, c *Config, servers []Server) []string {
 	list := make([]string, 0, len(servers))
 	for _, server := range servers {
-		list = append(list, s.text(file, server.path))
+		list = append(list, s.text(file, c, server))
 	}
 	return list
 }
 
-// set replaces the record of a server. An empty text removes it.
+// has reports whether there is a record of a server.
+func (s *state) has(file string, server []string) bool {
+	return slices.ContainsFunc(s.Added, func(r record) bool { return r.is(file, server) })
+}
+
+// set replaces the records of a server. An empty text removes them.
 func (s *state) set(file string, server []string, text string) {
 	s.Added = slices.DeleteFunc(s.Added, func(r record) bool { return r.is(file, server) })
-	if text != "" {
+	s.add(file, server, text)
+}
+
+// add adds a record of a server, and keeps older ones: the file may not be written after all.
+func (s *state) add(file string, server []string, text string) {
+	known := slices.ContainsFunc(s.Added, func(r record) bool { return r.is(file, server) && r.Text == text })
+	if text != "" && !known {
 		s.Added = append(s.Added, record{File: file, Server: server, Text: text})
 	}
 }

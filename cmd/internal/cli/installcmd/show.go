@@ -152,6 +152,17 @@ func (c *command) changed(f clientconfig.File, r clientconfig.Result) {
 	if r.Written && r.Backup != "" {
 		fmt.Fprintf(c.env.Out, "  backup: %s\n", c.path(r.Backup))
 	}
+	if f.Project && !c.remove && filepath.IsAbs(first(r.Changes)) {
+		fmt.Fprintln(c.env.Out, "  note: this names the path of candor on this machine; for a file that others share use --command candor")
+	}
+}
+
+// first returns the new command of the first change, or "".
+func first(changes []clientconfig.Change) string {
+	if len(changes) == 0 || len(changes[0].After) == 0 {
+		return ""
+	}
+	return changes[0].After[0]
 }
 
 // leftAlone prints the servers of a file that --all or --client chooses and that cannot be changed, with the reason. The
