@@ -39,18 +39,23 @@ func (t *Tracer) StartCall(ctx context.Context, method, tool string, meta map[st
 		title += " " + tool
 		options = append(options, trace.WithAttributes(attrTool.String(tool), attrOperation.String("execute_tool")))
 	}
-	ambient := trace.SpanContextFromContext(ctx)
-	ctx = remote(ctx, carrier(meta))
-	if parent := trace.SpanContextFromContext(ctx); ambient.IsValid() && !parent.Equal(ambient) {
-		options = append(options, trace.WithLinks(trace.Link{SpanContext: ambient}))
-	}
-	ctx, span := t.tracer.Start(ctx, title, options...)
+	ctx, span := t.start(ctx, title, meta, options)
 	return ctx, func(err *candor.Error) {
 		if err != nil {
 			fail(span, method, err)
 		}
 		span.End()
 	}
+}
+
+// start starts a span that continues the trace in meta. A span in ctx is then linked, and otherwise the parent.
+func (t *Tracer) start(ctx context.Context, name string, meta map[string]any, options []trace.SpanStartOption) (context.Context, trace.Span) {
+	ambient := trace.SpanContextFromContext(ctx)
+	ctx = remote(ctx, carrier(meta))
+	if parent := trace.SpanContextFromContext(ctx); ambient.IsValid() && !parent.Equal(ambient) {
+		options = append(options, trace.WithLinks(trace.Link{SpanContext: ambient}))
+	}
+	return t.tracer.Start(ctx, name, options...)
 }
 
 // remote returns ctx with the trace context and the baggage of a request. It does not use the baggage propagator, because that

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
@@ -191,4 +192,37 @@ func attributes(span tracetest.SpanStub) map[string]string {
 		}
 	}
 	return out
+}
+
+func TestRecordedCallHasTimesAndOutcome(t *testing.T) {
+	tracer, exporter, _ := recorded()
+	began := time.Date(2026, 11, 16, 12, 0, 0, 0, time.UTC)
+	sent := candor.New(kg.Full, "The graph is full.", candor.WithRef("r-1"))
+	call := meterotel.Call{
+		Method: "tools/call", Tool: "kg/add", Server: "graph", Session: "s-1", RequestID: "7", Transport: "pipe",
+		Meta: map[string]any{"traceparent": traceparent}, Began: began, Ended: began.Add(time.Second), Attempts: 2, Outcome: "tool", Error: sent,
+	}
+	ctx := tracer.RecordCall(t.Context(), &call)
+	call.Suspected, call.Outcome, call.Attempts = true, "suspected", 1
+	tracer.RecordCall(t.Context(), &call)
+	tracer.RecordCall(t.Context(), &meterotel.Call{Began: began, Ended: began, Error: sent, Outcome: "stray"})
+	spans := exporter.GetSpans()
+	failed, suspected, stray := spans[0], spans[1], spans[2]
+	if failed.Name != "tools/call kg/add" || !failed.StartTime.Equal(began) || failed.EndTime.Sub(began) != time.Second || failed.Status.Code != codes.Error {
+		t.Errorf("span %q from %v to %v: %v", failed.Name, failed.StartTime, failed.EndTime, failed.Status)
+	}
+	if failed.SpanContext.TraceID().String() != traceID || !trace.SpanContextFromContext(ctx).Equal(failed.SpanContext) {
+		t.Errorf("trace %v", failed.SpanContext.TraceID())
+	}
+	wantAttributes(t, failed, map[string]string{
+		"mcp.method.name": "tools/call", "gen_ai.tool.name": "kg/add", "gen_ai.operation.name": "execute_tool", "candor.server": "graph", "mcp.session.id": "s-1",
+		"jsonrpc.request.id": "7", "network.transport": "pipe", "candor.outcome": "tool",
+		"error.type": "E_KG_FULL", "candor.domain": "kg", "candor.class": "unavailable", "candor.ref": "r-1",
+	})
+	if got := attributes(suspected); suspected.Status.Code != codes.Unset || got["candor.suspected"] != "E_KG_FULL" || got["candor.ref"] != "r-1" || got["error.type"] != "" {
+		t.Errorf("a suspected failure has %v, %v", got, suspected.Status)
+	}
+	if stray.Name != "unknown method" || attributes(stray)["candor.ref"] != "r-1" {
+		t.Errorf("span %q has %v", stray.Name, attributes(stray))
+	}
 }

@@ -18,6 +18,7 @@ type Call struct {
 	method  string
 	tool    string // the tool's name, for tools/call
 	session string
+	trace   Trace
 	newEra  bool // protocol version 2026-07-28 or later, in which every result has a resultType
 
 	began    time.Time // when it was first forwarded
@@ -69,6 +70,7 @@ type Peer struct {
 	Breaker *Breaker   // breaker of the server it is for
 	Cache   *ToolCache // cache with the tools of the caller
 	Caller  Caller     // identity of the caller; the zero Caller is unknown
+	Trace   Trace      // trace of the HTTP request
 }
 
 // inSession returns a peer that is identified by its session only.
@@ -85,7 +87,7 @@ func (u *Upstream) NewCall(m *wire.Message, session string) *Call {
 func (u *Upstream) NewCallFrom(m *wire.Message, from Peer) *Call {
 	own := m.Clone()
 	c := u.newRecord(own.ID(), from.Session)
-	c.request, c.method, c.breaker, c.opened = own, methodName(own.Method()), from.Breaker, true
+	c.request, c.method, c.breaker, c.opened, c.trace = own, methodName(own.Method()), from.Breaker, true, from.Trace
 	u.open.Add(1)
 	u.calls.Add(1)
 	params := own.Params()

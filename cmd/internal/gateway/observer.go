@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"net/http"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -25,6 +26,7 @@ type Ending struct {
 	Tool    string // for tools/call
 	Session string
 	Request *wire.Message // the client's message; its bytes are empty if the failure belongs to no call
+	Trace   Trace         // of the HTTP request
 
 	IsCall   bool // it is one of [Upstream.Calls]; otherwise only a failure
 	Began    time.Time
@@ -38,6 +40,17 @@ type Ending struct {
 	Unrecorded bool          // the ledger failed, and Error is the error that is sent instead
 }
 
+// Trace has the headers of an HTTP request that identify a trace. The zero Trace is none.
+type Trace struct{ Parent, State string }
+
+// TraceOf returns the trace in the headers of a request, or none if the upstream has no observer.
+func (u *Upstream) TraceOf(h http.Header) Trace {
+	if u.Options.Observer == nil {
+		return Trace{}
+	}
+	return Trace{Parent: h.Get("Traceparent"), State: h.Get("Tracestate")}
+}
+
 // observe reports the end of a call to the observer. F is nil after a success; instead is the error that is sent if the ledger
 // failed, otherwise nil.
 func (c *Call) observe(f *record.Failure, instead *candor.Error) {
@@ -46,7 +59,7 @@ func (c *Call) observe(f *record.Failure, instead *candor.Error) {
 		return
 	}
 	e := Ending{
-		Server: c.up.Name(), Method: c.method, Tool: c.tool, Session: c.session, Request: &c.request,
+		Server: c.up.Name(), Method: c.method, Tool: c.tool, Session: c.session, Request: &c.request, Trace: c.trace,
 		IsCall: c.opened, Began: c.began, Ended: o.Now(), Attempts: c.attempt, Outcome: OutcomeSuccess,
 	}
 	if f != nil {

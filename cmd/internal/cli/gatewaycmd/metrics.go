@@ -37,6 +37,7 @@ var serverMetrics = []serverMetric{
 
 var (
 	buildInfo = prometheus.NewDesc("candor_build_info", "The build of this program. The value is always 1.", []string{"version", "revision", "goversion"}, nil)
+	dropped   = prometheus.NewDesc("candor_telemetry_dropped_total", "Spans and log records that were not exported with OTLP.", []string{"signal"}, nil)
 	diskFree  = prometheus.NewDesc("candor_ledger_disk_free_bytes", "Space left for this process on the disk of the ledger.", nil, nil)
 )
 
@@ -50,6 +51,7 @@ func (collector) Describe(descs chan<- *prometheus.Desc) {
 	}
 	descs <- buildInfo
 	descs <- diskFree
+	descs <- dropped
 }
 
 // Collect implements [prometheus.Collector]. Retired endpoints of an upstream are included.
@@ -61,6 +63,9 @@ func (c collector) Collect(metrics chan<- prometheus.Metric) {
 	}
 	build := term.ReadBuildInfo()
 	metrics <- prometheus.MustNewConstMetric(buildInfo, prometheus.GaugeValue, 1, build.Version, build.Revision, build.Go)
+	for signal, n := range c.s.p.Export.Dropped() {
+		metrics <- prometheus.MustNewConstMetric(dropped, prometheus.CounterValue, float64(n), signal)
+	}
 	if c.s.p.Ledger == nil {
 		return
 	}

@@ -33,7 +33,9 @@ type Sinks struct {
 	Dir    string         // folder of the ledger
 	Ledger *ledger.Ledger // nil with --ledger none
 	Counts *meter.Meter
-	Calls  *telemetry.Calls // durations of calls; nil if they are not measured
+	Calls  *telemetry.Calls    // durations of calls; nil if they are not measured
+	Export *telemetry.Export   // nil unless the environment asks for it
+	seen   *telemetry.Observer // nil if failures are neither exported nor logged
 }
 
 // Flags are the flags for [Sinks].
@@ -118,6 +120,7 @@ func (f *Flags) Open(ctx context.Context, env *term.Env, cmd *cobra.Command, ins
 			return nil, err
 		}
 	}
+	p.startTelemetry(instance)
 	options, err := f.Keep.Options(p.Dir, instance, env.Getenv, p.Log)
 	if err != nil {
 		return nil, err
@@ -126,6 +129,27 @@ func (f *Flags) Open(ctx context.Context, env *term.Env, cmd *cobra.Command, ins
 		return nil, term.BadInput("name a folder that can be written with --ledger, or --ledger none", "%s", term.TrimHint(err))
 	}
 	return p, nil
+}
+
+// startTelemetry starts the export that the environment asks for, and makes the logger part of it. Every failure becomes a record
+// there, and a line of JSON logs.
+func (p *Sinks) startTelemetry(instance string) {
+	transport := "tcp"
+	if instance == "wrap" {
+		transport = "pipe"
+	}
+	lines := p.Log
+	p.Export = telemetry.Start(telemetry.Options{
+		Getenv: p.Env.Getenv, Version: term.ReadBuildInfo().Version, Transport: transport, Counts: p.Counts, Log: lines,
+	})
+	if p.Export == nil && !p.JSON {
+		return
+	}
+	p.Log = slog.New(p.Export.Handler(lines.Handler()))
+	p.seen = &telemetry.Observer{Export: p.Export}
+	if p.JSON {
+		p.seen.JSON = lines
+	}
 }
 
 // Logger returns a logger to w that follows the flags.
@@ -146,8 +170,13 @@ func (f *Flags) Logger(w io.Writer) *slog.Logger {
 // Attach sets meter, logger and ledger in the options of an upstream.
 func (p *Sinks) Attach(o gateway.Options) gateway.Options {
 	o.Meter, o.Logger = p.Counts, p.Log
-	if p.Calls != nil {
+	switch {
+	case p.Calls != nil && p.seen != nil:
+		o.Observer = telemetry.Observers{p.Calls, p.seen}
+	case p.Calls != nil:
 		o.Observer = p.Calls
+	case p.seen != nil:
+		o.Observer = p.seen
 	}
 	if p.Ledger != nil {
 		o.Ledger = p.Ledger
@@ -165,12 +194,13 @@ func (p *Sinks) Notice(format string, args ...any) {
 	p.Env.Notify(p.Cmd, text, "")
 }
 
-// Close exports the counters if the environment configures a file, and closes the ledger.
+// Close exports the counters if the environment configures a file, closes the ledger, and ends the export of telemetry.
 func (p *Sinks) Close() error {
 	err := p.Counts.Close()
 	if p.Ledger != nil {
 		err = errors.Join(err, p.Ledger.Close())
 	}
+	p.Export.Shutdown()
 	if err != nil {
 		return term.BadInput("run candor ledger verify", "closing the ledger: %s", term.Cause(err))
 	}

@@ -113,12 +113,12 @@ func (h *host) over() {
 }
 
 // forward adds a request to the table and sends it to the server. The error is the reason if it cannot be sent.
-func (h *host) forward(m *wire.Message, s *session, session string, streams bool) (*call, *candor.Error) {
+func (h *host) forward(m *wire.Message, s *session, session string, streams bool, trace gateway.Trace) (*call, *candor.Error) {
 	h.busy.RLock()
 	defer h.busy.RUnlock()
 	c, e := h.open(m, s, streams)
 	if e == nil {
-		h.server.Request(&c.request, session)
+		h.server.Request(&c.request, session, trace)
 	}
 	return c, e
 }

@@ -58,7 +58,7 @@ func (x *exchange) ask(h *host, s *session, m *wire.Message) {
 		x.refuse(m, http.StatusBadRequest, gateway.NewError(candor.CodeInvalidRequest, "reason", "the session is initialized"))
 		return
 	}
-	c, e := h.forward(m, s, x.Session, takesEvents(x.Request.Header))
+	c, e := h.forward(m, s, x.Session, takesEvents(x.Request.Header), x.b.up.TraceOf(x.Request.Header))
 	if e != nil {
 		x.fail(m, e)
 		return

@@ -184,7 +184,7 @@ func (x *exchange) beginSession(m *wire.Message) {
 		return
 	}
 	x.b.remember(s) // before the answer, so that the session is known when the client has read it
-	c, e := h.forward(m, s, s.id, false)
+	c, e := h.forward(m, s, s.id, false, gateway.Trace{})
 	if e != nil {
 		x.fail(m, e)
 	}

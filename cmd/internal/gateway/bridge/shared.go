@@ -130,7 +130,7 @@ func (x *exchange) joinSession(s *session, m *wire.Message) {
 // initializeServer initializes a server with the request of its first client, and returns the answer.
 func (x *exchange) initializeServer(h *host, m *wire.Message) ([]byte, error) {
 	hello := wire.Parse(gateway.WithMember(m.Bytes(), []byte("{}"), "params", "capabilities"), x.b.up.Options.Limits.Message)
-	c, e := h.forward(&hello, nil, x.Session, false)
+	c, e := h.forward(&hello, nil, x.Session, false, gateway.Trace{})
 	if e != nil {
 		return nil, e
 	}

@@ -15,7 +15,7 @@ import (
 // query, which include the session, and by the client data in _meta. A server may list different tools to different callers, so a
 // list is used only for requests that look the same.
 func (x *Exchange) peer(m *wire.Message) gateway.Peer {
-	from := gateway.Peer{Session: x.Session, Breaker: x.Handler.up.Breaker, Cache: &x.Handler.up.Tools}
+	from := gateway.Peer{Session: x.Session, Breaker: x.Handler.up.Breaker, Cache: &x.Handler.up.Tools, Trace: x.Handler.up.TraceOf(x.Request.Header)}
 	if m.MethodIs("tools/call") || m.MethodIs("tools/list") {
 		from.Caller.Digest = x.callerDigest(m)
 	}

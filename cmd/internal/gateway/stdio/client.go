@@ -104,7 +104,7 @@ func (p *clientConn) fromClient(line framing.Line) {
 	m := wire.Parse(line.Bytes, p.up.Options.Limits.Message)
 	switch m.Kind() {
 	case wire.KindRequest:
-		p.request(&m, p.session)
+		p.request(&m, p.session, gateway.Trace{})
 	case wire.KindNotification:
 		p.notification(&m)
 	case wire.KindResult, wire.KindError:
@@ -115,13 +115,13 @@ func (p *clientConn) fromClient(line framing.Line) {
 }
 
 // request admits a request and forwards it, or answers it.
-func (p *clientConn) request(m *wire.Message, session string) {
+func (p *clientConn) request(m *wire.Message, session string, trace gateway.Trace) {
 	l, e := p.server()
 	if e == nil {
 		e = l.objection(m)
 	}
 	if e != nil {
-		c := p.up.NewCallFrom(m, p.peer(m, session))
+		c := p.up.NewCallFrom(m, p.peer(m, session, trace))
 		if l == nil {
 			c.AwaitSchema(p.ctx)          // no other call can be served in the meantime
 			e = cmp.Or(p.objection(c), e) // mistakes in the arguments first, because the caller can correct them
@@ -129,7 +129,7 @@ func (p *clientConn) request(m *wire.Message, session string) {
 		p.client.queue(c.Fail(p.ctx, e))
 		return
 	}
-	c := p.up.NewCallFrom(m, p.peer(m, session))
+	c := p.up.NewCallFrom(m, p.peer(m, session, trace))
 	if p.holds(l, c) {
 		return
 	}

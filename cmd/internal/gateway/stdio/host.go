@@ -63,8 +63,8 @@ func (h *Host) Gone() *candor.Error {
 }
 
 // Request admits a request and forwards it, or answers it. In both cases the answer is written to the host's writer.
-func (h *Host) Request(m *wire.Message, session string) {
-	h.w.client.request(m, session)
+func (h *Host) Request(m *wire.Message, session string, trace gateway.Trace) {
+	h.w.client.request(m, session, trace)
 	h.w.client.flush()
 }
 

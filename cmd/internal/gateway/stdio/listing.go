@@ -77,12 +77,12 @@ func (g *listing) forget() {
 
 // peer returns the origin of a request. Clients that share a server over one stream are distinguished by the client data in
 // _meta, which is all that the server sees of them.
-func (p *clientConn) peer(m *wire.Message, session string) gateway.Peer {
+func (p *clientConn) peer(m *wire.Message, session string, trace gateway.Trace) gateway.Peer {
 	who := gateway.Caller{Session: p.session}
 	if p.shared && (m.MethodIs("tools/call") || m.MethodIs("tools/list")) {
 		who.Digest = sha256.Sum256(about(m))
 	}
-	return gateway.Peer{Session: session, Breaker: p.breaker, Cache: &p.tools, Caller: who}
+	return gateway.Peer{Session: session, Breaker: p.breaker, Cache: &p.tools, Caller: who, Trace: trace}
 }
 
 // lacks reports whether a call must wait before it can be checked.
@@ -100,7 +100,7 @@ func (p *clientConn) lacks(l *serverConn, c *gateway.Call) bool {
 }
 
 func (p *clientConn) callerOf(c *gateway.Call) gateway.Caller {
-	return p.peer(c.Request(), c.Session()).Caller
+	return p.peer(c.Request(), c.Session(), gateway.Trace{}).Caller
 }
 
 // mayList is like [handshake.mayList] for a call, which may be of a protocol version without a handshake.

@@ -1,0 +1,133 @@
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/candor-mcp/candor/cmd/internal/gateway"
+	meterotel "github.com/candor-mcp/candor/meter/otel"
+	"github.com/candor-mcp/candor/wire"
+)
+
+// Observer exports the calls of a gateway and writes their failures to a log. It is a [gateway.Observer].
+type Observer struct {
+	Export *Export      // nil if nothing is exported
+	JSON   *slog.Logger // gets a line for each failure; nil if it is not wanted
+}
+
+// CallEnded implements [gateway.Observer].
+func (o *Observer) CallEnded(e *gateway.Ending) {
+	ctx := context.Background()
+	if o.Export != nil {
+		ctx = o.Export.observe(ctx, e)
+	}
+	if e.Error == nil || e.Unrecorded { // the line about a failure that could not be recorded has its ref
+		return
+	}
+	level, text, attrs := failureRecord(e)
+	if o.Export != nil && o.Export.logs != nil {
+		o.Export.emit(ctx, e.Ended, level, text, attrs)
+	}
+	if o.JSON != nil {
+		if span := trace.SpanContextFromContext(ctx); span.IsValid() {
+			attrs = append(attrs, slog.String("trace_id", span.TraceID().String()), slog.String("span_id", span.SpanID().String()))
+		}
+		o.JSON.LogAttrs(ctx, level, text, attrs...)
+	}
+}
+
+// failureRecord returns the log line of a failure. All text in it is redacted and bounded.
+func failureRecord(e *gateway.Ending) (level slog.Level, text string, attrs []slog.Attr) {
+	level, text = slog.LevelWarn, "call failed"
+	switch {
+	case e.Suspected:
+		level, text = slog.LevelInfo, "answer looks like a failure"
+	case !e.IsCall:
+		text = "failure outside a call"
+	}
+	err := e.Error
+	attrs = []slog.Attr{
+		slog.String("ref", err.WireRef()), slog.String("code", err.Code().String()), slog.String("class", string(err.Class())),
+		slog.String("outcome", e.Outcome), slog.String("upstream", e.Server), slog.String("retry", err.Retry().String()),
+	}
+	for _, a := range []struct{ key, value string }{{"method", e.Method}, {"tool", e.Tool}, {"session", e.Session}, {"reason", err.Message()}} {
+		if a.value != "" {
+			attrs = append(attrs, slog.String(a.key, bounded(a.value)))
+		}
+	}
+	return level, text, append(attrs, slog.Int("attempts", e.Attempts), slog.Float64("durationMs", float64(e.Ended.Sub(e.Began).Microseconds())/1000))
+}
+
+// observe records the span and the duration of a call. It returns ctx with the span.
+func (x *Export) observe(ctx context.Context, e *gateway.Ending) context.Context {
+	if x.tracer != nil {
+		ctx = x.span(ctx, e)
+	}
+	if x.duration != nil && e.IsCall {
+		attributes := []attribute.KeyValue{
+			attribute.String("mcp.method.name", x.labels.methods.bound(e.Method)),
+			attribute.String("candor.server", x.labels.servers.bound(e.Server)),
+			attribute.String("candor.outcome", outcomeLabel(e.Outcome)),
+			attribute.String("network.transport", x.transport),
+		}
+		if e.Tool != "" {
+			attributes = append(attributes, attribute.String("gen_ai.tool.name", x.labels.tools.bound(e.Tool)))
+		}
+		if e.Error != nil && !e.Suspected {
+			attributes = append(attributes, attribute.String("error.type", e.Error.Code().Symbol()))
+		}
+		x.duration.Record(ctx, max(0, e.Ended.Sub(e.Began)).Seconds(), metric.WithAttributeSet(attribute.NewSet(attributes...)))
+	}
+	return ctx
+}
+
+// span records the span of a call. It joins the trace in _meta, or else that of the HTTP request.
+func (x *Export) span(ctx context.Context, e *gateway.Ending) context.Context {
+	if e.Trace.Parent != "" {
+		ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": e.Trace.Parent, "tracestate": e.Trace.State})
+	}
+	c := &meterotel.Call{
+		Method: e.Method, Tool: e.Tool, Server: e.Server, Session: e.Session, Transport: x.transport, Meta: traceMeta(e.Request),
+		Began: e.Began, Ended: e.Ended, Attempts: e.Attempts, Outcome: e.Outcome, Error: e.Error, Suspected: e.Suspected,
+	}
+	if id := e.Request.ID(); id != nil && len(id) <= maxID {
+		c.RequestID = string(id)
+	}
+	return x.tracer.RecordCall(ctx, c)
+}
+
+// maxID is the length of the longest request id that becomes an attribute.
+const maxID = 64
+
+// traceMeta returns the members of a request's _meta that identify a trace.
+func traceMeta(m *wire.Message) map[string]any {
+	if len(m.Bytes()) == 0 {
+		return nil
+	}
+	meta := m.Params().Path("_meta")
+	if !meta.Present() {
+		return nil
+	}
+	found := map[string]any{}
+	for _, name := range []string{"traceparent", "tracestate", "baggage"} {
+		if value, ok := meta.Path(name).Str(); ok {
+			found[name] = value
+		}
+	}
+	return found
+}
+
+// emit exports a log record.
+func (x *Export) emit(ctx context.Context, at time.Time, level slog.Level, text string, attrs []slog.Attr) {
+	r := newRecord(at, level, text)
+	for _, a := range attrs {
+		r.AddAttributes(logAttribute("", a)...)
+	}
+	x.records.Emit(ctx, r)
+}

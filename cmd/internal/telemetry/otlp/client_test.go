@@ -1,0 +1,78 @@
+package otlp_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	collectorpb "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/candor-mcp/candor/cmd/internal/telemetry/otlp"
+)
+
+// export sends one span to a receiver with these responses, one after the other, and returns the number of requests.
+func export(t *testing.T, timeout time.Duration, responses ...http.HandlerFunc) (int64, error) {
+	t.Helper()
+	var requests atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n := requests.Add(1)
+		responses[min(int(n), len(responses))-1](w, r)
+	}))
+	defer server.Close()
+	exporter := otlp.NewSpanExporter(otlp.Settings{URL: server.URL, Timeout: timeout, Headers: map[string]string{"Authorization": "secret"}})
+	err := exporter.ExportSpans(t.Context(), []sdktrace.ReadOnlySpan{tracetest.SpanStub{Name: "ping"}.Snapshot()})
+	return requests.Load(), err
+}
+
+func status(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+}
+
+func TestExportRetriesOnlyWhatMayPass(t *testing.T) {
+	t.Parallel()
+	if n, err := export(t, 10*time.Second, status(http.StatusServiceUnavailable), status(http.StatusTooManyRequests), status(http.StatusOK)); n != 3 || err != nil {
+		t.Errorf("after two refusals: %d requests, %v", n, err)
+	}
+	for _, code := range []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusInternalServerError, http.StatusFound} {
+		if n, err := export(t, 10*time.Second, status(code)); n != 1 || err == nil {
+			t.Errorf("status %d: %d requests, %v", code, n, err)
+		}
+	}
+	began := time.Now()
+	if _, err := export(t, 300*time.Millisecond, status(http.StatusServiceUnavailable)); err == nil || time.Since(began) > 5*time.Second {
+		t.Errorf("a receiver that is down: %v after %v", err, time.Since(began))
+	}
+}
+
+func TestRejectedItemsAreReported(t *testing.T) {
+	t.Parallel()
+	_, err := export(t, time.Second, func(w http.ResponseWriter, _ *http.Request) {
+		text, err := proto.Marshal(&collectorpb.ExportTraceServiceResponse{PartialSuccess: &collectorpb.ExportTracePartialSuccess{RejectedSpans: 1, ErrorMessage: "no"}})
+		if err == nil {
+			_, _ = w.Write(text) // the client may be gone
+		}
+	})
+	if rejected, ok := errors.AsType[*otlp.RejectedError](err); !ok || rejected.Count != 1 {
+		t.Errorf("%v", err)
+	}
+}
+
+// A redirect could send the headers, and the credential in them, to another host.
+func TestRedirectIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	var reached atomic.Bool
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Store(true) }))
+	defer other.Close()
+	_, err := export(t, time.Second, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+	})
+	if err == nil || reached.Load() {
+		t.Errorf("%v, reached %t", err, reached.Load())
+	}
+}
