@@ -44,7 +44,7 @@ func launchIn(t *testing.T, home string, args ...string) *process {
 	p := &process{t: t, said: &said{more: make(chan struct{}, 1)}, trail: filepath.Join(home, "trail")}
 	p.cmd = exec.CommandContext(t.Context(), filepath.Join(bin, term.ProgramName), args...)
 	p.cmd.Dir, p.cmd.Stderr = home, p.said
-	p.cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME=", "CANDOR_LEDGER="+p.trail, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	p.cmd.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME=", "CANDOR_LEDGER="+p.trail, "CANDOR_TEST_ADMIN="+adminToken, "CANDOR_TEST_KEY="+serverKey, "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	var err error
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)

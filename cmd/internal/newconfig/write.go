@@ -30,7 +30,7 @@ version: 1
 # token: ${CANDOR_TOKEN} and hosts: [gate.example].
 listen: ` + config.DefaultListen + `
 
-# Where /healthz, /metrics and /status are served. Without this key they are not.
+# Where /healthz, /metrics, /status and /api/v1 are served. Without this key they are not.
 #admin: 127.0.0.1:8766
 
 # The folder where failures are recorded. Default: $CANDOR_LEDGER, else a folder in the user's state folder.

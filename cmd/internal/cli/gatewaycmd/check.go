@@ -55,12 +55,14 @@ Exit codes: 0 the configuration is valid; 1 a server could not be reached; 2 the
 
 // settings are the settings of a configuration. The member names are part of the output format of --json.
 type settings struct {
-	Listen    string             `json:"listen"`
-	Admin     string             `json:"admin,omitempty"`
-	Token     bool               `json:"token"`
-	Ledger    string             `json:"ledger"`
-	Drain     string             `json:"drain"`
-	Upstreams []upstreamSettings `json:"upstreams"`
+	Listen     string             `json:"listen"`
+	Admin      string             `json:"admin,omitempty"`
+	Token      bool               `json:"token"`      // clients must send one
+	AdminToken bool               `json:"adminToken"` // the API allows changes with one
+	Ledger     string             `json:"ledger"`
+	Drain      string             `json:"drain"`
+	Watch      bool               `json:"watch"`
+	Upstreams  []upstreamSettings `json:"upstreams"`
 }
 
 type upstreamSettings struct {
@@ -125,11 +127,19 @@ func (c *gatewayCheck) settings(f *config.File) (*settings, error) {
 	if err != nil {
 		return nil, term.BadInput("name a folder with --ledger, or --ledger none", "%s", term.TrimHint(err))
 	}
-	out := &settings{Listen: f.Listen, Admin: f.Admin, Token: f.Token != "", Ledger: dir, Drain: f.Drain.String()}
+	return settingsOf(f, dir), nil
+}
+
+// settingsOf returns the settings of a file, without secrets.
+func settingsOf(f *config.File, ledger string) *settings {
+	out := &settings{
+		Listen: f.Listen, Admin: f.Admin, Token: f.Token != "", AdminToken: f.AdminToken != "", Ledger: ledger, Drain: f.Drain.String(), Watch: !f.NoWatch,
+		Upstreams: []upstreamSettings{},
+	}
 	for _, u := range f.Upstreams {
 		out.Upstreams = append(out.Upstreams, upstreamSettingsOf(u))
 	}
-	return out, nil
+	return out
 }
 
 func upstreamSettingsOf(u config.Upstream) upstreamSettings {

@@ -35,6 +35,7 @@ type gatewayFlags struct {
 	upstreams []string
 	hosts     []string
 	tokenEnv  string
+	adminEnv  string
 	noToken   bool
 	mirror    bool
 
@@ -45,7 +46,8 @@ func (f *gatewayFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.config, "config", "", "configuration file")
 	flags.StringVar(&f.listen, "listen", "", "address for clients; default the one in the file, else "+config.DefaultListen)
-	flags.StringVar(&f.admin, "admin", "", "address for /healthz, /metrics and /status, on this machine")
+	flags.StringVar(&f.admin, "admin", "", "address for /healthz, /metrics, /status and /api/v1, on this machine")
+	flags.StringVar(&f.adminEnv, "admin-token-env", "", "environment variable with the bearer token that allows changes by /api/v1")
 	flags.StringArrayVar(&f.upstreams, "upstream", nil, "server as NAME=URL, without --config; may be repeated")
 	flags.StringArrayVar(&f.hosts, "host", nil, "host name that clients may use, without --config; may be repeated")
 	flags.StringVar(&f.tokenEnv, "token-env", "", "environment variable with the bearer token that clients must send, without --config")
@@ -103,6 +105,11 @@ func (f *gatewayFlags) read(getenv func(string) string) (*config.File, error) {
 	if f.admin != "" {
 		if file.Admin, err = config.ParseAdmin(f.admin); err != nil {
 			return nil, service.BadFlag("--admin", err)
+		}
+	}
+	if f.adminEnv != "" {
+		if file.AdminToken, file.AdminTokenEnv = getenv(f.adminEnv), f.adminEnv; file.AdminToken == "" {
+			return nil, term.BadInput("export "+f.adminEnv+" before the start", "--admin-token-env %s: not set", f.adminEnv)
 		}
 	}
 	for i := range file.Upstreams {

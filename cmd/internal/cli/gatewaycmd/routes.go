@@ -101,7 +101,7 @@ func OpenEndpoint(p *service.Sinks, u config.Upstream, withheld map[string]bool)
 	return d
 }
 
-// ForeignSecrets returns the variables that are withheld from a server started for u: the token for clients, and the variables to
+// ForeignSecrets returns the variables that are withheld from a server started for u: the tokens for clients and for changes, and the variables to
 // which only other upstreams refer.
 func ForeignSecrets(file *config.File, u config.Upstream) map[string]bool {
 	names := map[string]bool{}
@@ -113,8 +113,10 @@ func ForeignSecrets(file *config.File, u config.Upstream) map[string]bool {
 	for _, name := range u.Secrets {
 		delete(names, name)
 	}
-	if file.TokenEnv != "" {
-		names[file.TokenEnv] = true
+	for _, name := range []string{file.TokenEnv, file.AdminTokenEnv} {
+		if name != "" {
+			names[name] = true
+		}
 	}
 	return names
 }

@@ -34,6 +34,7 @@ type server struct {
 	config  atomic.Pointer[configStatus]
 	// reloadRequests asks for a reload. Each channel is closed after it.
 	reloadRequests chan chan struct{}
+	ending         <-chan struct{} // closed after the last reload
 
 	clients, admin net.Listener // admin may be nil
 
@@ -88,7 +89,7 @@ func (s *server) announce() {
 		s.p.Notice("/mcp is /%s/", f.file.Upstreams[0].Name)
 	}
 	if s.admin != nil {
-		s.p.Notice("health and metrics on http://%s/healthz, /metrics and /status", s.admin.Addr())
+		s.p.Notice("health and metrics on http://%s/healthz, /metrics, /status and /api/v1", s.admin.Addr())
 	}
 	if f.file.NoToken && !config.IsLocal(f.file.Listen) {
 		s.p.Log.Warn("other machines can connect, and no token is required")
@@ -146,6 +147,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // run serves until ctx is done, then lets open calls finish. It calls stop first, so that a second signal ends the process at once.
 // reloads is closed when no reload is in progress.
 func (s *server) run(ctx context.Context, stop func(), reloads <-chan struct{}) error {
+	s.ending = reloads
 	endpoints, admin := s.httpServer(s), s.httpServer(s.adminPages())
 	ended := make(chan error, 2)
 	go func() { ended <- endpoints.Serve(s.clients) }()
@@ -240,6 +242,7 @@ func (s *server) adminPages() http.Handler {
 	})
 	mux.HandleFunc("GET /metrics", s.metricsPage)
 	mux.HandleFunc("GET /status", s.statusPage)
+	s.registerAPI(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if guard := (httpguard.Guard{}); !guard.KnowsHost(r.Host) || !guard.KnowsOrigin(r) {
 			http.Error(w, "this page is served only to this machine", http.StatusForbidden)

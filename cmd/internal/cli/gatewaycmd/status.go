@@ -1,7 +1,6 @@
 package gatewaycmd
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -43,20 +42,6 @@ type upstreamStatus struct {
 // statusPage writes the state of the gateway.
 func (s *server) statusPage(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, s.status())
-}
-
-// writeJSON writes a response of the admin address.
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	text, err := term.MarshalJSON(v)
-	if err != nil {
-		http.Error(w, "the response could not be written", http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(status)
-	fmt.Fprintf(w, "%s\n", text)
 }
 
 func (s *server) status() GatewayStatus {

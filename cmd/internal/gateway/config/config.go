@@ -34,12 +34,15 @@ const None = "none"
 // File is the configuration of a gateway. It is complete: missing settings have their defaults, and settings for all upstreams
 // are copied into each.
 type File struct {
-	Listen    string        // address for clients
-	Admin     string        // address for health and metrics; "" means none
-	Hosts     []string      // host names to accept besides those of this machine
-	Token     string        // bearer token that clients need; "" means none
-	TokenEnv  string        // environment variable with the token, which is hidden from started servers
-	NoToken   bool          // the file has token: none
+	Listen   string   // address for clients
+	Admin    string   // address for health and metrics; "" means none
+	Hosts    []string // host names to accept besides those of this machine
+	Token    string   // bearer token that clients need; "" means none
+	TokenEnv string   // environment variable with the token, which is hidden from started servers
+	NoToken  bool     // the file has token: none
+	// AdminToken allows changes at the admin address; "" means that there are none. AdminTokenEnv is as TokenEnv.
+	AdminToken, AdminTokenEnv string
+
 	Ledger    string        // a directory, [None], or "" for the default one
 	NoWatch   bool          // the file has watch: false
 	Drain     time.Duration // how long open calls may take to finish during shutdown
@@ -138,7 +141,9 @@ func (d *draft) keys() []key {
 		{name: "listen", value: parsed(&d.f.Listen, "an address such as "+DefaultListen, ParseListen),
 			about: "where clients connect; default " + DefaultListen + ". An address that other machines reach needs a token"},
 		{name: "admin", value: parsed(&d.f.Admin, "an address of this machine such as 127.0.0.1:8766", ParseAdmin),
-			about: "where `/healthz`, `/metrics` and `/status` are served; default nowhere"},
+			about: "where `/healthz`, `/metrics`, `/status` and `/api/v1` are served; default nowhere"},
+		{name: "adminToken", value: secretOnly(&d.f.AdminToken, &d.f.AdminTokenEnv, "adminToken: ${CANDOR_ADMIN_TOKEN}"),
+			about: "the token that allows changes by `/api/v1` at `admin`, as `Authorization: Bearer …`; default none, and no changes"},
 		{name: "token", value: d.token(), about: "the token that clients must send as `Authorization: Bearer …`; default none"},
 		{name: "hosts", value: words(&d.f.Hosts, "a list of host names"),
 			about: "host names to accept besides those of this machine; `*` accepts any"},

@@ -33,6 +33,18 @@ func (d *draft) token() value {
 	})
 }
 
+// secretOnly returns a value that reads an environment variable and its name, and refuses any other text.
+func secretOnly(into, name *string, example string) value {
+	schema := map[string]any{"type": "string", "pattern": `^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`}
+	return discreet("${NAME} of an environment variable", schema, func(r *reader, n ast.Node, text string) {
+		if envForm.Get().FindString(text) != text || text == "" {
+			r.hide(n, mistake("put it into the environment and write "+example, "a token is never written into the file"))
+			return
+		}
+		*into, *name = r.expand(n, text), text[2:len(text)-1]
+	})
+}
+
 // discreet returns a value for a text that may be a secret and is not shown in errors.
 func discreet(words string, schema map[string]any, read func(r *reader, n ast.Node, text string)) value {
 	return value{words: words, schema: schema, read: func(r *reader, n ast.Node) {
