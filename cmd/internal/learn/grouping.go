@@ -95,6 +95,14 @@ func (g *grouping) add(record *ledger.Record, data *entryData) {
 	g.count(t, record, data, result)
 }
 
+// skip notes the server of an entry that is not selected.
+func (g *grouping) skip(record *ledger.Record, data *entryData) {
+	const most = 10
+	if record.Outcome == ledger.OutcomeSuspected && len(g.out.Others) < most && !slices.Contains(g.out.Others, data.Server) {
+		g.out.Others = append(g.out.Others, data.Server)
+	}
+}
+
 // count counts an answer for the first shape of the tool that matches it, or for a new one.
 func (g *grouping) count(t *toolShapes, record *ledger.Record, data *entryData, result wire.Value) {
 	for _, s := range t.shapes {

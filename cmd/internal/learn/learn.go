@@ -29,7 +29,7 @@ import (
 
 // Options selects the entries.
 type Options struct {
-	Server  string // only this server; "" for all
+	Server  string // only this server, in any case; "" for all
 	Tool    string // only this tool; "" for all
 	Since   time.Time
 	Profile *gateway.Rules                  // answers that its masks match are counted as covered; may be nil
@@ -38,11 +38,12 @@ type Options struct {
 
 // Findings is what a ledger says about suspected failures.
 type Findings struct {
-	Suspected uint64 // answers that were recorded as suspected failures
-	Covered   uint64 // of them: a rule of the profile matches
-	Cut       uint64 // of them: too long, so that only a part was recorded
-	NoRule    uint64 // of them: no rule can describe them
-	Dropped   uint64 // of them: their shape was dropped to bound the memory
+	Suspected uint64   // answers that were recorded as suspected failures
+	Covered   uint64   // of them: a rule of the profile matches
+	Cut       uint64   // of them: too long, so that only a part was recorded
+	NoRule    uint64   // of them: no rule can describe them
+	Dropped   uint64   // of them: their shape was dropped to bound the memory
+	Others    []string // servers of suspected failures that Options.Server or Options.Tool does not select, at most 10
 	Shapes    []Shape
 }
 
@@ -134,7 +135,8 @@ func Read(ctx context.Context, r *ledger.Reader, o Options) (*Findings, error) {
 		}
 		var data entryData
 		_ = json.Unmarshal(record.Data, &data) // without it the entry is of no known server
-		if o.Server != "" && data.Server != o.Server || o.Tool != "" && record.Tool != o.Tool {
+		if o.Server != "" && !strings.EqualFold(data.Server, o.Server) || o.Tool != "" && record.Tool != o.Tool {
+			g.skip(&record, &data)
 			continue
 		}
 		g.add(&record, &data)

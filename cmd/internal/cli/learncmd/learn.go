@@ -3,7 +3,8 @@ package learncmd
 
 import (
 	"context"
-	"slices"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,7 +58,7 @@ Exit codes: 0 done; 2 an error.`,
 	flags.StringVar(&c.tool, "tool", "", "only this tool")
 	flags.Var(&c.since, "since", "only entries not older than this, such as 24h or 7d")
 	flags.IntVar(&c.top, "top", 20, "number of shapes to print; 0 for all")
-	flags.StringSliceVar(&c.accept, "accept", nil, "accept the shapes with these ids")
+	flags.StringSliceVar(&c.accept, "accept", nil, "accept the shapes with these ids, or the beginning of an id")
 	flags.BoolVar(&c.all, "all", false, "accept all proposals, without those held back")
 	flags.StringVar(&c.write, "write", "", "profile to create or extend with the accepted rules")
 	flags.BoolVar(&c.json, "json", false, "print one JSON object")
@@ -101,6 +102,9 @@ func (c *learnCommand) run(ctx context.Context, cmd *cobra.Command, args []strin
 		return out.json(chosen, done, skipped)
 	}
 	out.end(chosen, done)
+	if found.Suspected == 0 && len(found.Others) > 0 {
+		c.env.Notify(cmd, "other suspected failures were not selected", "they are of "+term.Printable(strings.Join(found.Others, ", ")))
+	}
 	if skipped > 0 {
 		c.env.Notify(cmd, term.Count(skipped, "invalid line was", "invalid lines were")+" skipped", "run candor ledger verify")
 	}
@@ -128,19 +132,41 @@ func (c *learnCommand) read(ctx context.Context, args []string, file *profileFil
 	return found, skipped, nil
 }
 
-// chosen returns the shapes that the flags accept.
-func (c *learnCommand) chosen(found *learn.Findings) (out []learn.Shape, err error) {
-	ids := make([]string, len(found.Shapes))
+// completeID returns the only id that begins with prefix.
+func completeID(found *learn.Findings, prefix string) (id string, err error) {
+	var lines []string
 	for i := range found.Shapes {
-		ids[i] = found.Shapes[i].ID
-	}
-	for _, id := range c.accept {
-		if !slices.Contains(ids, id) {
-			return nil, term.BadInput("run candor learn without --accept to list the ids", "--accept %s: no such shape", term.Printable(id))
+		s := &found.Shapes[i]
+		if prefix != "" && strings.HasPrefix(s.ID, strings.ToLower(prefix)) {
+			id = s.ID
+			lines = append(lines, fmt.Sprintf("  %s  %s  %s", s.ID, printed(s.Server), term.Printable(s.Tool)))
 		}
 	}
+	const most = 10
+	switch n := len(lines); {
+	case n == 0:
+		return "", term.BadInput("run candor learn without --accept to list the ids", "--accept %s: no such shape", term.Printable(prefix))
+	case n > most:
+		lines = append(lines[:most], "  …")
+		fallthrough
+	case n > 1:
+		return "", term.BadInput("give more characters of the id", "--accept %s: ambiguous, %d ids begin with it:\n%s", prefix, n, strings.Join(lines, "\n"))
+	}
+	return id, nil
+}
+
+// chosen returns the shapes that the flags accept.
+func (c *learnCommand) chosen(found *learn.Findings) (out []learn.Shape, err error) {
+	accepted := map[string]bool{}
+	for _, prefix := range c.accept {
+		id, err := completeID(found, prefix)
+		if err != nil {
+			return nil, err
+		}
+		accepted[id] = true
+	}
 	for _, s := range found.Shapes {
-		if slices.Contains(c.accept, s.ID) || c.all && s.Held == "" {
+		if accepted[s.ID] || c.all && s.Held == "" {
 			out = append(out, s)
 		}
 	}

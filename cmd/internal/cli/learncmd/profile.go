@@ -19,8 +19,8 @@ import (
 
 // profileFile is the file of --write as it was found.
 type profileFile struct {
-	data  []byte          // nil if there is no file
-	rules *config.Profile // nil if there is no file
+	data  []byte          // nil if there is no file, or an empty one
+	rules *config.Profile // nil if there is no file, or an empty one
 	mode  fs.FileMode
 }
 
@@ -32,6 +32,9 @@ func (c *learnCommand) profile() (*profileFile, error) {
 	info, err := os.Stat(c.write)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Lstat(c.write); err == nil {
+			return nil, term.BadInput("remove the link, or create the file that it names", "--write %s: a link to a file that does not exist", c.write)
+		}
 		if info, err := os.Stat(filepath.Dir(c.write)); err != nil || !info.IsDir() {
 			return nil, term.BadInput("create the folder, or choose another file", "--write: no such folder: %s", filepath.Dir(c.write))
 		}
@@ -40,6 +43,8 @@ func (c *learnCommand) profile() (*profileFile, error) {
 		return nil, term.BadInput("choose a file that can be read and written", "--write: %s", err)
 	case !info.Mode().IsRegular():
 		return nil, term.BadInput("choose a file", "--write %s: not a file", c.write)
+	case info.Size() == 0:
+		return &profileFile{mode: info.Mode().Perm()}, nil
 	}
 	p, err := config.ReadProfile(c.write, config.Source{})
 	if err != nil {

@@ -144,7 +144,7 @@ func (r *report) end(chosen []learn.Shape, done *written) {
 	case done != nil:
 		fmt.Fprintf(w, "\nWrote %s to %s", term.Count(uint64(done.Added), "rule", "rules"), term.Printable(done.File)) //nolint:gosec // a count
 		if done.Present > 0 {
-			fmt.Fprintf(w, "; %s already", term.Count(uint64(done.Present), "was there", "were there")) //nolint:gosec // a count
+			fmt.Fprintf(w, "; %s already", term.Count(uint64(done.Present), "was there", "were there"))
 		}
 		fmt.Fprintf(w, ".\nUse it: candor wrap --profile %s -- YOUR SERVER, or profile: %[1]s of the upstream in candor.yaml\n", term.Printable(done.File))
 	case len(chosen) > 0:

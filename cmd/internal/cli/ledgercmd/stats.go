@@ -86,7 +86,7 @@ func (c *statsCommand) write(s *ledgerexport.Stats) {
 		fmt.Fprintf(c.env.Out, " (%d only suspected)", s.Suspected)
 	}
 	fmt.Fprintf(c.env.Out, " among %s", term.Count(c.shown(s), "entry", "entries"))
-	if !s.Begin.IsZero() {
+	if !s.Begin.IsZero() && c.shown(s) > 0 {
 		fmt.Fprintf(c.env.Out, ", %s to %s", LocalTime(s.Begin), LocalTime(s.End))
 	}
 	fmt.Fprintln(c.env.Out)
