@@ -14,8 +14,8 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/release"
 )
 
-// BenchmarkLaunchers compares `candor --version` from the executable, from the command of the npm package and from the Python
-// command of the wheel. Every iteration starts each of them once, so that other load on the machine affects all alike. It reports
+// BenchmarkLaunchers compares `candor --version` from the executable, from the command of the npm package, from the second
+// name in the wheel and from the Python module. Every iteration starts each of them once, so that other load on the machine affects all alike. It reports
 // medians, and beside them the time of the empty programs of Node and Python, which the launchers cannot avoid.
 func BenchmarkLaunchers(b *testing.B) {
 	binary := filepath.Join(b.TempDir(), "candor")
@@ -37,6 +37,7 @@ func BenchmarkLaunchers(b *testing.B) {
 		{"npm", []string{filepath.Join(npm, "candor"), "--version"}},
 		{"node", []string{need(b, "node"), "-e", "0"}},
 		{"wheel", []string{filepath.Join(wheel, "candor"), "--version"}},
+		{"module", []string{filepath.Join(wheel, "python"), "-m", "candor_mcp", "--version"}},
 		{"python", []string{filepath.Join(wheel, "python"), "-c", "0"}},
 	}
 	times := make(map[string][]time.Duration)
@@ -48,8 +49,9 @@ func BenchmarkLaunchers(b *testing.B) {
 	for _, c := range commands {
 		b.ReportMetric(milliseconds(median(times[c.name])), c.name+"-ms")
 	}
-	b.ReportMetric(milliseconds(median(times["npm"])-median(times["binary"])), "npm-adds-ms")
-	b.ReportMetric(milliseconds(median(times["wheel"])-median(times["binary"])), "wheel-adds-ms")
+	for _, launcher := range []string{"npm", "wheel", "module"} {
+		b.ReportMetric(milliseconds(median(times[launcher])-median(times["binary"])), launcher+"-adds-ms")
+	}
 }
 
 func duration(b *testing.B, line []string) time.Duration {

@@ -145,6 +145,14 @@ func TestInstalledCommandsRunTheExecutable(t *testing.T) {
 			dir := packaging.install(t, host(t))
 			for _, name := range []string{"candor", "candor-mcp"} {
 				checkCommand(t, filepath.Join(dir, name))
+				link := filepath.Join(t.TempDir(), name)
+				if err := os.Symlink(filepath.Join(dir, name), link); err != nil {
+					t.Fatal(err)
+				}
+				checkExit(t, link)
+			}
+			if packaging.name == "wheel" {
+				checkExit(t, filepath.Join(dir, "python"), "-m", "candor_mcp")
 			}
 		})
 	}
@@ -173,6 +181,15 @@ func checkCommand(t *testing.T, path string) {
 	err := cmd.Wait()
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGKILL {
 		t.Errorf("%s: ended with %v, want SIGKILL", path, err)
+	}
+}
+
+// checkExit checks that the command runs the executable, which ends with code 7.
+func checkExit(t *testing.T, line ...string) {
+	t.Helper()
+	var stderr bytes.Buffer
+	if code := exitCode(start(t, line[0], nil, io.Discard, &stderr, append(line[1:], "exit")...).Wait()); code != 7 {
+		t.Errorf("%v: exit code %d, want 7\n%s", line, code, &stderr)
 	}
 }
 

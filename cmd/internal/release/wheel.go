@@ -15,11 +15,16 @@ var wheelInit []byte
 //go:embed wheel/__main__.py
 var wheelMain []byte
 
+// wheelScript is the second name of the executable where there is a shell. It starts sooner than Python does.
+//
+//go:embed wheel/candor.sh
+var wheelScript []byte
+
 // wheelName is the distribution's name in file names, where Python writes an underscore.
 const wheelName = "candor_mcp"
 
 // Wheels returns a Python wheel for each binary. The executable is installed as the script candor-mcp, so that uvx and pipx run it
-// without a launcher; candor is a second name for it.
+// without a launcher; candor is a second name for it: a shell script, or on Windows a program that the installer makes from an entry point.
 func Wheels(version string, binaries []Binary, license []byte) ([]File, error) {
 	var files []File
 	for _, b := range binaries {
@@ -48,6 +53,7 @@ func wheelVersion(version string) string {
 func wheel(version string, b Binary, license []byte) (File, error) {
 	tags := b.Platform.wheel
 	info := fmt.Sprintf("%s-%s.dist-info/", wheelName, version)
+	scripts := fmt.Sprintf("%s-%s.data/scripts/", wheelName, version)
 	metadata := fmt.Sprintf("Metadata-Version: 2.1\nName: %s\nVersion: %s\nSummary: %s\nHome-page: https://%s\nLicense: Apache-2.0\nRequires-Python: >=3.8\n"+
 		"Description-Content-Type: text/markdown\n\n%s", npmName, version, summary, homepage, wheelReadme())
 	about := "Wheel-Version: 1.0\nGenerator: candor\nRoot-Is-Purelib: false\n"
@@ -57,11 +63,15 @@ func wheel(version string, b Binary, license []byte) (File, error) {
 	members := []member{
 		{wheelName + "/__init__.py", 0o644, wheelInit},
 		{wheelName + "/__main__.py", 0o644, wheelMain},
-		{fmt.Sprintf("%s-%s.data/scripts/%s", wheelName, version, b.Platform.executable("candor-mcp")), 0o755, b.Content},
+		{scripts + b.Platform.executable("candor-mcp"), 0o755, b.Content},
 		{info + "licenses/LICENSE", 0o644, license},
 		{info + "METADATA", 0o644, []byte(metadata)},
 		{info + "WHEEL", 0o644, []byte(about)},
-		{info + "entry_points.txt", 0o644, []byte("[console_scripts]\ncandor = candor_mcp:main\n")},
+	}
+	if b.Platform.OS == "windows" {
+		members = append(members, member{info + "entry_points.txt", 0o644, []byte("[console_scripts]\ncandor = candor_mcp:main\n")})
+	} else {
+		members = append(members, member{scripts + "candor", 0o755, wheelScript})
 	}
 	members = append(members, wheelRecord(info+"RECORD", members))
 	var out bytes.Buffer

@@ -1,7 +1,6 @@
 """Candor makes MCP servers honest about failure. The package holds the candor executable, which `main` runs."""
 
 import os
-import subprocess
 import sys
 import sysconfig
 
@@ -25,8 +24,13 @@ def find_executable() -> str:
 
 def main() -> None:
     """Run candor with the arguments of this process, in its place where the system can do that."""
-    executable = find_executable()
+    try:
+        executable = find_executable()
+    except FileNotFoundError as err:
+        sys.exit(str(err))
     arguments = [executable, *sys.argv[1:]]
     if os.name == "posix":
         os.execv(executable, arguments)
+    import subprocess  # slow to load, and only needed here
+
     sys.exit(subprocess.run(arguments, check=False).returncode)
