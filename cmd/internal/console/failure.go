@@ -19,7 +19,7 @@ import (
 // Limits of a failure's page.
 const (
 	maxSimilar = 10
-	proofWait  = 1500 * time.Millisecond // a proof reads the whole chain; a page does not wait longer
+	proofWait  = 700 * time.Millisecond // a proof reads the whole chain; a page does not wait longer
 )
 
 // failureView is the data of one failure's page, and its JSON.

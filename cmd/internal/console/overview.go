@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/candor-mcp/candor"
@@ -109,10 +110,12 @@ func (s *Server) overview(r *http.Request) (*overviewView, error) {
 	}
 	cursor := r.URL.Query().Get("at")
 	v := &overviewView{Filter: query, Choices: closedChoices, Clear: "/", JSON: "/api/v1/failures?" + query.Encode()}
-	if v.List, err = s.o.Failures.List(r.Context(), f, cursor, pageSize); err != nil {
-		return nil, err
-	}
-	if v.Summary, err = s.o.Failures.Summarize(r.Context(), f); err != nil {
+	var counting sync.WaitGroup // a search in the text reads the ledger, so both are done at the same time
+	var countErr error
+	counting.Go(func() { v.Summary, countErr = s.o.Failures.Summarize(r.Context(), f) })
+	v.List, err = s.o.Failures.List(r.Context(), f, cursor, pageSize)
+	counting.Wait()
+	if err = cmp.Or(err, countErr); err != nil {
 		return nil, err
 	}
 	v.chips()
