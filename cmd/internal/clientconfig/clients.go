@@ -22,6 +22,8 @@ type System struct {
 type Client struct {
 	ID    string
 	Title string
+	// Terminal reports whether the client runs in a terminal, so that it has the environment of a shell.
+	Terminal bool
 
 	toml    bool
 	servers []string // path of the table with the servers
@@ -46,7 +48,7 @@ func Clients() []Client {
 		{ID: "claude-desktop", Title: "Claude Desktop", servers: standard, user: []place{
 			{settings, "Claude/claude_desktop_config.json"},
 			{packages, "Claude_*/LocalCache/Roaming/Claude/claude_desktop_config.json"}}},
-		{ID: "claude-code", Title: "Claude Code", servers: standard, perPath: "projects", project: []string{".mcp.json"},
+		{ID: "claude-code", Title: "Claude Code", Terminal: true, servers: standard, perPath: "projects", project: []string{".mcp.json"},
 			user: []place{{named("CLAUDE_CONFIG_DIR", home), ".claude.json"}}},
 		{ID: "cursor", Title: "Cursor", servers: standard, user: []place{{home, ".cursor/mcp.json"}}, project: []string{".cursor/mcp.json"}},
 		{ID: "vscode", Title: "VS Code", servers: []string{"servers"}, project: []string{".vscode/mcp.json"}, user: []place{
@@ -56,16 +58,16 @@ func Clients() []Client {
 			{settings, "Code - Insiders/User/profiles/*/mcp.json"},
 			{home, ".vscode-server/data/User/mcp.json"},
 			{home, ".vscode-server-insiders/data/User/mcp.json"}}},
-		{ID: "copilot", Title: "GitHub Copilot CLI", servers: standard, user: []place{{named("COPILOT_HOME", inHome(".copilot")), "mcp-config.json"}}},
+		{ID: "copilot", Title: "GitHub Copilot CLI", Terminal: true, servers: standard, user: []place{{named("COPILOT_HOME", inHome(".copilot")), "mcp-config.json"}}},
 		{ID: "windsurf", Title: "Windsurf (Devin Desktop)", servers: standard, project: []string{".devin/mcp_config.json", ".devin/config.json", ".devin/config.local.json"},
 			user: []place{
 				{home, ".codeium/windsurf/mcp_config.json"},
 				{home, ".codeium/windsurf-next/mcp_config.json"},
 				{devin, "mcp_config.json"},
 				{devin, "config.json"}}},
-		{ID: "gemini", Title: "Gemini CLI", servers: standard, project: []string{".gemini/settings.json"},
+		{ID: "gemini", Title: "Gemini CLI", Terminal: true, servers: standard, project: []string{".gemini/settings.json"},
 			user: []place{{named("GEMINI_CLI_HOME", home), ".gemini/settings.json"}}},
-		{ID: "codex", Title: "Codex", toml: true, servers: []string{"mcp_servers"}, project: []string{".codex/config.toml"},
+		{ID: "codex", Title: "Codex", Terminal: true, toml: true, servers: []string{"mcp_servers"}, project: []string{".codex/config.toml"},
 			user: []place{{named("CODEX_HOME", inHome(".codex")), "config.toml"}}},
 		{ID: "zed", Title: "Zed", servers: []string{"context_servers"}, project: []string{".zed/settings.json"}, user: []place{{zed, "settings.json"}}},
 	}

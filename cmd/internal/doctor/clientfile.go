@@ -2,7 +2,9 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -34,8 +36,16 @@ func (e *examination) clientCheck(context.Context) []Finding {
 
 func unreadable(c *ClientFile) Finding {
 	text, next, _ := strings.Cut(c.Err.Error(), " (hint: ")
-	if next = strings.TrimSuffix(next, ")"); next == "" {
-		next = "correct the file, or its permissions; the client may not be able to read it either"
+	switch next = strings.TrimSuffix(next, ")"); {
+	case next != "":
+	case errors.Is(c.Err, fs.ErrNotExist) && c.Client.ID == "":
+		next = "check the name after --from"
+	case errors.Is(c.Err, fs.ErrNotExist):
+		next = "restore the file to which this link leads, or remove the link"
+	case errors.Is(c.Err, fs.ErrPermission):
+		next = "check the owner and the permissions of the file and of its folder"
+	default:
+		next = "correct the file; the client may not be able to read it either"
 	}
 	return failed("client-file-invalid", c.Name()+": "+text, next).about(c.Name())
 }

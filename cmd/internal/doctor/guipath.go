@@ -36,6 +36,9 @@ func findGUIPath(o Options) guiPath {
 	return guiPath{o.Getenv("PATH"), "PATH"}
 }
 
+// shellPath is the PATH of this process, which was started in a shell.
+func (e *examination) shellPath() guiPath { return guiPath{e.Getenv("PATH"), "PATH"} }
+
 // pathCheck looks for candor as a client on the desktop would.
 func (e *examination) pathCheck(context.Context) []Finding {
 	const name = "candor"
@@ -54,10 +57,11 @@ func (e *examination) pathCheck(context.Context) []Finding {
 		"write the full path in the configuration of a client: "+e.Executable))
 }
 
-// bareCandor returns the name of a server whose entry runs candor without a path, or "".
+// bareCandor returns the name of a server whose entry runs candor without a path and whose client does not find it, or "".
 func (e *examination) bareCandor() string {
 	for _, s := range e.clientServers() {
-		if _, program := clientconfig.Unwrap(s.line); program == "candor" && !s.off {
+		_, program := clientconfig.Unwrap(s.line)
+		if _, err := lookPath(program, s.path.list); program == "candor" && err != nil && !s.off {
 			return s.name
 		}
 	}

@@ -46,7 +46,7 @@ func (e *examination) servers() []target {
 }
 
 func (e *examination) allServers() []target {
-	own := guiPath{e.Getenv("PATH"), "PATH"}
+	own := e.shellPath()
 	var list []target
 	if len(e.Command) > 0 {
 		list = append(list, target{name: filepath.Base(e.Command[0]), source: "the command line", line: e.Command, env: e.Environ, path: own})
@@ -110,6 +110,9 @@ func (e *examination) clientServers() []target {
 
 func (e *examination) clientServer(c *ClientFile, s *clientconfig.Server) target {
 	t := target{name: s.Name, source: c.Name(), dir: s.Dir, header: http.Header{}, path: e.gui}
+	if c.Client.Terminal {
+		t.path = e.shellPath()
+	}
 	switch {
 	case s.Disabled:
 		t.skip, t.off = "it is disabled in the client", true
@@ -121,7 +124,7 @@ func (e *examination) clientServer(c *ClientFile, s *clientconfig.Server) target
 	if c.Client.ID != "" {
 		t.repair = "candor install --client " + c.Client.ID + " repairs the entry; or"
 	}
-	t.env = append(slices.Clone(e.Environ), "PATH="+e.gui.list)
+	t.env = append(slices.Clone(e.Environ), "PATH="+t.path.list)
 	expand := func(text string) string {
 		text = e.expand(text)
 		if left := placeholder.FindString(text); left != "" && t.skip == "" {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,9 +45,9 @@ gets initialize and tools/list, no tool is called, and it is stopped again with 
 candor wrap is started without wrap, so that nothing is recorded. --no-start starts and connects to none. Without
 --from and --client the files of all known clients are read, and their servers are not started.
 
-Programs that the desktop starts often have a shorter PATH than a shell. Commands in files of clients are looked
-up there: on macOS in ` + "/usr/bin:/bin:/usr/sbin:/sbin" + `, on Linux in the PATH of the desktop session if one runs, else
-in PATH. --gui-path gives another list.
+Programs that the desktop starts often have a shorter PATH than a shell. Commands in files of such clients are
+looked up there: on macOS in ` + "/usr/bin:/bin:/usr/sbin:/sbin" + `, on Linux in the PATH of the desktop session if one runs,
+else in PATH. --gui-path gives another list. Commands of clients that run in a terminal are looked up in PATH.
 
 Exit codes: 0 nothing failed; 1 a check failed; 2 the checks could not run.`,
 		Example: `  candor doctor
@@ -212,6 +214,9 @@ func (c *doctorCommand) show(f doctor.Finding) {
 	text := f.Text
 	if f.Subject != "" && (f.Check == "server" || f.Check == "command") {
 		text = f.Subject + ": " + text
+	}
+	if home := system(c.env).Home; len(home) > 1 { // shorter lines; the next steps have full paths
+		text = strings.ReplaceAll(text, home+string(filepath.Separator), "~"+string(filepath.Separator))
 	}
 	fmt.Fprintf(c.env.Out, "%s  %s  %s\n", word, term.Pad(f.Check, width()), term.Printable(text))
 	if f.Next != "" {
