@@ -79,13 +79,23 @@ func (f *follower) resume(fsys fs.FS, c *chain, cached *cache) {
 		return
 	}
 	s := cached.segments[cacheKey{c.name, 0}]
-	l, err := listChain(fsys, c.name)
-	if s == nil || err != nil || l.active == nil || l.active.info.Size() < s.end || !s.continues(fsys, l.active) {
+	if s == nil || !f.continues(fsys, s) {
 		return
 	}
 	f.store.index.skipped.Add(s.skipped)
 	f.store.index.add(s, nil)
 	c.active, c.published = s, s.lastSeq
+}
+
+// continues reports whether the active file of a chain begins with the lines that a segment has.
+func (f *follower) continues(fsys fs.FS, s *segment) bool {
+	const buffer = 8 << 10
+	l, err := openLines(fsys, &file{name: s.chain + "/" + activeName}, buffer, nil)
+	if err != nil {
+		return false
+	}
+	defer l.close()
+	return s.resume(l) == nil
 }
 
 // save writes the copy if at least atLeast bytes were read since the last time. An error is ignored: without a copy the

@@ -20,6 +20,9 @@ type chain struct {
 	published uint64      // number of the last entry that was read
 }
 
+// readBuffer is the size of reads of whole files.
+const readBuffer = 256 << 10
+
 // unchanged reports whether the active file is as it was.
 func (c *chain) unchanged(info fs.FileInfo) bool {
 	return c.info != nil && os.SameFile(c.info, info) && c.info.Size() == info.Size() && c.info.ModTime().Equal(info.ModTime())
@@ -68,21 +71,18 @@ func (f *follower) readOn(fsys fs.FS, c *chain, publish bool) error {
 			return err
 		}
 		for i := range l.closed {
-			if l.closed[i].number > c.closed {
-				if err := f.readClosed(fsys, c, &l.closed[i], publish); err != nil {
-					return err
-				}
+			if l.closed[i].number <= c.closed {
+				continue
+			}
+			if err := f.readClosed(fsys, c, &l.closed[i], publish); err != nil {
+				return err
 			}
 		}
-		again, err := f.readActive(fsys, c, l.active, publish)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		after, err := listChain(fsys, c.name)
+		again, err := f.readActive(fsys, c, &l, publish)
 		if err != nil {
 			return err
 		}
-		if after.last() == l.last() && !again {
+		if !again {
 			c.ended = l.ended || c.active != nil && c.active.closed
 			return nil
 		}
@@ -93,14 +93,12 @@ func (f *follower) readOn(fsys fs.FS, c *chain, publish bool) error {
 // readClosed reads a segment that was closed since the last look: the former active one, or one that began and ended
 // since then.
 func (f *follower) readClosed(fsys fs.FS, c *chain, file *file, publish bool) error {
-	if s := c.active; s != nil && !s.continues(fsys, file) {
-		f.store.index.remove(func(x *segment) bool { return x == s })
-		c.active = nil
+	err := f.readFile(fsys, c, file, publish)
+	if errors.Is(err, errReplaced) { // the former active one was removed
+		f.drop(c)
+		err = f.readFile(fsys, c, file, publish)
 	}
-	if c.active == nil {
-		f.begin(c)
-	}
-	if err := f.read(fsys, c, file, publish); err != nil {
+	if err != nil {
 		return err
 	}
 	f.store.index.rename(c.active, file.number)
@@ -108,38 +106,59 @@ func (f *follower) readClosed(fsys fs.FS, c *chain, file *file, publish bool) er
 	return nil
 }
 
-// begin adds an empty segment to the index.
-func (f *follower) begin(c *chain) {
-	c.active = &segment{chain: c.name}
-	f.store.index.add(c.active, newGroups())
+func (f *follower) readFile(fsys fs.FS, c *chain, file *file, publish bool) error {
+	l, err := openLines(fsys, file, readBuffer, nil)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	return f.read(c, l, file, publish)
 }
 
-// readActive reads the active segment. again is true if it is not the expected file, because the segment was closed or
-// cut off meanwhile.
-func (f *follower) readActive(fsys fs.FS, c *chain, file *file, publish bool) (again bool, err error) {
-	if file == nil {
+// readActive reads the active segment. again is true if the files have to be listed again, because the segment was
+// closed or cut off meanwhile.
+func (f *follower) readActive(fsys fs.FS, c *chain, list *listing, publish bool) (again bool, err error) {
+	if list.active == nil {
 		return false, nil
 	}
-	if s := c.active; s != nil && (file.info.Size() < s.end || !s.continues(fsys, file)) {
-		if after, err := listChain(fsys, c.name); err != nil || after.last() != c.closed {
-			return true, err
-		}
-		f.store.index.remove(func(x *segment) bool { return x == s })
-		c.active = nil
+	l, err := openLines(fsys, list.active, readBuffer, nil)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
 	}
-	if c.active == nil {
-		f.begin(c)
+	if err != nil {
+		return false, err
 	}
-	c.info = file.info
-	return false, f.read(fsys, c, file, publish)
+	defer l.close()
+	// If a segment was closed between listing and opening, this file is the one after it.
+	if after, err := listChain(fsys, c.name); err != nil || after.last() != list.last() {
+		return true, err
+	}
+	c.info = list.active.info
+	err = f.read(c, l, list.active, publish)
+	if errors.Is(err, errReplaced) {
+		f.drop(c)
+		return true, nil
+	}
+	return false, err
+}
+
+// drop removes the active segment from the index.
+func (f *follower) drop(c *chain) {
+	gone := c.active
+	f.store.index.remove(func(s *segment) bool { return s == gone })
+	c.active, c.info = nil, nil
 }
 
 // read reads the new lines of a file into the index, and passes new failures on to the subscribers.
-func (f *follower) read(fsys fs.FS, c *chain, file *file, publish bool) error {
+func (f *follower) read(c *chain, l *lines, file *file, publish bool) error {
+	if c.active == nil {
+		c.active = &segment{chain: c.name}
+		f.store.index.add(c.active, nil)
+	}
 	r, s, index := f.newReader(c, publish), c.active, &f.store.index
 	skipped := s.skipped
 	s.source = stampOf(file)
-	rows, err := s.read(fsys, file, r.own, nil, r.each)
+	rows, err := s.read(l, r.own, r.each)
 	index.extend(s, rows, r.own)
 	index.skipped.Add(s.skipped - skipped)
 	c.published = max(c.published, s.lastSeq)

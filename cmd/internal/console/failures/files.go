@@ -153,14 +153,33 @@ func openLines(fsys fs.FS, f *file, buffer int, count *atomic.Int64) (*lines, er
 		in = countingReader{opened, count}
 	}
 	if f.packed {
-		if in, err = gzip.NewReader(in); err != nil {
-			return nil, errors.Join(err, opened.Close())
-		}
+		in = &unpacker{in: in}
 	} else {
 		l.seeker, _ = opened.(io.Seeker)
 	}
 	l.in = bufio.NewReaderSize(in, buffer)
 	return l, nil
+}
+
+// unpacker decompresses a segment. It reads the header with the first bytes, so that a damaged header is an error of
+// reading and not of opening.
+type unpacker struct {
+	in  io.Reader
+	zip *gzip.Reader
+	err error
+}
+
+func (u *unpacker) Read(b []byte) (int, error) {
+	if u.zip == nil && u.err == nil {
+		u.zip, u.err = gzip.NewReader(u.in)
+		if errors.Is(u.err, io.EOF) {
+			u.err = gzip.ErrHeader // an empty file is not a segment
+		}
+	}
+	if u.err != nil {
+		return 0, u.err
+	}
+	return u.zip.Read(b)
 }
 
 func (l *lines) close() { _ = l.closer.Close() } // only read

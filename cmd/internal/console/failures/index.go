@@ -2,9 +2,9 @@ package failures
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"hash/fnv"
 	"io"
 	"io/fs"
 	"slices"
@@ -24,14 +24,14 @@ type row struct {
 	seq     uint32 // after the base of the segment
 }
 
-// sessionHash returns the hash that stands for a session.
+// sessionHash returns the hash that stands for a session. A client chooses the name of its session, so the hash must
+// not be one for which two names with the same value are easily found.
 func sessionHash[T string | []byte](session T) uint64 {
 	if len(session) == 0 {
 		return 0
 	}
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(session)) // never fails
-	return max(1, h.Sum64())
+	sum := sha256.Sum256([]byte(session))
+	return max(1, binary.LittleEndian.Uint64(sum[:]))
 }
 
 // refHead returns the first 8 bytes of a ref.
@@ -167,6 +167,7 @@ func (x *index) remove(gone func(*segment) bool) {
 			return false
 		}
 		x.failures.Add(-uint64(len(s.rows)))
+		x.skipped.Add(-s.skipped)
 		return true
 	})
 }
@@ -179,17 +180,14 @@ func (x *index) rename(s *segment, number int) {
 	s.rows = slices.Clip(s.rows)
 }
 
+// errReplaced means that a file does not begin with the lines that the segment has.
+var errReplaced = errors.New("the file was replaced")
+
 // read reads the lines of a file after those that the segment has, and returns the rows of the new failures, whose
 // groups are those of own. each, if not nil, is called for each failure.
-func (s *segment) read(fsys fs.FS, f *file, own *groups, count *atomic.Int64, each func(*ledger.Line)) ([]row, error) {
-	const buffer = 256 << 10
-	l, err := openLines(fsys, f, buffer, count)
-	if err != nil {
-		return nil, s.damaged(f, err)
-	}
-	defer l.close()
-	if err := l.skipTo(s.end); err != nil {
-		return nil, s.damaged(f, err)
+func (s *segment) read(l *lines, own *groups, each func(*ledger.Line)) ([]row, error) {
+	if err := s.resume(l); err != nil {
+		return nil, err
 	}
 	var rows []row
 	for !s.closed && !s.broken {
@@ -198,7 +196,7 @@ func (s *segment) read(fsys fs.FS, f *file, own *groups, count *atomic.Int64, ea
 			break
 		}
 		if err != nil {
-			return rows, s.damaged(f, err)
+			return rows, s.damaged(l, err)
 		}
 		line, err := ledger.ParseLine(raw)
 		s.added += l.at - s.end
@@ -230,40 +228,37 @@ func rowOf(l *ledger.Line, off int64, s *segment, own *groups) row {
 	}
 }
 
+// resume moves on to the first line that the segment does not have. It compares the last one that it has, whose hash
+// covers those before it.
+func (s *segment) resume(l *lines) error {
+	if s.end == 0 || s.broken {
+		return nil
+	}
+	if err := l.skipTo(s.tail); err != nil {
+		return errReplaced
+	}
+	raw, _, err := l.next()
+	if err != nil {
+		return errReplaced
+	}
+	line, err := ledger.ParseLine(raw)
+	if err != nil || !line.In(s.chain) || line.Seq != s.lastSeq || [8]byte(line.Hash[:8]) != s.hash {
+		return errReplaced
+	}
+	if l.skipTo(s.end) != nil {
+		return errReplaced
+	}
+	return nil
+}
+
 // damaged notes that the rest of a file cannot be read because of its content, as opposed to an error of reading, which
 // it returns.
-func (s *segment) damaged(f *file, err error) error {
+func (s *segment) damaged(l *lines, err error) error {
 	var path *fs.PathError
-	if errors.As(err, &path) || errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if f.packed || errors.Is(err, errLong) {
+	if !errors.As(err, &path) && (l.seeker == nil || errors.Is(err, errLong)) {
 		s.broken = true
 		s.skipped++
 		return nil
 	}
 	return err
-}
-
-// continues reports whether a file begins with the lines that the segment has. It compares the last of them, whose hash
-// covers those before it.
-func (s *segment) continues(fsys fs.FS, f *file) bool {
-	if s.end == 0 {
-		return true
-	}
-	const buffer = 8 << 10
-	l, err := openLines(fsys, f, buffer, nil)
-	if err != nil {
-		return false
-	}
-	defer l.close()
-	if l.skipTo(s.tail) != nil {
-		return false
-	}
-	raw, _, err := l.next()
-	if err != nil {
-		return false
-	}
-	line, err := ledger.ParseLine(raw)
-	return err == nil && line.In(s.chain) && line.Seq == s.lastSeq && [8]byte(line.Hash[:8]) == s.hash
 }

@@ -174,50 +174,55 @@ func (s *Store) readLines(ctx context.Context, v *segmentView, at []uint32, visi
 	if len(at) < few {
 		buffer = small
 	}
-	l, err := s.openSegment(root.FS(), v, buffer)
-	if err != nil {
-		return ignoreMissing(err)
-	}
-	defer l.close()
-	head := []byte(`{"v":1,"chain":"` + v.chain + `","seq":`)
-	begin := len(head)
-	for n, i := range at {
-		if n%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		r := &v.rows[i]
-		if err := l.skipTo(r.off); err != nil {
-			return nil //nolint:nilerr // the file was cut off
-		}
-		raw, _, err := l.next()
+	const attempts = 5 // a segment that is being compressed may be missing in a list, or be renamed after it was listed
+	for range attempts {
+		files, err := s.filesOf(root.FS(), v)
 		if err != nil {
-			return nil //nolint:nilerr // as above
+			return ignoreMissing(err)
 		}
-		head = strconv.AppendUint(head[:begin], v.base+uint64(r.seq), 10)
-		if bytes.HasPrefix(raw, append(head, ',')) { // the expected line: the file was not replaced
-			visit(i, raw)
+		for i := range files {
+			l, err := openLines(root.FS(), &files[i], buffer, nil)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			found, err := visitLines(ctx, l, v, at, visit)
+			l.close()
+			if found || err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// openSegment opens the file of a segment. It tries again if there is none, because a segment that is being compressed
-// may be missing in a list, and the file may be renamed after it was listed.
-func (s *Store) openSegment(fsys fs.FS, v *segmentView, buffer int) (*lines, error) {
-	const attempts = 5
-	for range attempts {
-		file, err := s.fileOf(fsys, v)
+// visitLines calls visit with lines of a file. It reports whether the file has the first of them.
+func visitLines(ctx context.Context, l *lines, v *segmentView, at []uint32, visit func(i uint32, raw []byte)) (found bool, err error) {
+	head := []byte(`{"v":1,"chain":"` + v.chain + `","seq":`)
+	begin := len(head)
+	for n, i := range at {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return found, ctx.Err()
+		}
+		r := &v.rows[i]
+		if err := l.skipTo(r.off); err != nil {
+			return found, nil //nolint:nilerr // the file was cut off
+		}
+		raw, _, err := l.next()
 		if err != nil {
-			return nil, err
+			return found, nil //nolint:nilerr // as above
 		}
-		if file == nil {
-			continue
-		}
-		if l, err := openLines(fsys, file, buffer, nil); !errors.Is(err, fs.ErrNotExist) {
-			return l, err
+		head = strconv.AppendUint(head[:begin], v.base+uint64(r.seq), 10)
+		if bytes.HasPrefix(raw, append(head, ',')) {
+			visit(i, raw)
+			found = true
+		} else if n == 0 {
+			return false, nil
 		}
 	}
-	return nil, fs.ErrNotExist
+	return found, nil
 }
 
 func ignoreMissing(err error) error {
@@ -227,8 +232,9 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// fileOf returns the file of a segment, or nil if it was removed.
-func (s *Store) fileOf(fsys fs.FS, v *segmentView) (*file, error) {
+// filesOf returns the file of a segment, or none if it was removed. If the segment is the active one, it also returns
+// the last closed ones, because it may have been closed since the last look.
+func (s *Store) filesOf(fsys fs.FS, v *segmentView) ([]file, error) {
 	l, err := listChain(fsys, v.chain)
 	if err != nil {
 		return nil, err
@@ -236,15 +242,16 @@ func (s *Store) fileOf(fsys fs.FS, v *segmentView) (*file, error) {
 	s.index.mu.RLock()
 	number := v.segment.number // it may have been closed since the view was made
 	s.index.mu.RUnlock()
-	if number == 0 {
-		return l.active, nil
+	if number > 0 {
+		return slices.DeleteFunc(l.closed, func(f file) bool { return f.number != number }), nil
 	}
-	for i := range l.closed {
-		if l.closed[i].number == number {
-			return &l.closed[i], nil
-		}
+	const last = 3
+	files := l.closed[max(0, len(l.closed)-last):]
+	if l.active != nil {
+		files = append(files, *l.active)
 	}
-	return nil, nil
+	slices.Reverse(files)
+	return files, nil
 }
 
 // Get returns a failure as it was recorded, and the bytes of its line. The error is [ErrNotFound] if there is none.

@@ -24,7 +24,7 @@ func (f *follower) look(ctx context.Context, fsys fs.FS) error {
 	if err != nil {
 		return err
 	}
-	if changed := settled(info); changed.IsZero() || !changed.Equal(f.folder) || time.Since(f.scanned) > scanEvery {
+	if changed := settled(info); changed.IsZero() || !changed.Equal(f.folder) || f.scanDue() {
 		f.folder = changed
 		errs = append(errs, f.scan(fsys))
 	}
@@ -39,6 +39,12 @@ func (f *follower) look(ctx context.Context, fsys fs.FS) error {
 		errs = append(errs, f.readOn(fsys, c, true))
 	}
 	return errors.Join(errs...)
+}
+
+// scanDue reports whether all folders are to be compared. With many chains that is done less often.
+func (f *follower) scanDue() bool {
+	const perChain = 2 * time.Millisecond
+	return time.Since(f.scanned) > scanEvery+time.Duration(len(f.chains))*perChain
 }
 
 // due returns the chains to look at: those that are being written, and a part of those that have been idle for long.
@@ -68,8 +74,10 @@ func (f *follower) scan(fsys fs.FS) error {
 	if err != nil {
 		return err
 	}
-	all := time.Since(f.scanned) > scanEvery
-	f.scanned = time.Now()
+	all := f.scanDue()
+	if all {
+		f.scanned = time.Now()
+	}
 	there := map[string]bool{}
 	var errs []error
 	for _, name := range names {

@@ -2,6 +2,7 @@ package failures
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ type query struct {
 	view   view
 
 	groups       []byte // by group
-	since, until int64  // microseconds; until 0 means no limit
+	since, until int64  // microseconds; until is exclusive
 	session      uint64
 	ref, mask    uint64
 	longRef      bool // the ref has more bytes than the index
@@ -34,7 +35,10 @@ type query struct {
 
 func (s *Store) newQuery(f *Filter) *query {
 	q := &query{store: s, filter: f, view: s.index.view(), text: strings.ToLower(f.Text), session: sessionHash(f.Session)}
-	q.since = ceilMicro(f.Since)
+	q.since, q.until = math.MinInt64, math.MaxInt64
+	if !f.Since.IsZero() {
+		q.since = ceilMicro(f.Since)
+	}
 	if !f.Until.IsZero() {
 		q.until = ceilMicro(f.Until)
 	}
@@ -44,7 +48,7 @@ func (s *Store) newQuery(f *Filter) *query {
 		q.longRef = len(f.Ref) > 8
 	}
 	q.needle = needleOf(q.text)
-	q.rowsToo = !f.Since.IsZero() || q.until != 0 || q.session != 0 || q.mask != 0
+	q.rowsToo = !f.Since.IsZero() || !f.Until.IsZero() || q.session != 0 || q.mask != 0
 	q.groups = make([]byte, len(q.view.groups))
 	for i := range q.groups {
 		q.groups[i] = q.judge(&q.view.groups[i])
@@ -53,12 +57,7 @@ func (s *Store) newQuery(f *Filter) *query {
 }
 
 // ceilMicro returns the first microsecond that is not before t.
-func ceilMicro(t time.Time) int64 {
-	if t.IsZero() {
-		return -1 << 63
-	}
-	return t.Add(time.Microsecond - 1).UnixMicro()
-}
+func ceilMicro(t time.Time) int64 { return t.Add(time.Microsecond - 1).UnixMicro() }
 
 // judge compares the filter with a group.
 func (q *query) judge(g *group) byte {
@@ -116,7 +115,7 @@ func (q *query) matches(ctx context.Context, v *segmentView, buf []uint32) ([]ui
 
 // selects compares what a row has itself.
 func (q *query) selects(r *row) bool {
-	return r.time >= q.since && (q.until == 0 || r.time < q.until) && (q.session == 0 || r.session == q.session) && r.ref&q.mask == q.ref
+	return r.time >= q.since && r.time < q.until && (q.session == 0 || r.session == q.session) && r.ref&q.mask == q.ref
 }
 
 // readOpen reads the lines of rows that the index cannot decide about.

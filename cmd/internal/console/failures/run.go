@@ -168,12 +168,8 @@ func (s *Store) readTask(fsys fs.FS, t task, cached *cache) {
 	}
 	const attempts = 3 // it may be compressed between listing and opening
 	for range attempts {
-		seg, own := &segment{chain: t.chain, number: t.file.number, source: stampOf(&t.file)}, newGroups()
-		rows, err := seg.read(fsys, &t.file, own, &s.read, nil)
+		err := s.readWhole(fsys, t)
 		if err == nil {
-			seg.rows = rows
-			s.index.skipped.Add(seg.skipped)
-			s.index.add(seg, own)
 			return
 		}
 		l, listErr := listChain(fsys, t.chain)
@@ -184,6 +180,22 @@ func (s *Store) readTask(fsys fs.FS, t task, cached *cache) {
 		}
 		t.file = l.closed[i]
 	}
+}
+
+// readWhole reads a file and adds it to the index.
+func (s *Store) readWhole(fsys fs.FS, t task) error {
+	l, err := openLines(fsys, &t.file, readBuffer, &s.read)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	seg, own := &segment{chain: t.chain, number: t.file.number, source: stampOf(&t.file)}, newGroups()
+	if seg.rows, err = seg.read(l, own, nil); err != nil {
+		return err
+	}
+	s.index.skipped.Add(seg.skipped)
+	s.index.add(seg, own)
+	return nil
 }
 
 // chainNames returns the chains of a ledger.
