@@ -54,7 +54,7 @@ func failureRecord(e *gateway.Ending) (level slog.Level, text string, attrs []sl
 	err := e.Error
 	attrs = []slog.Attr{
 		slog.String("ref", err.WireRef()), slog.String("code", err.Code().String()), slog.String("class", string(err.Class())),
-		slog.String("outcome", e.Outcome), slog.String("upstream", e.Server), slog.String("retry", err.Retry().String()),
+		slog.String("outcome", e.Outcome), slog.String("upstream", bounded(e.Server)), slog.String("retry", err.Retry().String()),
 	}
 	for _, a := range []struct{ key, value string }{{"method", e.Method}, {"tool", e.Tool}, {"session", e.Session}, {"reason", err.Message()}} {
 		if a.value != "" {
