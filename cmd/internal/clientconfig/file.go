@@ -101,6 +101,9 @@ func (t *target) path() string { return filepath.Join(t.dir, t.base) }
 
 func openTarget(name string) (*target, error) {
 	real, err := filepath.EvalSymlinks(name)
+	if _, lstatErr := os.Lstat(name); lstatErr == nil && errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("a link to a file that does not exist: %w", plainError(err))
+	}
 	if err != nil {
 		return nil, plainError(err)
 	}

@@ -16,7 +16,7 @@ import (
 // clientCheck reports the files of clients, and the entries in them that cannot be read.
 func (e *examination) clientCheck(context.Context) []Finding {
 	if len(e.Clients) == 0 {
-		return one(skipped("no file of a client was found; name one with --from"))
+		return one(skipped("no file of a client was found; name one with --from, or see candor install, which lists where it looks"))
 	}
 	var findings []Finding
 	for i := range e.Clients {

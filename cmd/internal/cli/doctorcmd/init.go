@@ -116,6 +116,9 @@ func (c *initCommand) config(cmd *cobra.Command) (*newconfig.Config, error) {
 	if err != nil {
 		return nil, term.BadInput("report this, with the names of the servers; nothing was written", "%s", err)
 	}
+	if len(files) == 0 {
+		return nil, term.BadInput("name a file with --from; candor install lists where it looks", "no configuration file of an MCP client was found")
+	}
 	if len(made.Servers) == 0 {
 		c.showLeft(cmd, made)
 		return nil, term.BadInput("name a file with --from, or serve one server without a file: candor gateway --upstream NAME=URL", "no server was found that can be written")
