@@ -16,7 +16,7 @@ import (
 	"github.com/candor-mcp/candor/ledger"
 )
 
-var entries = flag.Int("entries", 20_000, "how many entries the ledger of the benchmarks has; decision 029 has the figures for 1,000,000")
+var entries = flag.Int("entries", 20_000, "how many entries the ledger of the benchmarks has; decision 030 has the figures for 1,000,000")
 
 // largeLedger writes the ledger of the benchmarks. Many callers share each sync.
 func largeLedger(b *testing.B) string {
@@ -27,7 +27,7 @@ func largeLedger(b *testing.B) string {
 	var all sync.WaitGroup
 	for i := range callers {
 		all.Go(func() {
-			random := rand.New(rand.NewPCG(uint64(i), 7)) //nolint:gosec // a test
+			random := rand.New(rand.NewPCG(uint64(i), 7))
 			for range *entries/callers + 1 {
 				if _, err := l.Append(context.Background(), randomEntry(random)); err != nil {
 					b.Error(err)
