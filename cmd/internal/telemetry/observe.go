@@ -38,7 +38,7 @@ func (o *Observer) CallEnded(e *gateway.Ending) {
 		if span := trace.SpanContextFromContext(ctx); span.IsValid() {
 			attrs = append(attrs, slog.String("trace_id", span.TraceID().String()), slog.String("span_id", span.SpanID().String()))
 		}
-		o.JSON.LogAttrs(ctx, level, text, attrs...)
+		o.JSON.LogAttrs(ctx, level, text, attrs...) //nolint:sloglint // one of three constants
 	}
 }
 
@@ -65,41 +65,41 @@ func failureRecord(e *gateway.Ending) (level slog.Level, text string, attrs []sl
 }
 
 // observe records the span and the duration of a call. It returns ctx with the span.
-func (x *Export) observe(ctx context.Context, e *gateway.Ending) context.Context {
-	if x.tracer != nil {
-		ctx = x.span(ctx, e)
+func (e *Export) observe(ctx context.Context, end *gateway.Ending) context.Context {
+	if e.tracer != nil {
+		ctx = e.span(ctx, end)
 	}
-	if x.duration != nil && e.IsCall {
+	if e.duration != nil && end.IsCall {
 		attributes := []attribute.KeyValue{
-			attribute.String("mcp.method.name", x.labels.methods.bound(e.Method)),
-			attribute.String("candor.server", x.labels.servers.bound(e.Server)),
-			attribute.String("candor.outcome", outcomeLabel(e.Outcome)),
-			attribute.String("network.transport", x.transport),
+			attribute.String("mcp.method.name", e.labels.methods.bound(end.Method)),
+			attribute.String("candor.server", e.labels.servers.bound(end.Server)),
+			attribute.String("candor.outcome", outcomeLabel(end.Outcome)),
+			attribute.String("network.transport", e.transport),
 		}
-		if e.Tool != "" {
-			attributes = append(attributes, attribute.String("gen_ai.tool.name", x.labels.tools.bound(e.Tool)))
+		if end.Tool != "" {
+			attributes = append(attributes, attribute.String("gen_ai.tool.name", e.labels.tools.bound(end.Tool)))
 		}
-		if e.Error != nil && !e.Suspected {
-			attributes = append(attributes, attribute.String("error.type", e.Error.Code().Symbol()))
+		if end.Error != nil && !end.Suspected {
+			attributes = append(attributes, attribute.String("error.type", end.Error.Code().Symbol()))
 		}
-		x.duration.Record(ctx, max(0, e.Ended.Sub(e.Began)).Seconds(), metric.WithAttributeSet(attribute.NewSet(attributes...)))
+		e.duration.Record(ctx, max(0, end.Ended.Sub(end.Began)).Seconds(), metric.WithAttributeSet(attribute.NewSet(attributes...)))
 	}
 	return ctx
 }
 
 // span records the span of a call. It joins the trace in _meta, or else that of the HTTP request.
-func (x *Export) span(ctx context.Context, e *gateway.Ending) context.Context {
-	if e.Trace.Parent != "" {
-		ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": e.Trace.Parent, "tracestate": e.Trace.State})
+func (e *Export) span(ctx context.Context, end *gateway.Ending) context.Context {
+	if end.Trace.Parent != "" {
+		ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": end.Trace.Parent, "tracestate": end.Trace.State})
 	}
 	c := &meterotel.Call{
-		Method: e.Method, Tool: e.Tool, Server: e.Server, Session: e.Session, Transport: x.transport, Meta: traceMeta(e.Request),
-		Began: e.Began, Ended: e.Ended, Attempts: e.Attempts, Outcome: e.Outcome, Error: e.Error, Suspected: e.Suspected,
+		Method: end.Method, Tool: end.Tool, Server: end.Server, Session: end.Session, Transport: e.transport, Meta: traceMeta(end.Request),
+		Began: end.Began, Ended: end.Ended, Attempts: end.Attempts, Outcome: end.Outcome, Error: end.Error, Suspected: end.Suspected,
 	}
-	if id := e.Request.ID(); id != nil && len(id) <= maxID {
+	if id := end.Request.ID(); id != nil && len(id) <= maxID {
 		c.RequestID = string(id)
 	}
-	return x.tracer.RecordCall(ctx, c)
+	return e.tracer.RecordCall(ctx, c)
 }
 
 // maxID is the length of the longest request id that becomes an attribute.
@@ -124,10 +124,10 @@ func traceMeta(m *wire.Message) map[string]any {
 }
 
 // emit exports a log record.
-func (x *Export) emit(ctx context.Context, at time.Time, level slog.Level, text string, attrs []slog.Attr) {
+func (e *Export) emit(ctx context.Context, at time.Time, level slog.Level, text string, attrs []slog.Attr) {
 	r := newRecord(at, level, text)
 	for _, a := range attrs {
 		r.AddAttributes(logAttribute("", a)...)
 	}
-	x.records.Emit(ctx, r)
+	e.records.Emit(ctx, r)
 }

@@ -54,7 +54,7 @@ func attributeValue(v attribute.Value) *commonpb.AnyValue {
 	case attribute.MAP:
 		return &commonpb.AnyValue{Value: &commonpb.AnyValue_KvlistValue{KvlistValue: &commonpb.KeyValueList{Values: attributes(v.AsMap())}}}
 	default:
-		return text(v.Emit())
+		return text(v.String())
 	}
 }
 

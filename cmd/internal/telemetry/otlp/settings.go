@@ -163,7 +163,7 @@ func (v variables) tls() (*tls.Config, error) {
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if authority != "" {
-		pem, err := os.ReadFile(authority) //nolint:gosec // the operator names the file
+		pem, err := os.ReadFile(authority)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", authorityName, err)
 		}
