@@ -56,7 +56,11 @@ func (c *ledgerCommand) folder(args []string) (string, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", c.missingFolder(dir)
+		missing := c.missingFolder(dir)
+		if c.dir == "" && len(args) == 0 && c.env.Getenv(plug.EnvLedger) == "" && missing.Hint == nameFolder {
+			missing.Hint = "nothing was recorded yet: put candor wrap in front of a server (candor install does it), or " + nameFolder
+		}
+		return "", missing
 	case err != nil:
 		return "", term.BadInput("name a folder that can be read", "%s", err)
 	case !info.IsDir():
@@ -73,8 +77,10 @@ func (c *ledgerCommand) missingFolder(dir string) *term.Error {
 				"%s: the ledger was removed; %s still has its checkpoints", dir, place)
 		}
 	}
-	return term.BadInput("name the folder of the ledger: --ledger DIR", "%s: no such ledger", dir)
+	return term.BadInput(nameFolder, "%s: no such ledger", dir)
 }
+
+const nameFolder = "name the folder of the ledger: --ledger DIR"
 
 // named returns the path of the ledger's folder, from the argument, the flag, the environment or the default.
 func (c *ledgerCommand) named(args []string) (string, error) {
@@ -87,7 +93,7 @@ func (c *ledgerCommand) named(args []string) (string, error) {
 	}
 	dir, err := plug.Folder(dir, c.env.Getenv)
 	if err != nil {
-		return "", term.BadInput("name the folder of the ledger: --ledger DIR", "%s", term.TrimHint(err))
+		return "", term.BadInput(nameFolder, "%s", term.TrimHint(err))
 	}
 	return dir, nil
 }

@@ -76,9 +76,24 @@ func (c *tailCommand) run(ctx context.Context, args []string) error {
 	}
 	c.warnSkipped(c.cmd, skipped)
 	if shown == 0 && !c.json && !c.follow {
-		c.env.Notify(c.cmd, "no entries to show", "candor ledger tail --all also shows settings and checkpoints")
+		c.env.Notify(c.cmd, "no entries to show", c.whyNone())
 	}
 	return nil
+}
+
+// whyNone returns a hint for an empty output.
+func (c *tailCommand) whyNone() string {
+	switch {
+	case len(c.servers) > 0:
+		return "candor ledger stats --by server lists the servers that failed"
+	case len(c.tools) > 0:
+		return "candor ledger stats --by tool lists the tools that failed"
+	case len(c.codes) > 0:
+		return "candor ledger stats lists the codes"
+	case c.all || len(c.kinds) > 0:
+		return "candor ledger stats counts the failures"
+	}
+	return "candor ledger tail --all also shows settings and checkpoints"
 }
 
 // shown returns a filter that, without --all and --kind, also omits the entries about the ledger itself.
