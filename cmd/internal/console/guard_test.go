@@ -81,14 +81,14 @@ func TestLoginSetsStrictCookie(t *testing.T) {
 	if res, _ := s.request("GET", "/", "", bearer); res.StatusCode != http.StatusOK {
 		t.Errorf("with the token in a header: status %d", res.StatusCode)
 	}
-	if res, body := s.request("POST", "/login", "token=wrong", nil); res.StatusCode != http.StatusForbidden || len(res.Cookies()) > 0 || !strings.Contains(body, "Wrong token") {
+	if res, body := s.request("POST", "/login", "token=wrong", nil); res.StatusCode != http.StatusForbidden || len(res.Cookies) > 0 || !strings.Contains(body, "Wrong token") {
 		t.Errorf("with a wrong token: status %d", res.StatusCode)
 	}
 	res, _ := s.request("POST", "/login", "next=//evil.example&token="+strings.ReplaceAll(token, " ", "+"), nil)
-	if len(res.Cookies()) != 1 || res.Header.Get("Location") != "/" {
+	if len(res.Cookies) != 1 || res.Header.Get("Location") != "/" {
 		t.Fatalf("logging in: status %d to %q", res.StatusCode, res.Header.Get("Location"))
 	}
-	cookie := res.Cookies()[0]
+	cookie := res.Cookies[0]
 	if !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode || strings.Contains(cookie.Value, "horse") {
 		t.Errorf("the cookie is %v", cookie)
 	}

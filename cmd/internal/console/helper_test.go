@@ -91,8 +91,15 @@ func (s *site) add(f failed) ledger.Receipt {
 	}
 }
 
+// answer is a response without its body.
+type answer struct {
+	StatusCode int
+	Header     http.Header
+	Cookies    []*http.Cookie
+}
+
 // request sends a request that header may change.
-func (s *site) request(method, path, body string, header func(*http.Request)) (*http.Response, string) {
+func (s *site) request(method, path, body string, header func(*http.Request)) (answer, string) {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), method, s.http.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -114,7 +121,7 @@ func (s *site) request(method, path, body string, header func(*http.Request)) (*
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return res, string(data)
+	return answer{res.StatusCode, res.Header, res.Cookies()}, string(data)
 }
 
 // get returns a page, which must be served.

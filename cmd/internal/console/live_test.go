@@ -20,7 +20,7 @@ func (s *site) follow(path string) (next func(kind string) string, end func()) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	res, err := http.DefaultClient.Do(r)
+	res, err := http.DefaultClient.Do(r) //nolint:bodyclose // end closes it
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -20,8 +20,16 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/page"
 )
 
-//go:embed page
-var pageFiles embed.FS
+var (
+	//go:embed page/*.html
+	pageFiles embed.FS
+	//go:embed page/console.css
+	consoleCSS string
+	//go:embed page/console.js
+	consoleJS string
+	//go:embed page/icon.svg
+	icon string
+)
 
 // asset is a file that pages load.
 type asset struct {
@@ -37,16 +45,9 @@ var assets = sync.OnceValues(func() (map[string]asset, map[string]string) {
 		name := base + "-" + hex.EncodeToString(sum[:6]) + extension
 		files[name], names[base+extension] = asset{kind, []byte(text)}, name
 	}
-	read := func(name string) string {
-		data, err := pageFiles.ReadFile("page/" + name)
-		if err != nil {
-			panic(err) // the file is embedded
-		}
-		return string(data)
-	}
-	add("console", ".css", "text/css; charset=utf-8", page.CSS+read("console.css"))
-	add("console", ".js", "text/javascript; charset=utf-8", read("console.js"))
-	add("icon", ".svg", "image/svg+xml", read("icon.svg"))
+	add("console", ".css", "text/css; charset=utf-8", page.CSS+consoleCSS)
+	add("console", ".js", "text/javascript; charset=utf-8", consoleJS)
+	add("icon", ".svg", "image/svg+xml", icon)
 	return files, names
 })
 
@@ -222,7 +223,7 @@ func durationWords(d time.Duration) string {
 
 // numberWords returns a number with separators.
 func numberWords[T ~int | ~int64 | ~uint64](n T) string {
-	text := strconv.FormatUint(uint64(n), 10) //nolint:gosec // counts are not negative
+	text := strconv.FormatUint(uint64(n), 10)
 	for at := len(text) - 3; at > 0; at -= 3 {
 		text = text[:at] + "," + text[at:]
 	}

@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 )
@@ -102,7 +103,7 @@ func (s *Server) write(r *http.Request) (Change, error) {
 	}
 	done, err := ruleError(s.o.Rules.Write(r.Context(), r.PathValue("server"), r.PathValue("tool"), ids, r.PostForm.Get("version")))
 	if err == nil {
-		s.o.Log.Info("a rule was written by the console", "file", done.File, "rules", done.Added)
+		s.o.Log.Info("a rule was written by the console", slog.String("file", done.File), slog.Int("rules", done.Added))
 	}
 	return done, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/consolecmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/service"
@@ -70,7 +71,7 @@ func (c *wrapCommand) startConsole(ctx context.Context, p *service.Sinks, up *ga
 	}
 	running, err := c.console.Start(ctx, p, known)
 	if errors.Is(err, consolecmd.ErrInUse) {
-		p.Log.Warn("the console was not started: " + err.Error())
+		p.Log.Warn("the console was not started", slog.Any("error", err))
 		return nil, nil //nolint:nilnil // Close accepts it
 	}
 	return running, err
