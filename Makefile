@@ -129,6 +129,7 @@ release-files:
 	version=$$(sed -n 's/.*"version":"\([^"]*\)".*/\1/p' dist/metadata.json) && \
 		go run ./cmd/internal/release/run packages --version $$version --dir dist && \
 		go run ./cmd/internal/release/run formula --version $$version --dir dist
+	go run ./cmd/internal/release/run sizes --dir dist
 
 release-image: ## build the container image from dist with Docker or buildah, and run the demo in it
 	.ci/image dist

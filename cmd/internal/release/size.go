@@ -2,7 +2,7 @@ package release
 
 import "fmt"
 
-// MaxSize is the limit of an executable, in bytes. docs/decisions/028-engines-of-a-cluster.md says what may not be linked into it.
+// MaxSize is the limit of an executable, in bytes. docs/decisions/028-engines-of-a-cluster.md says why.
 const MaxSize = 40_000_000
 
 // CheckSizes returns an error if an executable is larger than [MaxSize].

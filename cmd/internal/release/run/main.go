@@ -2,6 +2,7 @@
 //
 //	run build    --version 1.2.3 --dir dist [linux/amd64 …]   compile the executables
 //	run packages --version 1.2.3 --dir dist                   pack npm packages and Python wheels
+//	run sizes    --dir dist                                   list the executables, and fail if one is too large
 //	run formula  --version 1.2.3 --dir dist                   write the Homebrew formula from checksums.txt
 //	run pages    --version 1.2.3 --dir build --epoch SECONDS  write manual pages and shell completions
 //	run sbom     --version 1.2.3 [--out FILE] EXECUTABLE      print or write the bill of materials of an executable
@@ -43,9 +44,9 @@ type job struct {
 }
 
 func run(ctx context.Context, args []string) error {
-	commands := map[string]func(context.Context, job) error{"build": build, "packages": packages, "formula": formula, "pages": pages, "sbom": sbom}
+	commands := map[string]func(context.Context, job) error{"build": build, "packages": packages, "sizes": sizes, "formula": formula, "pages": pages, "sbom": sbom}
 	if len(args) == 0 || commands[args[0]] == nil {
-		return errors.New("want build, packages, formula, pages or sbom")
+		return errors.New("want build, packages, sizes, formula, pages or sbom")
 	}
 	var j job
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
@@ -120,9 +121,6 @@ func packages(_ context.Context, j job) error {
 	if err != nil {
 		return err
 	}
-	if err := release.CheckSizes(built); err != nil {
-		return err
-	}
 	license, err := os.ReadFile("LICENSE")
 	if err != nil {
 		return err
@@ -139,6 +137,17 @@ func packages(_ context.Context, j job) error {
 		}
 	}
 	return nil
+}
+
+func sizes(_ context.Context, j job) error {
+	built, err := binaries(j.dir)
+	if err != nil {
+		return err
+	}
+	for _, b := range built {
+		fmt.Printf("%-16s %10d bytes\n", b.Platform.OS+"/"+b.Platform.Arch, len(b.Content))
+	}
+	return release.CheckSizes(built)
 }
 
 func formula(_ context.Context, j job) error {
