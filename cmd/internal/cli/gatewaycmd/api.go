@@ -90,8 +90,8 @@ func (s *server) apiUpstream(w http.ResponseWriter, r *http.Request) {
 	writeProblem(w, http.StatusNotFound, "No such upstream", apiRoot+"/upstreams lists the upstreams of the configuration.")
 }
 
-// apiReload reads the configuration again, as after a signal. It requires the admin token: whoever may reach the admin address may look,
-// but not change anything.
+// apiReload reads the configuration again, as after a signal. It requires the admin token: every program on this machine may read
+// the state, but not change anything.
 func (s *server) apiReload(w http.ResponseWriter, r *http.Request) {
 	token := s.routes.Load().file.AdminToken
 	switch {
