@@ -122,6 +122,7 @@ GORELEASER ?= go run github.com/goreleaser/goreleaser/v2@v2.13.3
 REMOTE = GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=remote.origin.url GIT_CONFIG_VALUE_0=https://github.com/candor-mcp/candor
 release-dry: release-files ## every release artefact, unpublished, into dist: archives, checksums, bills of materials, deb, rpm, npm, wheels, formula
 	.ci/install dist
+	go run ./cmd/internal/release/run sizes --dir dist
 
 release-files:
 	$(GORELEASER) check
@@ -129,7 +130,6 @@ release-files:
 	version=$$(sed -n 's/.*"version":"\([^"]*\)".*/\1/p' dist/metadata.json) && \
 		go run ./cmd/internal/release/run packages --version $$version --dir dist && \
 		go run ./cmd/internal/release/run formula --version $$version --dir dist
-	go run ./cmd/internal/release/run sizes --dir dist
 
 release-image: ## build the container image from dist with Docker or buildah, and run the demo in it
 	.ci/image dist
