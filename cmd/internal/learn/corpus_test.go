@@ -171,7 +171,7 @@ func (f *figures) add(t *testing.T, x *exchange, certain bool) {
 		}
 		if certain {
 			f.wrong++
-			t.Errorf("a true success becomes a failure: %s %s %s %.300s", x.Server, x.Tool, x.Case, x.Response)
+			t.Logf("a true success becomes a failure: %s %s %s %.300s", x.Server, x.Tool, x.Case, x.Response)
 		}
 	}
 }
@@ -210,15 +210,15 @@ func (f figures) String() string {
 	return fmt.Sprintf("%d of %d masked failures; of %d suspected true successes %d", f.made, f.masked, f.suspected, f.wrong)
 }
 
-// TestProposalsAgreeWithLabels makes a ledger of all recordings. A true success that becomes a failure fails the test where it is counted. With
+// TestProposalsAgreeWithLabels makes a ledger of all recordings. With
 // -all it also prints the figures of ten groups of servers: a rule that was made for a few servers shows as a group that differs from the others.
 func TestProposalsAgreeWithLabels(t *testing.T) {
 	t.Parallel()
 	servers := compare(t, exchanges(t), nil)
 	total := sum(servers, func(string) bool { return true })
 	t.Log(total)
-	if total.masked == 0 || total.made*100 < total.masked*95 {
-		t.Errorf("%s, want 95 %%", total)
+	if total.masked == 0 || total.made*100 < total.masked*95 || total.wrong > 0 {
+		t.Errorf("%s, want 95 %% and none", total)
 	}
 	if !*allLedgers {
 		return
@@ -257,6 +257,7 @@ func TestNoTrueSuccessIsProposedFromOtherLedgers(t *testing.T) {
 		const most = 3 // the group with the most suspected successes
 		all = slices.DeleteFunc(all, func(x exchange) bool { return foldOf(x.Server) != most })
 	}
+	const misnamed = "no tool is known to return content"
 	half := func(rest uint32) func(i int, f candor.Failure) []candor.Failure {
 		return func(i int, f candor.Failure) []candor.Failure {
 			h := fnv.New32a()
@@ -284,8 +285,18 @@ func TestNoTrueSuccessIsProposedFromOtherLedgers(t *testing.T) {
 			f.Source = ""
 			return []candor.Failure{f}
 		},
-		"a half": half(0), "the other half": half(1),
+		"a half": half(0), "the other half": half(1), misnamed: func(_ int, f candor.Failure) []candor.Failure {
+			f.Source = "own"
+			return []candor.Failure{f}
+		},
 	} {
-		t.Log(name, sum(compare(t, slices.Clone(all), edit), func(string) bool { return true }))
+		total, allowed := sum(compare(t, slices.Clone(all), edit), func(string) bool { return true }), 0
+		if name == misnamed {
+			allowed = 5 // as docs/learn.md says
+		}
+		t.Log(name, total)
+		if total.wrong > allowed {
+			t.Errorf("%s: %s, want at most %d", name, total, allowed)
+		}
 	}
 }
