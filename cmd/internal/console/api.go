@@ -84,6 +84,7 @@ func (s *Server) apiList(r *http.Request) (*listJSON, error) {
 type summaryJSON struct {
 	Total       uint64       `json:"total"`
 	Suspected   uint64       `json:"suspected"`
+	Masked      uint64       `json:"masked"` // failures in the form of successes, certain and suspected ones
 	First       time.Time    `json:"first,omitzero"`
 	Last        time.Time    `json:"last,omitzero"`
 	StepSeconds float64      `json:"stepSeconds"`
@@ -112,7 +113,7 @@ func (s *Server) apiSummary(r *http.Request) (*summaryJSON, error) {
 		return nil, err
 	}
 	out := &summaryJSON{
-		Total: sum.Total, Suspected: sum.Suspected, First: sum.First, Last: sum.Last, StepSeconds: sum.Step.Seconds(), Buckets: []bucketJSON{},
+		Total: sum.Total, Suspected: sum.Suspected, Masked: sum.Masked, First: sum.First, Last: sum.Last, StepSeconds: sum.Step.Seconds(), Buckets: []bucketJSON{},
 		Servers: countsJSON(sum.Servers), Tools: countsJSON(sum.Tools), Codes: countsJSON(sum.Codes), Classes: countsJSON(sum.Classes),
 		Verdicts: countsJSON(sum.Verdicts), Origins: countsJSON(sum.Origins),
 	}

@@ -100,6 +100,34 @@ func TestSuspectedFailureWasPassedUnchanged(t *testing.T) {
 	contains(t, s.get(fmt.Sprintf("/failure/%s/%d", at.Chain, at.Seq)), "The same bytes: nothing was changed.", ">suspected<", "make a rule for the tool")
 }
 
+func TestSentAsSuccessesCountsMaskedAndSuspectedFailures(t *testing.T) {
+	s := open(t, console.Options{})
+	s.add(failed{server: "shop", tool: "search", said: "no such order"})
+	s.add(failed{server: "shop", tool: "search", said: `{"success":false}`, masked: true})
+	s.add(failed{server: "shop", tool: "search", said: `{"ok":false}`, suspected: true})
+	for _, path := range []string{"/", "/tool/shop/search"} {
+		contains(t, s.get(path), `<dt>sent as successes</dt><dd id="n-masked">2<`)
+	}
+	contains(t, s.get("/api/v1/summary"), `"suspected":1,"masked":2`)
+}
+
+func TestWhatToDoPrefersTheSuggestionOfTheError(t *testing.T) {
+	s := open(t, console.Options{})
+	for suggestion, want := range map[string]string{"": candor.CodeCallTimeout.Action(), "The call had no effect: make it again.": "The call had no effect: make it again."} {
+		at := s.add(failed{server: "shop", tool: "pay", said: "late", code: candor.CodeCallTimeout, suggestion: suggestion})
+		body := s.get(fmt.Sprintf("/failure/%s/%d", at.Chain, at.Seq))
+		steps := body[strings.Index(body, `id="what-to-do"`):]
+		steps = steps[:strings.Index(steps, "</ol>")]
+		if strings.Count(steps, "<li>") != 2 || !strings.Contains(steps, "<li>"+want+"</li>") {
+			t.Errorf("with the suggestion %q the steps are %s", suggestion, steps)
+		}
+	}
+}
+
+func TestReportsPageSaysHowToGiveAFolder(t *testing.T) {
+	contains(t, open(t, console.Options{}).get("/reports"), "candor console DIR --reports FOLDER")
+}
+
 func TestUnknownPagesAndFailures(t *testing.T) {
 	s := open(t, console.Options{})
 	s.add(failed{server: "shop", tool: "a", said: "x"})

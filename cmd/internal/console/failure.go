@@ -149,15 +149,17 @@ func (v *failureView) whatToDo(record *ledger.Record) {
 	if v.Row.Suspected {
 		add("The client got this answer as a success. If it is a failure, make a rule for the tool, so that the client sees it.")
 	}
+	advice := ""
 	if record.Envelope != nil {
 		m := wire.Parse([]byte(record.Envelope.Text), wire.Limits{AllowLoneSurrogates: true})
 		if e := contract.Read(&contract.Exchange{Response: m}).Error; e != nil {
-			add(e.Suggestion())
+			advice = e.Suggestion()
 		}
 	}
-	if v.Code != nil {
-		add(v.Code.Action)
+	if advice == "" && v.Code != nil {
+		advice = v.Code.Action // that of the error knows more, and may differ
 	}
+	add(advice)
 	if v.Retry != "" {
 		add("Retry: " + v.Retry + ".")
 	}

@@ -56,7 +56,8 @@ func open(t *testing.T, o console.Options) *site {
 type failed struct {
 	server, tool, said, session string
 	code                        candor.Code
-	suspected                   bool
+	suspected, masked           bool
+	suggestion                  string
 }
 
 // add records a failure and waits until the console has it.
@@ -65,12 +66,13 @@ func (s *site) add(f failed) ledger.Receipt {
 	if f.code == (candor.Code{}) {
 		f.code = candor.CodeNotFound
 	}
-	e := candor.New(f.code, f.said, candor.WithTool(f.tool), candor.WithOrigin(candor.PartyTool, true), candor.WithRef(fmt.Sprintf("ref%017d", time.Now().UnixNano()%1e17)))
-	said := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":%s}],"isError":%v}}`, quoteJSON(f.said), !f.suspected)
+	e := candor.New(f.code, f.said, candor.WithTool(f.tool), candor.WithOrigin(candor.PartyTool, true), candor.WithSuggestion(f.suggestion), candor.WithRef(fmt.Sprintf("ref%017d", time.Now().UnixNano()%1e17)))
+	said := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":%s}],"isError":%v}}`, quoteJSON(f.said), !f.suspected && !f.masked)
 	failure := candor.Failure{Error: e, Method: "tools/call", Verdict: "tool", Latency: 12 * time.Millisecond, Attempt: 1, Upstream: f.server, Suspected: f.suspected, Received: said}
 	if !f.suspected {
 		failure.Sent = fmt.Appendf(nil, `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":%s}],"isError":true,"_meta":{"dev.candor/error":%s}}}`, quoteJSON(f.said), e.AppendJSON(nil, candor.JSONOptions{}))
-	} else {
+	}
+	if f.suspected || f.masked {
 		failure.Verdict = "masked"
 	}
 	entry := ledger.FailureEntry(failure)

@@ -9,6 +9,7 @@ import (
 // reportsView is the data of the page with the reports of candor probe, and its JSON.
 type reportsView struct {
 	Reports []Report `json:"reports"`
+	Off     bool     `json:"-"` // the console was started without a folder of reports
 }
 
 func (s *Server) reports(r *http.Request) (*reportsView, error) {
@@ -19,10 +20,14 @@ func (s *Server) reports(r *http.Request) (*reportsView, error) {
 	if err != nil {
 		return nil, &problem{http.StatusInternalServerError, "The reports cannot be read", err.Error()}
 	}
-	return &reportsView{append([]Report{}, list...)}, nil
+	return &reportsView{Reports: append([]Report{}, list...)}, nil
 }
 
 func (s *Server) reportsPage(w http.ResponseWriter, r *http.Request) {
+	if s.o.Reports == nil {
+		s.render(w, r, http.StatusOK, "reports", "Probe reports", &reportsView{Off: true})
+		return
+	}
 	view, err := s.reports(r)
 	if err != nil {
 		s.writeError(w, r, err)

@@ -14,6 +14,7 @@ type toolView struct {
 	Tool      string        `json:"tool"`
 	Total     uint64        `json:"failures"`
 	Suspected uint64        `json:"suspected"`
+	Masked    uint64        `json:"masked"`        // failures in the form of successes, certain and suspected ones
 	OfServer  float64       `json:"shareOfServer"` // of the failures of its server, from 0 to 1
 	Grade     string        `json:"grade,omitempty"`
 	Report    string        `json:"report,omitempty"` // of candor probe with the grade
@@ -64,7 +65,7 @@ func (s *Server) tool(r *http.Request) (*toolView, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.Total, v.Suspected, v.OfServer = v.Summary.Total, v.Summary.Suspected, share(v.Summary.Total, all.Total)
+	v.Total, v.Suspected, v.Masked, v.OfServer = v.Summary.Total, v.Summary.Suspected, v.Summary.Masked, share(v.Summary.Total, all.Total)
 	v.Percent = int(v.OfServer*100 + 0.5)
 	v.List, v.Newest = list.Failures, jsonAll(list.Failures)
 	v.Codes, v.Verdicts = countsJSON(v.Summary.Codes), countsJSON(v.Summary.Verdicts)

@@ -38,7 +38,7 @@ func demoConsole(cmd *cobra.Command) func(ctx context.Context, env *term.Env, as
 		if !asJSON {
 			fmt.Fprintf(env.Out, "\nThe failures are on %s until Ctrl-C.\n", running.Address())
 		}
-		if err := env.Out.EndLine(); err != nil {
+		if err := env.Out.Flush(); err != nil { // also to a file: the command does not end by itself
 			return err
 		}
 		<-ctx.Done()

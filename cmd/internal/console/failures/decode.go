@@ -136,8 +136,8 @@ func (f *fields) message() string {
 	return truncate.Text(string(f.cause.bytes()), maxMessage)
 }
 
-// messageIn returns the message in a response or an envelope: the member message of the error, or the text of the
-// content, which may be an envelope itself.
+// messageIn returns the message in a response or an envelope: the member message of the error, that of the envelope in
+// the result, or the text of the content, which may be an envelope itself.
 func messageIn(body []byte, depth int) string {
 	const deepest = 2
 	root, err := wire.ParseValue(body, limits)
@@ -146,6 +146,9 @@ func messageIn(body []byte, depth int) string {
 	}
 	for _, v := range []wire.Value{root.Path("error"), root.Path("result"), root} {
 		if s, _ := v.Str(); s != "" {
+			return s
+		}
+		if s, _ := v.Path("_meta", dialect.MetaKey, "message").Str(); s != "" { // the first text of the content repeats it with advice
 			return s
 		}
 		if s, _ := v.Path("message").Str(); s != "" {

@@ -57,6 +57,7 @@ type Page struct {
 // Summary counts the failures that a filter selects.
 type Summary struct {
 	Total, Suspected uint64
+	Masked           uint64 // failures in the form of successes, certain and suspected ones
 	First, Last      time.Time
 	Step             time.Duration // length of a bucket
 	Buckets          []Bucket      // in order of time, without gaps, at most 120

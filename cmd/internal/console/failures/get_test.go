@@ -85,6 +85,7 @@ func TestMessageIsWhatTheServerSaid(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"{\"error\":\"inner\"}"}]}}`, "", "", "inner"},
 		{`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"image"},{"type":"text","text":"{\"error\":{\"message\":\"deep\"}}"}]}}`, "", "", "deep"},
 		{`{"jsonrpc":"2.0","id":1,"result":{"structuredContent":{}}}`, `{"code":"TIMEOUT","message":"sent"}`, "cause", "sent"},
+		{"", `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"TIMEOUT: it took long\nRetry: do not retry"}],"isError":true,"_meta":{"dev.candor/error":{"code":"TIMEOUT","message":"it took long"}}}}`, "", "it took long"},
 		{`not JSON`, "", "the cause", "the cause"},
 		{`{"error":"plain"}`, "", "", "plain"},
 		{"", "", long, long[:296] + "…"},

@@ -3,6 +3,7 @@ package failures
 import (
 	"encoding/binary"
 
+	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -67,10 +68,13 @@ func (g *groups) intern(names [7][]byte, level byte) uint32 {
 		case 1:
 			names[1] = []byte(Other)
 		case 2:
+			masked := string(names[4]) == string(contract.VerdictMasked) // masked and suspected failures are always counted
 			for i := range names[:6] {
-				names[i] = []byte(Other)
+				if i != 4 || !masked {
+					names[i] = []byte(Other)
+				}
 			}
-			if string(names[6]) != string(ledger.OutcomeSuspected) { // suspected failures are always counted
+			if string(names[6]) != string(ledger.OutcomeSuspected) {
 				names[6] = nil
 			}
 		}

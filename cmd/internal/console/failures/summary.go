@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -84,8 +85,12 @@ func (s *Store) Summarize(ctx context.Context, f Filter) (Summary, error) { //no
 // count sets the lists from the counts of groups.
 func (sum *Summary) count(groups []group, counts []uint64) {
 	for i := range counts {
-		if groups[i].outcome == string(ledger.OutcomeSuspected) {
+		suspected := groups[i].outcome == string(ledger.OutcomeSuspected)
+		if suspected {
 			sum.Suspected += counts[i]
+		}
+		if suspected || groups[i].verdict == string(contract.VerdictMasked) {
+			sum.Masked += counts[i]
 		}
 	}
 	for i, list := range []*[]Count{&sum.Servers, &sum.Tools, &sum.Codes, &sum.Classes, &sum.Verdicts, &sum.Origins} {
