@@ -204,6 +204,20 @@ func TestDashboardQueriesReturnData(t *testing.T) {
 	}
 }
 
+// TestPrometheusReadsNativeHistograms scrapes with the feature that asks for the protobuf format.
+func TestPrometheusReadsNativeHistograms(t *testing.T) {
+	t.Parallel()
+	program := prometheusTool(t, "prometheus")
+	g := newPlantedGate(t)
+	g.round(t)
+	p := startPrometheus(t, program, strings.TrimPrefix(g.admin, "http://"), "--enable-feature=native-histograms")
+	p.await(t, `histogram_count(candor_gateway_call_duration_seconds{server="it",outcome="success"}) > 0`)
+	p.await(t, `histogram_quantile(0.9, sum by (server) (rate(candor_gateway_call_duration_seconds[1m])))`)
+	if classic := p.query(t, `candor_gateway_call_duration_seconds_bucket`); len(classic) > 0 {
+		t.Errorf("the histogram was read as a classic one: %s", classic[0])
+	}
+}
+
 // dashboardQueries returns the queries of all panels.
 func dashboardQueries(t *testing.T) (all []string) {
 	t.Helper()
@@ -244,7 +258,7 @@ const scrapeInterval = 200 * time.Millisecond
 // promServer is a running Prometheus.
 type promServer struct{ url string }
 
-func startPrometheus(t *testing.T, program, target string) *promServer {
+func startPrometheus(t *testing.T, program, target string, flags ...string) *promServer {
 	t.Helper()
 	dir := t.TempDir()
 	config := filepath.Join(dir, "prometheus.yml")
@@ -254,7 +268,7 @@ func startPrometheus(t *testing.T, program, target string) *promServer {
 	}
 	address := freeAddress(t)
 	ctx, cancel := context.WithCancel(context.Background()) // the test's own context would kill it before Cleanup
-	cmd := exec.CommandContext(ctx, program, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address)
+	cmd := exec.CommandContext(ctx, program, append(flags, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+address)...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Start(); err != nil {
