@@ -74,7 +74,10 @@ SIGTERM and Ctrl-C let open calls finish, up to the drain time in the file, and 
 GATEWAY_DRAINING. The file is read again about a second after it or a profile in it has changed, unless it has
 watch: false or --watch=false is given, and at SIGHUP: new calls use it, open calls are not disturbed. If the file
 has a mistake, the reason is logged and the previous configuration stays in use. Upstreams whose settings did not
-change keep their state. Listening addresses and the ledger change only at a restart.`,
+change keep their state. Listening addresses and the ledger change only at a restart.
+
+If OTEL_EXPORTER_OTLP_ENDPOINT or another variable of OpenTelemetry asks for it, traces, metrics and logs are
+exported with OTLP over HTTP. /metrics at the admin address has metrics for Prometheus.`,
 		Example: `  candor gateway --upstream github=https://api.example/mcp
   candor gateway --config candor.yaml --admin 127.0.0.1:8766
   candor gateway check --config candor.yaml

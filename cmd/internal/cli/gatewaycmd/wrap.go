@@ -73,6 +73,9 @@ Arguments are checked against the schema of the tool before a call is forwarded:
   strict    refuses every call that does not match the schema
   off       refuses nothing
 
+If OTEL_EXPORTER_OTLP_ENDPOINT or another variable of OpenTelemetry asks for it, traces, metrics and logs are
+exported with OTLP over HTTP; every failure has one span and one log record with its ref.
+
 The exit code is that of the server; 0 if the client disconnected first or the command was interrupted; 2 if the
 server could not be started or a flag is wrong.`,
 		Example: `  candor wrap -- npx -y @modelcontextprotocol/server-everything
