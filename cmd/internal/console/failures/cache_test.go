@@ -1,10 +1,12 @@
 package failures_test
 
 import (
+	"bytes"
 	"context"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -70,6 +72,43 @@ func TestCopyOfTheIndexIsNeverTrustedAgainstTheLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	once(t, dir, cache, random)
+}
+
+func TestCopyOfAnotherFileIsNotContinued(t *testing.T) {
+	defer failures.SetMinSaved(1)()
+	random, cache := rand.New(rand.NewPCG(12, 12)), t.TempDir()
+	dir := killed(t, random, ledger.Options{})
+	names, err := filepath.Glob(dir + "/*/audit-log.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	i, j := sameLength(t, lines)
+	before, after := slices.Concat(lines[:i+1]...), slices.Concat(slices.Concat(lines[:i], lines[j:])...)
+	for _, data := range [][]byte{before, after, before, whole} {
+		if err := os.WriteFile(names[0], data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		once(t, dir, cache, random)
+	}
+}
+
+// sameLength returns two failures whose lines have the same length, not the last ones.
+func sameLength(t *testing.T, lines [][]byte) (i, j int) {
+	t.Helper()
+	for i = range lines {
+		for j = i + 1; j < len(lines)-5; j++ {
+			if len(lines[i]) == len(lines[j]) && bytes.Contains(lines[i], []byte(`"kind":"failure"`)) && bytes.Contains(lines[j], []byte(`"kind":"failure"`)) {
+				return i, j
+			}
+		}
+	}
+	t.Fatal("no two lines have the same length")
+	return 0, 0
 }
 
 func TestStoreWritesNothingIntoTheLedger(t *testing.T) {

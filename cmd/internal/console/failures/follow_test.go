@@ -1,6 +1,7 @@
 package failures_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -199,6 +200,28 @@ func TestChainOfAKilledProcessIsReadUpToItsTornLine(t *testing.T) {
 	l := openLedger(t, dir, ledger.Options{}) // recovers the chain
 	appendRandom(t, l, random, 30)
 	eventually(t, s, dir, random)
+}
+
+func TestFileThatWasCutOffIsReadAgainButNotDeliveredAgain(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 11))
+	dir := killed(t, random, ledger.Options{})
+	s := open(t, dir, failures.Options{Poll: fast, NoCache: true})
+	sub := s.Subscribe(failures.Filter{})
+	names, err := filepath.Glob(dir + "/*/audit-log.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(names[0])
+	if err == nil {
+		err = os.Truncate(names[0], int64(bytes.LastIndexByte(data[:len(data)/2], '\n')+1))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, s, dir, random)
+	if n := len(sub.C); n > 0 {
+		t.Errorf("%d failures were delivered although none was written", n)
+	}
 }
 
 func TestMalformedLinesAreSkipped(t *testing.T) {

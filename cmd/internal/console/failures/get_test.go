@@ -114,3 +114,23 @@ func TestMessageIsWhatTheServerSaid(t *testing.T) {
 		}
 	}
 }
+
+func TestSearchIgnoresCaseAndEscapes(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	l := openLedger(t, dir, ledger.Options{})
+	for _, message := range []string{`Connection REFUSED`, `caf\u00e9 \u0043LOSED`, `a\"b\\c\/d\ne`, "300 \u212a", strings.Repeat("x", 10_000)} {
+		e := ledger.Entry{Kind: ledger.KindFailure, Tool: "the_Tool", Upstream: []byte(`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"` + message + `"}}`)}
+		if _, err := l.Append(ctx, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := open(t, dir, failures.Options{NoCache: true})
+	for text, want := range map[string]uint64{
+		"connection refused": 1, "REFUSED": 1, "Closed": 1, "CAFÉ": 1, `A"B\C/D`: 1, "d\nE": 1, "300 k": 1, "xxxx": 1, "THE_TOOL": 5, "jsonrpc": 0,
+	} {
+		page, err := s.List(ctx, failures.Filter{Text: text}, "", 10)
+		if err != nil || page.Total != want || len(page.Failures) != int(want) {
+			t.Errorf("%q: %d failures, %v; want %d", text, page.Total, err, want)
+		}
+	}
+}
