@@ -43,6 +43,7 @@ type Server struct {
 	routes   []route // registered, for the test of the API's description
 	verifier verifier
 	sessions sessionList
+	rows     rowCache
 	streams  chan struct{}   // one element for each open stream
 	ended    context.Context //nolint:containedctx // ends streams and the verification
 	end      context.CancelFunc

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/console/failures"
@@ -13,8 +16,12 @@ import (
 
 // Limits of a live feed.
 const (
+	drainInterval = 100 * time.Millisecond // at which the queue of new failures is emptied
 	feedInterval  = 250 * time.Millisecond // at which new failures are sent
-	feedMost      = 50                     // failures that are sent at once; the others are counted
+	floodInterval = 750 * time.Millisecond // the same, while more failures come than a page shows
+	feedRows      = 25                     // rows that are sent to a page at once; the others are counted
+	feedEvents    = 5000                   // events that are sent to a program at once
+	keptRows      = 128                    // rows that are kept for other feeds
 	feedKeepAlive = 15 * time.Second
 	feedTimeout   = 5 * time.Second // to write; slower readers are disconnected
 )
@@ -24,21 +31,49 @@ type feed struct {
 	s       *Server
 	w       http.ResponseWriter
 	control *http.ResponseController
+	most    int // failures that are sent at once
+	pending []failures.Failure
+	skipped int // failures that are not sent, because there are too many
 	write   func(f *feed, list []failures.Failure, skipped int) error
+}
+
+// rowCache keeps the newest rows as HTML, because all open pages show the same ones.
+type rowCache struct {
+	mu   sync.Mutex
+	rows map[failures.ID]string
+}
+
+// html returns the row of a failure.
+func (c *rowCache) html(x *failures.Failure) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if row, ok := c.rows[x.ID]; ok {
+		return row, nil
+	}
+	var out bytes.Buffer
+	if err := templates()["overview"].ExecuteTemplate(&out, "row", x); err != nil {
+		return "", err
+	}
+	row := page.Block(out.String())
+	if c.rows == nil || len(c.rows) >= keptRows {
+		c.rows = map[failures.ID]string{}
+	}
+	c.rows[x.ID] = row
+	return row, nil
 }
 
 // livePage streams new failures as rows of the list.
 func (s *Server) livePage(w http.ResponseWriter, r *http.Request) {
-	s.stream(w, r, (*feed).rows)
+	s.stream(w, r, feedRows, (*feed).rows)
 }
 
 // apiEvents streams new failures as JSON.
 func (s *Server) apiEvents(w http.ResponseWriter, r *http.Request) {
-	s.stream(w, r, (*feed).events)
+	s.stream(w, r, feedEvents, (*feed).events)
 }
 
 // stream sends the new failures that the filter in the address selects, until the client leaves or is too slow.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, write func(*feed, []failures.Failure, int) error) {
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, most int, write func(*feed, []failures.Failure, int) error) {
 	filter, _, err := filterOf(r)
 	if err != nil {
 		s.writeError(w, r, err)
@@ -52,7 +87,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, write func(*feed
 		s.writeProblem(w, r, &problem{http.StatusServiceUnavailable, "Too many live feeds", "Close other pages of the console, or load the page again from time to time."})
 		return
 	}
-	f := &feed{s: s, w: w, control: http.NewResponseController(w), write: write}
+	f := &feed{s: s, w: w, control: http.NewResponseController(w), most: most, write: write}
 	if f.control.SetReadDeadline(time.Time{}) != nil { // the server's timeout for requests would end the stream
 		s.writeProblem(w, r, &problem{http.StatusInternalServerError, "No live feed", "The connection does not support streaming."})
 		return
@@ -64,49 +99,72 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, write func(*feed
 	_ = f.run(r, sub) // the client has left
 }
 
-// run collects failures and sends them at intervals. It ends if the client leaves, reads too slowly, or the console ends.
+// run sends failures at intervals. It ends if the client leaves, reads too slowly, or the console ends.
 func (f *feed) run(r *http.Request, sub *failures.Subscription) error {
 	if err := f.send("retry: 2000\n: live\n\n"); err != nil {
 		return err
 	}
-	tick := time.NewTicker(feedInterval)
+	tick := time.NewTicker(drainInterval) // waking up for each failure would cost more than the failures
 	defer tick.Stop()
-	var pending []failures.Failure
-	skipped, sent, record := 0, time.Now(), f.s.verifier.record()
+	sent, interval, record := time.Now(), feedInterval, f.s.verifier.record()
 	for {
 		select {
 		case <-r.Context().Done():
 			return r.Context().Err()
 		case <-f.s.ended.Done():
 			return f.send("event: end\ndata: {}\n\n")
-		case x, ok := <-sub.C:
-			if !ok {
+		case now := <-tick.C:
+			if !f.drain(sub) {
 				return f.send("event: dropped\ndata: {}\n\n")
 			}
-			if pending = append(pending, x); len(pending) > feedMost {
-				pending, skipped = pending[1:], skipped+1
-			}
-		case now := <-tick.C:
 			if state := f.s.verifier.record(); state != record {
 				record = state
 				if err := f.record(state); err != nil {
 					return err
 				}
 			}
-			switch {
-			case len(pending) > 0:
-				if err := f.write(f, pending, skipped); err != nil {
-					return err
-				}
-				pending, skipped, sent = nil, 0, now
-			case now.Sub(sent) >= feedKeepAlive:
-				if err := f.send(": still here\n\n"); err != nil {
-					return err
-				}
-				sent = now
+			due := len(f.pending) > 0 && now.Sub(sent) >= interval
+			if !due && now.Sub(sent) < feedKeepAlive {
+				continue
 			}
+			interval = feedInterval
+			if f.skipped > 0 {
+				interval = floodInterval
+			}
+			if err := f.flush(); err != nil {
+				return err
+			}
+			sent = now
 		}
 	}
+}
+
+// drain takes the failures that wait. It returns false if the subscription has ended.
+func (f *feed) drain(sub *failures.Subscription) bool {
+	for {
+		select {
+		case x, ok := <-sub.C:
+			if !ok {
+				return false
+			}
+			f.pending = append(f.pending, x)
+		default:
+			if more := len(f.pending) - f.most; more > 0 {
+				f.pending, f.skipped = slices.Delete(f.pending, 0, more), f.skipped+more
+			}
+			return true
+		}
+	}
+}
+
+// flush sends what waits, or a sign of life.
+func (f *feed) flush() error {
+	if len(f.pending) == 0 {
+		return f.send(": still here\n\n")
+	}
+	err := f.write(f, f.pending, f.skipped)
+	f.pending, f.skipped = f.pending[:0], 0
+	return err
 }
 
 func (f *feed) send(text string) error {
@@ -130,13 +188,15 @@ func (f *feed) event(name string, data any) error {
 
 // rows sends rows of the list, newest first.
 func (f *feed) rows(list []failures.Failure, skipped int) error {
-	var out bytes.Buffer
+	var out strings.Builder
 	for i := len(list) - 1; i >= 0; i-- {
-		if err := templates()["overview"].ExecuteTemplate(&out, "row", list[i]); err != nil {
+		row, err := f.s.rows.html(&list[i])
+		if err != nil {
 			return err
 		}
+		out.WriteString(row)
 	}
-	return f.event("rows", map[string]any{"html": page.Block(out.String()), "count": len(list), "skipped": skipped})
+	return f.event("rows", map[string]any{"html": out.String(), "count": len(list), "skipped": skipped})
 }
 
 // record sends the state of the record for the head of the page.
