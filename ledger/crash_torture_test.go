@@ -49,7 +49,8 @@ func (c *cutter) wait() {
 }
 
 // cutting makes a stage lose power seeds times after every operation that changes the disk. A power cut after a read
-// would have the same result as the previous one.
+// would have the same result as the previous one. The operations that only prepare a workload are cut with the first
+// seed; other workloads consist of the same operations.
 func (c *cutter) cutting(w workload, seed uint64, seeds int) func(*stage) {
 	type sight struct {
 		disk, second uint64
@@ -58,7 +59,7 @@ func (c *cutter) cutting(w workload, seed uint64, seeds int) func(*stage) {
 	seen := map[sight]bool{} // survivors with the same content and the same receipts are checked once
 	return func(s *stage) {
 		s.hook = func(index int, op crashfs.Op, cut func(*rand.Rand) *crashfs.FS) {
-			if !op.Changes() || testing.Short() && index%4 != 0 {
+			if !op.Changes() || testing.Short() && index%4 != 0 || seed > 1 && s.filling.Load() {
 				return
 			}
 			acknowledged := s.acknowledged.all() // receipts added later may depend on later operations

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,6 +34,7 @@ type stage struct {
 	mu           sync.Mutex
 	refs         int
 	killed       []*ledger.Ledger // ledgers of killed processes; closed after all checks
+	filling      atomic.Bool      // the workload has not reached the operations that it is about
 }
 
 // workload is a typical use of a ledger.
@@ -201,6 +203,8 @@ func (s *stage) close(l *ledger.Ledger) {
 // fillForPrune writes chains that are two hours old: one closed, one killed, and one that it returns open. Then it
 // writes a new one, of keptInstance.
 func (s *stage) fillForPrune() (used *ledger.Ledger) {
+	s.filling.Store(true)
+	defer s.filling.Store(false)
 	closed := s.open()
 	s.appendInTurn(closed, 6, 1200)
 	s.close(closed)
