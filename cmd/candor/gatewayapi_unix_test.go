@@ -62,6 +62,8 @@ func adminConfig(web *webServer, settings string) string {
 		"  cat:\n    command: [cat, --password=hunter2secret]\n    restart: 2\n"
 }
 
+// TestGatewayAPIAnswersAsDescribed compares every answer with its schema in the OpenAPI file, and looks for secrets in it. It is one
+// function because all answers are from one gateway.
 func TestGatewayAPIAnswersAsDescribed(t *testing.T) {
 	t.Parallel()
 	g := newAdminGate(t, newWebServer(t))
