@@ -1,6 +1,7 @@
 package failures
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -47,20 +48,21 @@ func (f *follower) scanDue() bool {
 	return time.Since(f.scanned) > scanEvery+time.Duration(len(f.chains))*perChain
 }
 
-// due returns the chains to look at: those that are being written, and a part of those that have been idle for long.
+// due returns the chains to look at: those that are being written, and up to idleTurn of those that have been idle for a
+// minute, in turns. Only a ledger with many killed writers has more.
 func (f *follower) due() []*chain {
 	var due, idle []*chain
 	for _, c := range f.chains {
 		switch {
 		case c.ended:
-		case c.info == nil || time.Since(c.info.ModTime()) < time.Hour:
+		case c.info == nil || time.Since(c.info.ModTime()) < time.Minute:
 			due = append(due, c)
 		default:
 			idle = append(idle, c)
 		}
 	}
 	if len(idle) > idleTurn {
-		slices.SortFunc(idle, func(a, b *chain) int { return a.info.ModTime().Compare(b.info.ModTime()) })
+		slices.SortFunc(idle, func(a, b *chain) int { return cmp.Compare(a.name, b.name) })
 		f.turn %= len(idle)
 		idle = append(idle[f.turn:], idle[:f.turn]...)[:idleTurn]
 		f.turn += idleTurn
