@@ -78,6 +78,9 @@ func TestLoginSetsStrictCookie(t *testing.T) {
 	if res, _ := s.request("GET", "/?q=x", "", nil); res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/login?next=%2F%3Fq%3Dx" {
 		t.Errorf("without a token: status %d to %q", res.StatusCode, res.Header.Get("Location"))
 	}
+	if _, body := s.request("GET", "/login", "", nil); strings.Contains(body, s.dir) || strings.Contains(body, `id="nav"`) {
+		t.Error("the form that asks for the token shows the folder of the ledger, or the pages")
+	}
 	if res, _ := s.request("GET", "/", "", bearer); res.StatusCode != http.StatusOK {
 		t.Errorf("with the token in a header: status %d", res.StatusCode)
 	}

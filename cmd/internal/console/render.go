@@ -121,7 +121,7 @@ type layoutView struct {
 	Reading *failures.Progress // the first read of the ledger, until it is done
 	Login   bool               // logging in is possible
 	Changes bool               // the request may make changes
-	Live    bool               // the page has a live feed
+	Locked  bool               // the request may not read, and sees only the form that asks for the token
 	Refresh bool               // the page changes by itself; without JavaScript it is loaded again
 	Reports bool
 	Page    any
@@ -134,9 +134,11 @@ type refreshing interface{ refreshes() bool }
 func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name, title string, data any) {
 	view := layoutView{
 		Title: title, Path: r.URL.RequestURI(), Section: name, Dir: s.o.Dir, Version: s.o.Version, Record: s.verifier.record(),
-		Login: s.o.Token != "", Changes: s.mayChange(r), Live: name == "overview", Reports: s.o.Reports != nil, Page: data,
+		Login: s.o.Token != "", Changes: s.mayChange(r), Reports: s.o.Reports != nil, Page: data,
 	}
-	if p := s.o.Failures.Progress(); !p.Done || p.Err != nil {
+	if view.Locked = s.o.Private && !view.Changes; view.Locked {
+		view.Dir, view.Version, view.Record = "", "", recordState{}
+	} else if p := s.o.Failures.Progress(); !p.Done || p.Err != nil {
 		view.Reading = &p
 	}
 	if page, ok := data.(refreshing); ok {
