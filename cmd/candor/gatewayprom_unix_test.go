@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -91,7 +92,7 @@ func (g *plantedGate) families(t *testing.T) map[string]*dto.MetricFamily {
 	all := map[string]*dto.MetricFamily{}
 	for {
 		family := &dto.MetricFamily{}
-		if err := decoder.Decode(family); err == io.EOF {
+		if err := decoder.Decode(family); errors.Is(err, io.EOF) {
 			return all
 		} else if err != nil {
 			t.Fatal(err)

@@ -216,7 +216,7 @@ func (r *receiver) spansAgree(t *testing.T, entries map[string]ledger.Record) {
 		if a["mcp.method.name"] != "tools/call" || a["candor.server"] == "" || a["network.transport"] != "tcp" || s.GetKind() != tracepb.Span_SPAN_KIND_SERVER {
 			t.Errorf("span %s %v has %v", s.GetName(), s.GetKind(), a)
 		}
-		if s.GetEndTimeUnixNano() < s.GetStartTimeUnixNano() || time.Since(time.Unix(0, int64(s.GetStartTimeUnixNano()))) > time.Hour { //nolint:gosec // a time
+		if s.GetEndTimeUnixNano() < s.GetStartTimeUnixNano() || time.Since(time.Unix(0, int64(s.GetStartTimeUnixNano()))) > time.Hour {
 			t.Errorf("span from %d to %d", s.GetStartTimeUnixNano(), s.GetEndTimeUnixNano())
 		}
 		if !failed {
@@ -288,7 +288,7 @@ func (r *receiver) metricsAgree(t *testing.T, entries map[string]ledger.Record, 
 			failed += p.GetCount()
 		}
 	}
-	if count != uint64(calls) || failed != uint64(len(entries))-uint64(suspected) { //nolint:gosec // counts
+	if count != uint64(calls) || failed != uint64(len(entries))-uint64(suspected) {
 		t.Errorf("%d durations, %d of failures; want %d and %d", count, failed, calls, int64(len(entries))-suspected)
 	}
 }
