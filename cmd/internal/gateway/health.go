@@ -69,12 +69,15 @@ func (u *Upstream) Counts() Counts {
 }
 
 // Health returns the state of the upstream.
-func (u *Upstream) Health() Health { return HealthOf(Counts{}, u) }
+func (u *Upstream) Health() Health { return HealthOf(Health{}, u) }
 
-// HealthOf returns the common state of several upstreams that serve the same server with different settings, the newest first. Before
-// has the counts of others that were closed.
-func HealthOf(before Counts, all ...*Upstream) Health {
-	h := Health{Counts: before}
+// HealthOf returns the common state of several upstreams that serve the same server with different settings, the newest first. Closed is
+// that of others that were closed: its numbers that never decrease are added.
+func HealthOf(closed Health, all ...*Upstream) Health {
+	h := Health{Counts: closed.Counts}
+	if p := closed.Process; p != nil {
+		h.Process = &Processes{Starts: p.Starts, Restarts: p.Restarts, Exits: p.Exits, LastExit: p.LastExit}
+	}
 	success := int64(0)
 	for _, u := range all {
 		h.Counts = h.Counts.Plus(u.Counts())
@@ -98,6 +101,7 @@ func HealthOf(before Counts, all ...*Upstream) Health {
 	if len(all) > 0 {
 		now := all[0].Options.Now()
 		h.Breaker, h.Recent = breakerStatus(now, all), recent(now, all)
+		h.Breaker.Opened += closed.Breaker.Opened
 	}
 	return h
 }

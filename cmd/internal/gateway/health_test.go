@@ -257,15 +257,19 @@ func TestHealthOfSeveralUpstreams(t *testing.T) {
 	}
 	old.ProcessEnded(&ProcessExit{Status: "exited with code 3", Code: 3})
 	old.ProcessStarted(true)
-	h := HealthOf(Counts{Calls: 8, Failures: 2}, fresh, old)
+	closed := Health{Counts: Counts{Calls: 8, Failures: 2}, Process: &Processes{Running: 5, Starts: 5, Restarts: 4}, Breaker: BreakerStatus{State: BreakerOpen, Open: 1, Opened: 3}}
+	h := HealthOf(closed, fresh, old)
+	if b := h.Breaker; b.State != BreakerClosed || b.Open != 0 || b.Opened != 3 {
+		t.Errorf("breaker %+v", b)
+	}
 	if h.Calls != 10 || h.Failures != 2 || h.Recent.Calls != 2 {
 		t.Errorf("counts %+v, recent %+v", h.Counts, h.Recent)
 	}
-	if p := h.Process; p.Running != 2 || p.Starts != 3 || p.Restarts != 1 || p.Exits != 1 || p.LastExit.Code != 3 || p.LastExit.Time.IsZero() {
+	if p := h.Process; p.Running != 2 || p.Starts != 8 || p.Restarts != 5 || p.Exits != 1 || p.LastExit.Code != 3 || p.LastExit.Time.IsZero() {
 		t.Errorf("processes %+v", p)
 	}
 	text, err := json.Marshal(h)
-	for _, member := range []string{`"server":{}`, `"state":"closed"`, `"calls":10`, `"p99Ms":`, `"restarts":1`, `"wastedRetries":0`} {
+	for _, member := range []string{`"server":{}`, `"state":"closed"`, `"calls":10`, `"p99Ms":`, `"restarts":5`, `"wastedRetries":0`} {
 		if !strings.Contains(string(text), member) {
 			t.Errorf("no %s in %s (%v)", member, text, err)
 		}

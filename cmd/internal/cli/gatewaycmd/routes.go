@@ -30,7 +30,7 @@ type routes struct {
 	// retired are endpoints of earlier configurations, by name: calls and legacy sessions that began there continue there.
 	retired map[string][]*Endpoint
 	removed map[string]totals         // counts of closed endpoints, by name
-	closed  map[string]gateway.Counts // the same, for their health
+	closed  map[string]gateway.Health // their health when they were closed
 }
 
 // totals are the counts of one or more endpoints.
@@ -71,7 +71,7 @@ const MaxRetired = 8
 
 // newRoutes opens the endpoints of a file. An endpoint whose settings did not change is reused, with its state.
 func newRoutes(p *service.Sinks, file *config.File, before *routes) *routes {
-	f := &routes{file: file, endpoints: map[string]*Endpoint{}, retired: map[string][]*Endpoint{}, removed: map[string]totals{}, closed: map[string]gateway.Counts{}}
+	f := &routes{file: file, endpoints: map[string]*Endpoint{}, retired: map[string][]*Endpoint{}, removed: map[string]totals{}, closed: map[string]gateway.Health{}}
 	for _, u := range file.Upstreams {
 		if before != nil && before.endpoints[u.Name] != nil && reflect.DeepEqual(before.endpoints[u.Name].settings, u) {
 			f.endpoints[u.Name] = before.endpoints[u.Name]
@@ -150,7 +150,7 @@ func (f *routes) retire(before *routes) {
 		f.retired[name] = append(f.retired[name], d)
 		if old := f.retired[name]; len(old) > MaxRetired {
 			f.removed[name] = f.removed[name].plus(old[0].up).ended()
-			f.closed[name] = f.closed[name].Plus(old[0].up.Counts())
+			f.closed[name] = gateway.HealthOf(f.closed[name], old[0].up)
 			f.retired[name] = old[1:]
 			go old[0].Close(context.Background()) //nolint:errcheck // its clients are gone
 		}
