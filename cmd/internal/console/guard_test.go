@@ -13,7 +13,7 @@ func TestEveryResponseHasSecurityHeaders(t *testing.T) {
 	for _, path := range []string{"/", "/nothing", "/login", "/assets/x", "/ref/x"} {
 		res, body := s.request("GET", path, "", nil)
 		for name, want := range map[string]string{
-			"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+			"X-Frame-Options": "DENY", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin",
 			"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
 		} {
 			if got := res.Header.Get(name); got != want {
