@@ -36,7 +36,8 @@ func TestConsoleServesALedgerUntilInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := launchIn(t, home, "console")
-	if body := p.page("/"); !strings.Contains(body, `id="n-failures">12<`) || strings.Contains(body, "\x1b") {
+	p.pageWith("/", `id="n-failures">12<`, "Record whole")
+	if body := p.page("/"); strings.Contains(body, "\x1b") {
 		t.Errorf("the list is %s", body)
 	}
 	p.signal(syscall.SIGINT)

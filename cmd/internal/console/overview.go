@@ -34,6 +34,7 @@ type overviewView struct {
 	Older    string
 	First    string // the first page, if this is another one
 	LiveAddr string
+	Reading  bool // the ledger is being read for the first time
 	JSON     string
 }
 
@@ -118,6 +119,7 @@ func (s *Server) overview(r *http.Request) (*overviewView, error) {
 	if err = cmp.Or(err, countErr); err != nil {
 		return nil, err
 	}
+	v.Reading = !s.o.Failures.Progress().Done
 	v.chips()
 	v.links(cursor)
 	v.Chart = newTimeChart(&v.Summary, query)
@@ -129,6 +131,8 @@ func (s *Server) overview(r *http.Request) (*overviewView, error) {
 	v.Choices.Servers, v.Choices.Tools, v.Choices.Codes = names(v.Summary.Servers), names(v.Summary.Tools), names(v.Summary.Codes)
 	return v, nil
 }
+
+func (v *overviewView) refreshes() bool { return v.Reading }
 
 // chips describes the filters that are set.
 func (v *overviewView) chips() {

@@ -92,6 +92,7 @@ func (c *consoleCommand) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	running.AwaitIndex(ctx)
 	c.env.Notify(cmd, "console on "+running.Address(), "")
 	if generated {
 		c.env.Notify(cmd, "token for changes: "+o.Token, "")

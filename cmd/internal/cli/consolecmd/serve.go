@@ -111,6 +111,18 @@ func (r *Running) serve(ctx context.Context, o Options) {
 	}
 }
 
+// readyWait is how long AwaitIndex waits.
+const readyWait = 500 * time.Millisecond
+
+// AwaitIndex waits until the ledger was read, but not long, so that the first page of a small ledger is complete.
+func (r *Running) AwaitIndex(ctx context.Context) {
+	select {
+	case <-r.store.Ready():
+	case <-time.After(readyWait):
+	case <-ctx.Done():
+	}
+}
+
 // Address returns the URL of the pages.
 func (r *Running) Address() string { return "http://" + r.listener.Addr().String() + "/" }
 

@@ -36,7 +36,7 @@ func serverState(name, mode string, open uint64, h *gateway.Health) console.Serv
 func (s *server) profile(server string) (file, next string, err error) {
 	for _, u := range s.routes.Load().file.Upstreams {
 		if u.Name == server && u.Profile != "" {
-			return u.Profile, "The rule comes into force when the gateway reads its configuration again.", nil
+			return u.Profile, "The rule comes into force when the gateway reads its configuration again, which it does by itself unless --watch=false was given.", nil
 		}
 	}
 	return "", "", fmt.Errorf("the configuration of %s names no profile (hint: add profile: FILE to it)", server)

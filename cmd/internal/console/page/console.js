@@ -15,6 +15,12 @@
     setTimeout(() => { button.textContent = "Copy"; }, 1500);
   }));
 
+  // While the ledger is being read, the page is loaded again, unless a person is using it.
+  const reading = document.getElementById("reading");
+  if (reading) setInterval(() => {
+    if (document.activeElement === document.body && !getSelection().toString()) location.reload();
+  }, 1500);
+
   // Empty fields do not belong into an address that is sent to a colleague.
   const filter = document.getElementById("filter");
   if (filter) filter.addEventListener("formdata", (event) => {
