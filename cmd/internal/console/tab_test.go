@@ -194,14 +194,18 @@ type violation struct {
 	}
 }
 
-// violations returns what axe-core finds on the page.
-func (p *tab) violations(axe string) []violation {
+// violations returns what axe-core finds on the page; with onlyColors it runs only the rules that depend on colours.
+func (p *tab) violations(axe string, onlyColors bool) []violation {
 	p.t.Helper()
 	if !value[bool](p, `"axe" in window`) {
 		p.do(chromedp.Evaluate[chromedp.Void](axe))
 	}
 	var found []violation
-	text := value[string](p, `axe.run(document, {resultTypes: ["violations"]}).then((r) => JSON.stringify(r.violations))`)
+	rules := ""
+	if onlyColors {
+		rules = `, runOnly: ["color-contrast", "link-in-text-block"]`
+	}
+	text := value[string](p, `axe.run(document, {iframes: false, resultTypes: ["violations"]`+rules+`}).then((r) => JSON.stringify(r.violations))`)
 	if err := json.Unmarshal([]byte(text), &found); err != nil {
 		p.t.Fatal(err)
 	}
