@@ -78,7 +78,7 @@ func build(ctx context.Context, j job) error {
 			return err
 		}
 		out := filepath.Join(j.dir, "candor_"+system+"_"+arch, executable(system))
-		cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -X "+release.VersionVariable+"="+j.version, "-o", out, "./cmd/candor")
+		cmd := exec.CommandContext(ctx, "go", append(append([]string{"build"}, release.BuildFlags(j.version)...), "-o", out, "./cmd/candor")...)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch)
 		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 		if err := cmd.Run(); err != nil {
@@ -162,18 +162,19 @@ func formula(_ context.Context, j job) error {
 	return write(filepath.Join(j.dir, "homebrew", "candor.rb"), text)
 }
 
-// pages writes what GoReleaser puts into every archive. The executable of this machine is built for it.
+// pages writes what GoReleaser puts into every archive. It builds an executable of this machine with all commands for it.
 func pages(ctx context.Context, j job) error {
-	target := runtime.GOOS + "/" + runtime.GOARCH
-	if err := build(ctx, job{version: j.version, dir: filepath.Join(j.dir, "host"), args: []string{target}}); err != nil {
-		return err
+	program := filepath.Join(j.dir, "host", executable(runtime.GOOS))
+	full := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", program, "./cmd/candor")
+	full.Stdout, full.Stderr = os.Stderr, os.Stderr
+	if err := full.Run(); err != nil {
+		return fmt.Errorf("building the executable that writes the manual pages: %w", err)
 	}
 	for _, folder := range []string{"man", "completions"} { // pages of commands that no longer exist must not be packed
 		if err := os.RemoveAll(filepath.Join(j.dir, folder)); err != nil {
 			return err
 		}
 	}
-	program := filepath.Join(j.dir, "host", "candor_"+strings.ReplaceAll(target, "/", "_"), executable(runtime.GOOS))
 	man := exec.CommandContext(ctx, program, "man", "--dir", filepath.Join(j.dir, "man"))
 	man.Env, man.Stderr = append(os.Environ(), "SOURCE_DATE_EPOCH="+strconv.FormatInt(j.epoch, 10)), os.Stderr
 	if err := man.Run(); err != nil {
