@@ -1,5 +1,7 @@
 package console
 
+import "time"
+
 // Routes returns the registered methods and patterns.
 func (s *Server) Routes() (list [][2]string) {
 	for _, r := range s.routes {
@@ -10,3 +12,10 @@ func (s *Server) Routes() (list [][2]string) {
 
 // MaxStreams is the number of live feeds.
 const MaxStreams = maxStreams
+
+// SetFeedTimeout sets the time to write to a live feed, and returns a function that sets it back.
+func SetFeedTimeout(d time.Duration) func() {
+	before := feedTimeout
+	feedTimeout = d
+	return func() { feedTimeout = before }
+}

@@ -23,8 +23,10 @@ const (
 	feedEvents    = 5000                   // events that are sent to a program at once
 	keptRows      = 128                    // rows that are kept for other feeds
 	feedKeepAlive = 15 * time.Second
-	feedTimeout   = 5 * time.Second // to write; slower readers are disconnected
 )
+
+// feedTimeout is the time to write; slower readers are disconnected.
+var feedTimeout = 5 * time.Second
 
 // feed is one stream of events.
 type feed struct {
