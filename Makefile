@@ -111,7 +111,7 @@ generate: ## rewrite generated files
 prose: ## compare the wording of our comments with that of net/http and log/slog
 	go run ./internal/prose/run --by-package
 
-readme: ## rewrite the transcripts, figures and the picture of README.md; needs Chromium if the report has changed
+readme: ## rewrite the transcripts, figures and pictures of README.md; needs Chromium if a page has changed
 	go run ./cmd/internal/testing/readme/run
 
 demo: ## run candor demo

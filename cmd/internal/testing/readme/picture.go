@@ -26,25 +26,27 @@ func (r Repository) Report(ctx context.Context) ([]byte, error) {
 	return page, nil
 }
 
-// PictureIsCurrent reports whether the picture was taken of this report.
-func (r Repository) PictureIsCurrent(report []byte) (bool, error) {
-	stored, err := os.ReadFile(r.path(hashPath))
+// PictureIsCurrent reports whether the picture was taken of this page.
+func (r Repository) PictureIsCurrent(path string, page []byte) (bool, error) {
+	stored, err := os.ReadFile(r.path(hashPath(path)))
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	picture, err := os.ReadFile(r.path(PicturePath))
+	picture, err := os.ReadFile(r.path(path))
 	if err != nil {
 		return false, err
 	}
-	return string(stored) == hashes(report, picture), nil
+	return string(stored) == hashes(path, page, picture), nil
 }
 
-// hashes returns the content of the file that connects a picture with its report.
-func hashes(report, picture []byte) string {
-	return fmt.Sprintf("%s  report\n%s  %s\n", hash(report), hash(picture), filepath.Base(PicturePath))
+// hashPath is the path of the file that connects a picture with its page.
+func hashPath(picture string) string { return strings.TrimSuffix(picture, ".png") + ".sha256" }
+
+func hashes(path string, page, picture []byte) string {
+	return fmt.Sprintf("%s  page\n%s  %s\n", hash(page), hash(picture), filepath.Base(path))
 }
 
 func hash(data []byte) string {
@@ -55,8 +57,8 @@ func hash(data []byte) string {
 // browsers are the names of programs that can take the picture.
 var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless_shell"}
 
-// TakePicture opens the report in a browser and writes the picture and its hashes.
-func (r Repository) TakePicture(ctx context.Context, report []byte) error {
+// PictureReport opens the report in a browser and writes its picture.
+func (r Repository) PictureReport(ctx context.Context, report []byte) error {
 	dir, err := os.MkdirTemp("", "candor-readme-")
 	if err != nil {
 		return err
@@ -66,24 +68,29 @@ func (r Repository) TakePicture(ctx context.Context, report []byte) error {
 	if err := os.WriteFile(page, report, 0o600); err != nil {
 		return err
 	}
+	return r.TakePicture(ctx, ReportPicture, (&url.URL{Scheme: "file", Path: page}).String(), report)
+}
+
+// TakePicture opens an address in a browser and writes the picture and its hashes. The page is what the picture depends on.
+func (r Repository) TakePicture(ctx context.Context, path, address string, page []byte) error {
 	browser, err := findBrowser()
 	if err != nil {
 		return err
 	}
-	picture, err := screenshot(ctx, browser, (&url.URL{Scheme: "file", Path: page}).String())
+	picture, err := screenshot(ctx, browser, address)
 	if err != nil {
 		return fmt.Errorf("taking the picture: %w", err)
 	}
 	if len(picture) > MaxPicture {
 		return fmt.Errorf("taking the picture: it has %d bytes, more than %d", len(picture), MaxPicture)
 	}
-	if err := os.MkdirAll(filepath.Dir(r.path(PicturePath)), 0o755); err != nil { //nolint:gosec // a folder of the repository
+	if err := os.MkdirAll(filepath.Dir(r.path(path)), 0o755); err != nil { //nolint:gosec // a folder of the repository
 		return err
 	}
-	if err := os.WriteFile(r.path(PicturePath), picture, 0o644); err != nil { //nolint:gosec // a file of the repository
+	if err := os.WriteFile(r.path(path), picture, 0o644); err != nil { //nolint:gosec // a file of the repository
 		return err
 	}
-	return os.WriteFile(r.path(hashPath), []byte(hashes(report, picture)), 0o644) //nolint:gosec // a file of the repository
+	return os.WriteFile(r.path(hashPath(path)), []byte(hashes(path, page, picture)), 0o644) //nolint:gosec // a file of the repository
 }
 
 func findBrowser() (string, error) {

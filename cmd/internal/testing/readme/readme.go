@@ -1,5 +1,5 @@
 // Package readme produces the parts of README.md that can become stale: transcripts, the text of a failing call as a model reads it,
-// measured figures and the picture of a report. The command below it rewrites them, and its tests fail if the page differs from the
+// measured figures, and the pictures of a report and of the console. The command below it rewrites them, and its tests fail if the page differs from the
 // program.
 //
 // A part is marked in the page:
@@ -30,11 +30,11 @@ type Repository struct {
 
 // Paths of files below the root of the repository.
 const (
-	PagePath    = "README.md"
-	PicturePath = "docs/images/probe-report.png"
-	hashPath    = "docs/images/probe-report.sha256"
-	runPath     = "cmd/internal/testing/readme/testdata/run.jsonl"
-	figuresPath = "cmd/internal/testing/readme/testdata/figures.json"
+	PagePath       = "README.md"
+	ReportPicture  = "docs/images/probe-report.png"
+	ConsolePicture = "docs/images/console.png"
+	runPath        = "cmd/internal/testing/readme/testdata/run.jsonl"
+	figuresPath    = "cmd/internal/testing/readme/testdata/figures.json"
 )
 
 func (r Repository) path(name string) string { return filepath.Join(r.Dir, filepath.FromSlash(name)) }

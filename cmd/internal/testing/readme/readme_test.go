@@ -24,7 +24,7 @@ func TestReadmeShowsTheProgramsOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{"<!-- call: alone ", "<!-- call: through ", "<!-- figures -->", "<!-- /figures -->", "](" + readme.PicturePath + ")"} {
+	for _, part := range []string{"<!-- call: alone ", "<!-- call: through ", "<!-- figures -->", "<!-- /figures -->", "](" + readme.ReportPicture + ")", "](" + readme.ConsolePicture + ")"} {
 		if !strings.Contains(string(page), part) {
 			t.Errorf("README.md: %s is missing", part)
 		}
@@ -53,20 +53,35 @@ func TestPictureShowsThePresentReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	current, err := repository().PictureIsCurrent(report)
+	checkPicture(t, readme.ReportPicture, report)
+}
+
+func TestPictureShowsThePresentConsole(t *testing.T) {
+	console, err := repository().OpenConsole(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer console.Close()
+	checkPicture(t, readme.ConsolePicture, console.Page)
+}
+
+// checkPicture checks that a picture was taken of this page.
+func checkPicture(t *testing.T, path string, page []byte) {
+	t.Helper()
+	current, err := repository().PictureIsCurrent(path, page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !current {
-		t.Errorf("%s is older than the report, or was changed%s", readme.PicturePath, advice)
+		t.Errorf("%s is older than its page, or was changed%s", path, advice)
 	}
-	f, err := os.Open("../../../../" + readme.PicturePath)
+	f, err := os.Open("../../../../" + path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = f.Close() }()
 	if info, err := f.Stat(); err != nil || info.Size() > readme.MaxPicture {
-		t.Errorf("%s: %d bytes, want at most %d (%v)", readme.PicturePath, info.Size(), readme.MaxPicture, err)
+		t.Errorf("%s: %d bytes, want at most %d (%v)", path, info.Size(), readme.MaxPicture, err)
 	}
 	if _, err := png.DecodeConfig(f); err != nil {
 		t.Error(err)

@@ -1,4 +1,4 @@
-// Run rewrites the parts of README.md that are produced by the program: transcripts, figures and the picture of a report.
+// Run rewrites the parts of README.md that are produced by the program: transcripts, figures and pictures.
 //
 //	go run ./cmd/internal/testing/readme/run            measure the figures and rewrite everything
 //	go run ./cmd/internal/testing/readme/run -calls 0   keep the figures of the last measurement
@@ -43,14 +43,30 @@ func run(ctx context.Context, calls int) error {
 			return err
 		}
 	}
+	if err := pictures(ctx, repo); err != nil {
+		return err
+	}
+	return repo.Rewrite(ctx)
+}
+
+// pictures takes the pictures whose pages have changed.
+func pictures(ctx context.Context, repo readme.Repository) error {
 	report, err := repo.Report(ctx)
 	if err != nil {
 		return err
 	}
-	if current, err := repo.PictureIsCurrent(report); err != nil || !current {
-		if err := repo.TakePicture(ctx, report); err != nil {
+	if current, err := repo.PictureIsCurrent(readme.ReportPicture, report); err != nil || !current {
+		if err := repo.PictureReport(ctx, report); err != nil {
 			return err
 		}
 	}
-	return repo.Rewrite(ctx)
+	console, err := repo.OpenConsole(ctx)
+	if err != nil {
+		return err
+	}
+	defer console.Close()
+	if current, err := repo.PictureIsCurrent(readme.ConsolePicture, console.Page); err != nil || !current {
+		return repo.TakePicture(ctx, readme.ConsolePicture, console.Address, console.Page)
+	}
+	return nil
 }
