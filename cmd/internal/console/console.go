@@ -37,17 +37,18 @@ type Options struct {
 
 // Server is the handler of the console.
 type Server struct {
-	o        Options
-	guard    httpguard.Guard
-	mux      *http.ServeMux
-	routes   []route // registered, for the test of the API's description
-	verifier verifier
-	sessions sessionList
-	rows     rowCache
-	streams  chan struct{}   // one element for each open stream
-	ended    context.Context //nolint:containedctx // ends streams and the verification
-	end      context.CancelFunc
-	jobs     sync.WaitGroup
+	o           Options
+	guard       httpguard.Guard
+	mux         *http.ServeMux
+	routes      []route // registered, for the test of the API's description
+	verifier    verifier
+	sessions    sessionList
+	rows        rowCache
+	streams     chan struct{}   // one element for each open stream
+	feedTimeout time.Duration   // see the constant
+	ended       context.Context //nolint:containedctx // ends streams and the verification
+	end         context.CancelFunc
+	jobs        sync.WaitGroup
 }
 
 // route is a method and a pattern.
@@ -64,7 +65,7 @@ func New(o Options) *Server {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{o: o, guard: httpguard.Guard{Hosts: o.Hosts}, mux: http.NewServeMux(), streams: make(chan struct{}, maxStreams)}
+	s := &Server{o: o, guard: httpguard.Guard{Hosts: o.Hosts}, mux: http.NewServeMux(), streams: make(chan struct{}, maxStreams), feedTimeout: feedTimeout}
 	s.ended, s.end = context.WithCancel(context.Background())
 	s.register()
 	return s

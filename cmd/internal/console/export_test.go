@@ -13,9 +13,5 @@ func (s *Server) Routes() (list [][2]string) {
 // MaxStreams is the number of live feeds.
 const MaxStreams = maxStreams
 
-// SetFeedTimeout sets the time to write to a live feed, and returns a function that sets it back.
-func SetFeedTimeout(d time.Duration) func() {
-	before := feedTimeout
-	feedTimeout = d
-	return func() { feedTimeout = before }
-}
+// SetFeedTimeout sets the time to write to a live feed. It is called before the first request.
+func (s *Server) SetFeedTimeout(d time.Duration) { s.feedTimeout = d }

@@ -23,10 +23,8 @@ const (
 	feedEvents    = 5000                   // events that are sent to a program at once
 	keptRows      = 128                    // rows that are kept for other feeds
 	feedKeepAlive = 15 * time.Second
+	feedTimeout   = 5 * time.Second // to write; slower readers are disconnected
 )
-
-// feedTimeout is the time to write; slower readers are disconnected.
-var feedTimeout = 5 * time.Second
 
 // feed is one stream of events.
 type feed struct {
@@ -170,7 +168,7 @@ func (f *feed) flush() error {
 }
 
 func (f *feed) send(text string) error {
-	if err := f.control.SetWriteDeadline(time.Now().Add(feedTimeout)); err != nil {
+	if err := f.control.SetWriteDeadline(time.Now().Add(f.s.feedTimeout)); err != nil {
 		return err
 	}
 	if _, err := f.w.Write([]byte(text)); err != nil {

@@ -136,7 +136,11 @@ func (s *site) raw(path string) (status, body string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	data, _ := io.ReadAll(res.Body)
+	defer res.Body.Close() //nolint:errcheck // it was only read
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	return res.Status, string(data)
 }
 
@@ -159,8 +163,8 @@ func (l *pipeListener) Close() error   { close(l.ended); return nil }
 func (l *pipeListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
 
 func TestSlowReadersOfFeedsAreDropped(t *testing.T) {
-	t.Cleanup(console.SetFeedTimeout(200 * time.Millisecond))
 	s := open(t, console.Options{})
+	s.server.SetFeedTimeout(200 * time.Millisecond)
 	l := &pipeListener{make(chan net.Conn), make(chan struct{})}
 	server := &http.Server{Handler: s.server, ReadHeaderTimeout: time.Minute}
 	go server.Serve(l)                       //nolint:errcheck // ended by Close
@@ -171,7 +175,7 @@ func TestSlowReadersOfFeedsAreDropped(t *testing.T) {
 		if _, err := io.WriteString(here, "GET /live HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
-		res, err := http.ReadResponse(bufio.NewReader(here), nil)
+		res, err := http.ReadResponse(bufio.NewReader(here), nil) //nolint:bodyclose // it stays open and is not read
 		if err != nil || res.StatusCode != http.StatusOK {
 			t.Fatal(res, err)
 		}

@@ -14,6 +14,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"github.com/candor-mcp/candor/cmd/internal/testing/load"
 )
 
 // browser is the browser of all tests, which have a tab each; TestMain ends it.
@@ -25,6 +27,9 @@ var browser struct {
 }
 
 func TestMain(m *testing.M) {
+	if load.Wanted() { // as the server of a benchmark
+		os.Exit(load.Main())
+	}
 	code := m.Run()
 	if browser.cancel != nil {
 		browser.cancel()
