@@ -89,6 +89,19 @@ func TestWrapRecordsHangupAsCancellation(t *testing.T) {
 	}
 }
 
+// TestWrapReportsReasonOfNPM checks that the message has the line with npm's reason, not its last line, which names a log file.
+func TestWrapReportsReasonOfNPM(t *testing.T) {
+	t.Parallel()
+	const script = `printf 'npm error code E404\nnpm error 404 Not Found - GET https://npm.example/@acme%%2forders\nnpm error 404\nnpm error A complete log of this run can be found in: /home/me/.npm/x.log\n' >&2; exit 1`
+	p := launch(t, "wrap", "--", "sh", "-c", script)
+	p.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	const want = `"message":"The server exited with code 1 before it was ready: npm error 404 Not Found - GET https://npm.example/@acme%2forders"`
+	if answer := p.hear(); !strings.Contains(answer, want) {
+		t.Errorf("answered %s", answer)
+	}
+	p.ends()
+}
+
 // TestWrapReportsServerThatDoesNotStart checks that the client gets the exit status of the server and its last line without paths, and
 // that standard error has the unchanged line. initialize is sent before the end of the server, and after it.
 func TestWrapReportsServerThatDoesNotStart(t *testing.T) {

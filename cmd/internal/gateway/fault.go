@@ -55,8 +55,8 @@ func (c *Call) startError(e *candor.Error) *candor.Error {
 	}
 }
 
-// maxLastLine bounds the line of the server's standard error that the message of [notReady] quotes.
-const maxLastLine = 200
+// maxReason bounds the line of the server's standard error that the message of [notReady] quotes.
+const maxReason = 200
 
 // notReady returns the error for an initialize whose server ended. The call cannot have taken effect, because the server did not
 // start.
@@ -65,13 +65,24 @@ func notReady(e *candor.Error) *candor.Error {
 	var seen struct{ Status, Stderr string }
 	if err := e.Details().Decode(&seen); err == nil && seen.Status != "" {
 		text = "The server " + seen.Status + " before it was ready."
-		lines := strings.Split(strings.TrimSpace(seen.Stderr), "\n")
-		if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
-			text = strings.TrimSuffix(text, ".") + ": " + candor.Public(last, maxLastLine)
+		if reason := reasonLine(seen.Stderr); reason != "" {
+			text = strings.TrimSuffix(text, ".") + ": " + candor.Public(reason, maxReason)
 		}
 	}
 	return e.With(candor.WithMessage(text),
 		candor.WithSuggestion("Check the command, the arguments and the environment that the server is started with; then connect again."))
+}
+
+// reasonLine returns the line of a server's standard error that most probably has the reason for its end: the last one. npm
+// prints the reason below its code, then advice and the name of a log file.
+func reasonLine(stderr string) string {
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
+	for i, line := range lines[:len(lines)-1] {
+		if strings.HasPrefix(line, "npm error code ") || strings.HasPrefix(line, "npm ERR! code ") {
+			return strings.TrimSpace(lines[i+1])
+		}
+	}
+	return strings.TrimSpace(lines[len(lines)-1])
 }
 
 // CancelNotification returns the notification that cancels a request.
