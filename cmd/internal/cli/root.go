@@ -85,9 +85,14 @@ func checkColor(env *term.Env) error {
 	return nil
 }
 
-// flagError adds the nearest flag name to an error about an unknown flag.
+// flagError adds the nearest flag name to an error about an unknown flag. An unknown flag after the first word of a server's command
+// belongs to that command, and the -- before it is missing.
 func flagError(cmd *cobra.Command, err error) error {
 	hint := "see " + cmd.CommandPath() + " --help"
+	if words := cmd.Flags().Args(); len(words) > 0 && strings.Contains(cmd.Use, "-- ") {
+		hint = "put -- before the command of the server: " + cmd.CommandPath() + " -- " + strings.Join(words, " ") + " …"
+		return term.BadInput(hint, "%s", err)
+	}
 	var missing *pflag.NotExistError
 	if errors.As(err, &missing) {
 		var names []string
