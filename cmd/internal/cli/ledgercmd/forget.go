@@ -38,7 +38,10 @@ The witness copy is the file for DIR in the state folder, even if DIR no longer 
 prints; --witness-copy adds one. Do not name a file that several ledgers share: the chains of the other ledgers
 are not in DIR and would be removed too.
 
-The command lists the chains and asks before it changes anything.`,
+The command lists the chains and asks before it changes anything.
+
+Exit codes: 0 done, or nothing to do; 2 an error, or --yes is missing where the command cannot ask. With
+--json it does not ask: the exit code is 0, and done is false.`,
 		Example: `  candor ledger forget ./ledger
   candor ledger forget ./ledger --yes --json`,
 		Args: term.MaxArgs(1, "candor ledger forget DIR"),
@@ -76,8 +79,8 @@ func (c *forgetCommand) run(args []string) error {
 	if !c.json {
 		c.explain(dir, report)
 	}
-	if len(report.Copies) > 0 && (c.yes || c.env.Confirm(c.cmd, c.json, "candor ledger forget --yes", "Forget them? verify will no longer report them.")) {
-		if err := c.forget(report); err != nil {
+	if len(report.Copies) > 0 {
+		if err := c.confirmAndForget(report); err != nil {
 			return err
 		}
 	}
@@ -85,6 +88,14 @@ func (c *forgetCommand) run(args []string) error {
 		return term.WriteJSONLine(c.env.Out, report)
 	}
 	return nil
+}
+
+func (c *forgetCommand) confirmAndForget(report *forgetReport) error {
+	confirmed, err := c.env.Confirm(c.cmd, c.yes, c.json, "candor ledger forget --yes", "Forget them? verify will no longer report them.")
+	if !confirmed {
+		return err
+	}
+	return c.forget(report)
 }
 
 // missing finds the chains that are in a witness copy but not in the folder, which may be missing itself.

@@ -40,8 +40,12 @@ The command can be used while other processes write the ledger; the segments tha
 verifies the ledger: segments of a damaged chain are evidence and are removed only with --force.
 
 The command lists the segments and asks before it removes any. Unfinished files, which a process leaves that is
-killed while it compresses a segment, are removed without a question, except with --dry-run. Exit code 1:
-segments of a damaged chain would be removed.`,
+killed while it compresses a segment, are removed without a question, except with --dry-run.
+
+A limit of 0 keeps nothing. For servers it means that there is no limit.
+
+Exit codes: 0 done, or nothing to do; 1 segments of a damaged chain would be removed; 2 an error, or --yes is missing
+where the command cannot ask. With --json it does not ask: the exit code is 0, and done is false.`,
 		Example: `  candor ledger prune ./ledger --keep-age 30d --dry-run
   candor ledger prune ./ledger --keep-age 30d --keep-bytes 2GiB
   candor ledger prune --keep-bytes 500MB --yes --json`,
@@ -103,9 +107,8 @@ func (c *pruneCommand) run(args []string) error {
 		c.explain(report)
 	}
 	refused := len(report.Damage) > 0 && !c.force
-	if !refused && !c.dry && len(plan.Removed) > 0 &&
-		(c.yes || c.env.Confirm(c.cmd, c.json, "candor ledger prune --yes", "Remove them? They cannot be restored.")) {
-		if err := c.prune(dir, options, report); err != nil {
+	if !refused && !c.dry && len(plan.Removed) > 0 {
+		if err := c.confirmAndPrune(dir, options, report); err != nil {
 			return err
 		}
 	}
@@ -116,6 +119,14 @@ func (c *pruneCommand) run(args []string) error {
 		return term.Found()
 	}
 	return err
+}
+
+func (c *pruneCommand) confirmAndPrune(dir string, options ledger.Options, report *pruneReport) error {
+	confirmed, err := c.env.Confirm(c.cmd, c.yes, c.json, "candor ledger prune --yes", "Remove them? They cannot be restored.")
+	if !confirmed {
+		return err
+	}
+	return c.prune(dir, options, report)
 }
 
 // options returns the limits. 0 keeps nothing, as opposed to a limit that is not set.

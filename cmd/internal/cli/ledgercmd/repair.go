@@ -30,8 +30,10 @@ func newRepair(l *ledgerCommand) *cobra.Command {
 chain records that. Chains that are being written are left alone. No entry is ever changed or removed. Damage
 is evidence and stays as it is.
 
-The command prints what it found and would do, and asks before it changes anything. Exit code 1: there is
-damage that cannot be repaired.`,
+The command prints what it found and would do, and asks before it changes anything.
+
+Exit codes: 0 done, or nothing to do; 1 there is damage, which cannot be repaired; 2 an error, or --yes is missing
+where the command cannot ask. With --json it does not ask: the exit code is 0, and done is false.`,
 		Example: `  candor ledger repair ./ledger
   candor ledger repair ./ledger --yes --json`,
 		Args: term.MaxArgs(1, "candor ledger repair DIR"),
@@ -76,18 +78,24 @@ func (c *repairCommand) run(args []string) error {
 	if !c.json {
 		c.explain(&report)
 	}
-	if len(report.Open) > 0 && (c.yes || c.env.Confirm(c.cmd, c.json, "candor ledger repair --yes", "Recover them?")) {
-		if err := c.finish(dir, &report); err != nil {
-			return err
-		}
+	if len(report.Open) > 0 {
+		err = c.confirmAndFinish(dir, &report)
 	}
-	if c.json {
+	if err == nil && c.json {
 		err = term.WriteJSONLine(c.env.Out, report)
 	}
 	if err == nil && len(report.Damage) > 0 {
 		return term.Found()
 	}
 	return err
+}
+
+func (c *repairCommand) confirmAndFinish(dir string, report *repairReport) error {
+	confirmed, err := c.env.Confirm(c.cmd, c.yes, c.json, "candor ledger repair --yes", "Recover them?")
+	if !confirmed {
+		return err
+	}
+	return c.finish(dir, report)
 }
 
 func (c *repairCommand) explain(r *repairReport) {

@@ -125,18 +125,24 @@ func (env *Env) ask(question string) bool {
 	return answer == "y" || answer == "yes"
 }
 
-// Confirm asks a question and reports whether the answer was yes. If standard output is not a terminal or json is set, it prints
-// hint, which explains how to run the command without the question.
-func (env *Env) Confirm(cmd *cobra.Command, json bool, hint, question string) bool {
-	if json || !env.Terminal {
-		env.Notify(cmd, "not a terminal, cannot ask for confirmation; nothing was changed", hint)
-		return false
-	}
-	if env.ask(question) {
-		return true
+// Confirm reports whether yes is set, or asks a question and reports whether the answer was yes. If standard output is not a terminal it returns an error, so that
+// a script notices that nothing was done; hint explains how to run the command without the question. With json, whose output says
+// what was done, it only prints the hint.
+func (env *Env) Confirm(cmd *cobra.Command, yes, json bool, hint, question string) (bool, error) {
+	const text = "not a terminal, cannot ask for confirmation; nothing was changed"
+	switch {
+	case yes:
+		return true, nil
+	case json:
+		env.Notify(cmd, text, hint)
+		return false, nil
+	case !env.Terminal:
+		return false, BadInput(hint, text)
+	case env.ask(question):
+		return true, nil
 	}
 	fmt.Fprintln(env.Out, "Nothing was changed.")
-	return false
+	return false, nil
 }
 
 // RequireYes returns nil if yes is set or the answer to the question is yes, else the error to exit with.
