@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,14 +43,33 @@ func TestEveryPageFitsAPhone(t *testing.T) {
 	s, pages := everyPage(t)
 	p := s.browse("/login")
 	p.do(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile))
-	for _, path := range pages {
+	for i, path := range pages {
 		p.open(path)
+		p.keep(fmt.Sprintf("%02d-phone.png", i))
 		if wide := p.number("document.documentElement.scrollWidth"); wide > 360 {
 			t.Errorf("%s is %d wide on a screen of 360: %s", path, wide, value[string](p, `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > 361 && !e.closest(".scroll, pre")).map(e => e.outerHTML.slice(0, 80)).slice(0, 3).join("\n")`))
 		}
 		if small := value[string](p, `[...document.querySelectorAll("nav a, button, input, select, summary")].filter(e => e.checkVisibility() && e.getBoundingClientRect().height < 24 && e.type !== "checkbox").map(e => e.outerHTML.slice(0, 80)).join("\n")`); small != "" {
 			t.Errorf("%s has controls that are too small to touch: %s", path, small)
 		}
+	}
+}
+
+var screenshots = flag.String("screenshots", "", "folder in which the tests of all pages keep screenshots to look at")
+
+// keep writes a screenshot of the page if the flag asks for it.
+func (p *tab) keep(name string) {
+	p.t.Helper()
+	if *screenshots == "" {
+		return
+	}
+	const best = 100 // PNG
+	picture, err := chromedp.Run(p.ctx, chromedp.FullScreenshot(best))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(*screenshots, name), picture, 0o600)
+	}
+	if err != nil {
+		p.t.Fatal(err)
 	}
 }
 
@@ -71,7 +91,7 @@ func TestEveryPageIsAccessible(t *testing.T) {
 	}
 	s, pages := everyPage(t)
 	p := s.browse("/")
-	for _, path := range pages {
+	for i, path := range pages {
 		p.open(path)
 		p.run(`document.querySelectorAll("details").forEach((e) => { e.open = true })`)
 		for _, scheme := range []string{"light", "dark"} {
@@ -79,6 +99,7 @@ func TestEveryPageIsAccessible(t *testing.T) {
 			if dark := value[bool](p, `getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).every((c) => c < 80)`); dark != (scheme == "dark") {
 				t.Errorf("%s, %s: the background is %s", path, scheme, value[string](p, `getComputedStyle(document.body).backgroundColor`))
 			}
+			p.keep(fmt.Sprintf("%02d-%s.png", i, scheme))
 			for _, v := range p.violations(string(axe), scheme == "dark") { // the scheme changes only colours
 				t.Errorf("%s, %s: %s", path, scheme, &v)
 			}
