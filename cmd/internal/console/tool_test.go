@@ -60,7 +60,7 @@ func TestRuleIsShownThenWrittenWithToken(t *testing.T) {
 	rules := &fakeRules{}
 	s := open(t, console.Options{Token: token, Rules: rules})
 	s.add(failed{server: "shop", tool: "search", said: `{"ok":false}`, suspected: true})
-	contains(t, s.get("/tool/shop/search"), "/ok is false", `id="make-rule"`, `value="abc" checked`, `id="rules"`)
+	contains(t, s.get("/tool/shop/search"), "/ok is false", "1 answer looks like a failure", "1 answer would have been a failure", `id="make-rule"`, `value="abc" checked`, `id="rules"`)
 
 	preview := s.get("/tool/shop/search/rules?id=abc")
 	contains(t, preview, "shop.yaml", `<mark><span class="sign">+ </span>masks:</mark>`, "Reload the gateway.", `id="login-to-write"`)
