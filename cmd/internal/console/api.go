@@ -70,7 +70,7 @@ func (s *Server) apiList(r *http.Request) (*listJSON, error) {
 	limit := pageSize
 	if text := r.URL.Query().Get("limit"); text != "" {
 		if limit, err = strconv.Atoi(text); err != nil || limit < 1 || limit > maxAPIPage {
-			return nil, &problem{http.StatusBadRequest, "The limit is not valid", "Use a number from 1 to " + strconv.Itoa(maxAPIPage) + "."}
+			return nil, &problem{Status: http.StatusBadRequest, Title: "The limit is not valid", Detail: "Use a number from 1 to " + strconv.Itoa(maxAPIPage) + "."}
 		}
 	}
 	page, err := s.o.Failures.List(r.Context(), f, r.URL.Query().Get("at"), limit)

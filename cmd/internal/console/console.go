@@ -73,7 +73,9 @@ func New(o Options) *Server {
 
 // Close ends the live feeds and the verification, and waits for the latter.
 func (s *Server) Close() {
+	s.verifier.mu.Lock() // no verification begins after this
 	s.end()
+	s.verifier.mu.Unlock()
 	s.jobs.Wait()
 }
 
@@ -115,7 +117,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	_, pattern := s.mux.Handler(r)
 	if pattern == "" {
-		s.unknownPage(w, r)
+		s.writeProblem(w, r, s.unknown(r))
 		return
 	}
 	s.mux.ServeHTTP(w, r)

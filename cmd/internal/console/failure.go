@@ -67,7 +67,7 @@ type proofView struct {
 func idOf(r *http.Request) (failures.ID, error) {
 	seq, err := strconv.ParseUint(r.PathValue("seq"), 10, 64)
 	if err != nil || seq == 0 {
-		return failures.ID{}, &problem{http.StatusNotFound, "No such failure", "The address of a failure is /failure/CHAIN/NUMBER."}
+		return failures.ID{}, &problem{Status: http.StatusNotFound, Title: "No such failure", Detail: "The address of a failure is /failure/CHAIN/NUMBER."}
 	}
 	return failures.ID{Chain: r.PathValue("chain"), Seq: seq}, nil
 }
@@ -205,7 +205,7 @@ func (s *Server) proofFile(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, proof.ErrNoEntry):
 		err = failures.ErrNotFound
 	case errors.Is(err, proof.ErrNotCovered):
-		err = &problem{http.StatusConflict, "Not covered yet", "No signed checkpoint covers the entry yet. Try again in a second."}
+		err = &problem{Status: http.StatusConflict, Title: "Not covered yet", Detail: "No signed checkpoint covers the entry yet. Try again in a second."}
 	}
 	if err != nil {
 		s.writeError(w, r, err)
@@ -231,7 +231,7 @@ func (s *Server) refPage(w http.ResponseWriter, r *http.Request) {
 	case len(found) == 1:
 		http.Redirect(w, r, failurePath(found[0].ID), http.StatusSeeOther)
 	case len(found) == 0:
-		s.writeProblem(w, r, &problem{http.StatusNotFound, "No such ref", "The ledger has no failure whose ref begins with this text."})
+		s.writeProblem(w, r, &problem{Status: http.StatusNotFound, Title: "No such ref", Detail: "The ledger has no failure whose ref begins with this text."})
 	default:
 		s.render(w, r, http.StatusOK, "refs", "Failures with the ref "+prefix, refView{prefix, found})
 	}

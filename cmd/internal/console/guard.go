@@ -29,6 +29,13 @@ type problem struct {
 	Status int    `json:"status"`
 	Title  string `json:"title"`
 	Detail string `json:"detail"`
+
+	allow string // the header Allow of a refused method
+}
+
+// methodProblem refuses the method of a request.
+func methodProblem(allowed string) *problem {
+	return &problem{Status: http.StatusMethodNotAllowed, Title: "Method not allowed", Detail: "Use " + allowed + ".", allow: allowed}
 }
 
 func (p *problem) Error() string { return p.Title + ": " + p.Detail }
@@ -37,15 +44,15 @@ func (p *problem) Error() string { return p.Title + ": " + p.Detail }
 func (s *Server) refusal(r *http.Request) *problem {
 	switch {
 	case !s.guard.KnowsHost(r.Host):
-		return &problem{http.StatusForbidden, "Unknown host", "The console does not serve this host name. Use the address that candor printed, or allow the name with --host."}
+		return &problem{Status: http.StatusForbidden, Title: "Unknown host", Detail: "The console does not serve this host name. Use the address that candor printed, or allow the name with --host."}
 	case r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost:
-		return &problem{http.StatusMethodNotAllowed, "Method not allowed", "Use GET or POST."}
+		return methodProblem("GET, HEAD, POST")
 	case !isOwnOrigin(r) || http.NewCrossOriginProtection().Check(r) != nil || isForeignFetch(r):
-		return &problem{http.StatusForbidden, "Request of another page", "Pages of other origins may not use the console. Open its address in the browser."}
+		return &problem{Status: http.StatusForbidden, Title: "Request of another page", Detail: "Pages of other origins may not use the console. Open its address in the browser."}
 	case s.o.Token != "" && hasTokenInURL(r.URL, s.o.Token):
-		return &problem{http.StatusBadRequest, "Token in the address", "Addresses are logged and shared. Send the token as Authorization: Bearer, or log in."}
+		return &problem{Status: http.StatusBadRequest, Title: "Token in the address", Detail: "Addresses are logged and shared. Send the token as Authorization: Bearer, or log in."}
 	case s.o.Private && !s.mayChange(r) && !isPublic(r.URL.Path):
-		return &problem{http.StatusUnauthorized, "Token required", "Send the token as Authorization: Bearer, or log in at /login."}
+		return &problem{Status: http.StatusUnauthorized, Title: "Token required", Detail: "Send the token as Authorization: Bearer, or log in at /login."}
 	}
 	return nil
 }

@@ -84,12 +84,12 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, most int, write 
 		defer func() { <-s.streams }()
 	default:
 		w.Header().Set("Retry-After", "10")
-		s.writeProblem(w, r, &problem{http.StatusServiceUnavailable, "Too many live feeds", "Close other pages of the console, or load the page again from time to time."})
+		s.writeProblem(w, r, &problem{Status: http.StatusServiceUnavailable, Title: "Too many live feeds", Detail: "Close other pages of the console, or load the page again from time to time."})
 		return
 	}
 	f := &feed{s: s, w: w, control: http.NewResponseController(w), most: most, write: write}
 	if f.control.SetReadDeadline(time.Time{}) != nil { // the server's timeout for requests would end the stream
-		s.writeProblem(w, r, &problem{http.StatusInternalServerError, "No live feed", "The connection does not support streaming."})
+		s.writeProblem(w, r, &problem{Status: http.StatusInternalServerError, Title: "No live feed", Detail: "The connection does not support streaming."})
 		return
 	}
 	sub := s.o.Failures.Subscribe(filter)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 )
 
 // Limits of logins.
@@ -104,9 +105,10 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// localPath returns a path of the console, or "/" for everything else, such as //evil.example.
+// localPath returns a path of the console, or "/" for everything else, such as //evil.example. Browsers remove tabs and line
+// breaks from an address, so /<tab>/evil.example is another host too.
 func localPath(next string) string {
-	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n") {
+	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.Contains(next, "\\") || strings.ContainsFunc(next, unicode.IsControl) {
 		return "/"
 	}
 	return next

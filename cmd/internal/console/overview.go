@@ -90,7 +90,7 @@ func filterOf(r *http.Request) (failures.Filter, url.Values, error) {
 	}
 	f, err := failures.ParseFilter(kept)
 	if err != nil {
-		return f, kept, &problem{http.StatusBadRequest, "The filter in the address is not valid", err.Error()}
+		return f, kept, &problem{Status: http.StatusBadRequest, Title: "The filter in the address is not valid", Detail: err.Error()}
 	}
 	return f, kept, nil
 }

@@ -172,6 +172,9 @@ func (s *Server) writeProblem(w http.ResponseWriter, r *http.Request, p *problem
 	if p.Status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="candor"`)
 	}
+	if p.allow != "" {
+		w.Header().Set("Allow", p.allow)
+	}
 	if strings.HasPrefix(r.URL.Path, "/api/") {
 		w.Header().Set("Content-Type", "application/problem+json")
 		data, _ := json.Marshal(p) //nolint:errchkjson // strings and a number
@@ -192,20 +195,34 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case errors.As(err, &known):
 	case errors.Is(err, failures.ErrNotFound):
-		known = &problem{http.StatusNotFound, "No such failure", "The ledger has no such failure, or it was removed with the segment that it was in."}
+		known = &problem{Status: http.StatusNotFound, Title: "No such failure", Detail: "The ledger has no such failure, or it was removed with the segment that it was in."}
 	case r.Context().Err() != nil:
 		return
 	case errors.Is(err, failures.ErrCursor):
-		known = &problem{http.StatusBadRequest, "Not a part of this list", "The cursor in the address is not valid. Open the list again without it."}
+		known = &problem{Status: http.StatusBadRequest, Title: "Not a part of this list", Detail: "The cursor in the address is not valid. Open the list again without it."}
 	default:
 		s.o.Log.Warn("reading the ledger for the console failed", slog.Any("error", err))
-		known = &problem{http.StatusInternalServerError, "The ledger could not be read", err.Error()}
+		known = &problem{Status: http.StatusInternalServerError, Title: "The ledger could not be read", Detail: err.Error()}
 	}
 	s.writeProblem(w, r, known)
 }
 
 func (s *Server) unknownPage(w http.ResponseWriter, r *http.Request) {
-	s.writeProblem(w, r, &problem{http.StatusNotFound, "No such page", "The console has no page at this address. The list of failures is at /."})
+	s.writeProblem(w, r, noPage)
+}
+
+var noPage = &problem{Status: http.StatusNotFound, Title: "No such page", Detail: "The console has no page at this address. The list of failures is at /."}
+
+// unknown says whether there is no such page, or only not with this method.
+func (s *Server) unknown(r *http.Request) *problem {
+	for method, allowed := range map[string]string{http.MethodGet: "GET, HEAD", http.MethodPost: "POST"} {
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := s.mux.Handler(other); pattern != "" {
+			return methodProblem(allowed)
+		}
+	}
+	return noPage
 }
 
 // durationWords returns a duration with three digits.

@@ -14,11 +14,11 @@ type reportsView struct {
 
 func (s *Server) reports(r *http.Request) (*reportsView, error) {
 	if s.o.Reports == nil {
-		return nil, &problem{http.StatusNotFound, "No reports here", "Start the console with --reports and the folder of reports of candor probe --format json."}
+		return nil, &problem{Status: http.StatusNotFound, Title: "No reports here", Detail: "Start the console with --reports and the folder of reports of candor probe --format json."}
 	}
 	list, err := s.o.Reports.Reports(r.Context())
 	if err != nil {
-		return nil, &problem{http.StatusInternalServerError, "The reports cannot be read", err.Error()}
+		return nil, &problem{Status: http.StatusInternalServerError, Title: "The reports cannot be read", Detail: err.Error()}
 	}
 	return &reportsView{Reports: append([]Report{}, list...)}, nil
 }
@@ -44,9 +44,9 @@ func (s *Server) reportPage(w http.ResponseWriter, r *http.Request) {
 	}
 	html, policy, err := s.o.Reports.Page(r.Context(), r.PathValue("name"))
 	if errors.Is(err, fs.ErrNotExist) {
-		err = &problem{http.StatusNotFound, "No such report", "The folder of reports has no such file."}
+		err = &problem{Status: http.StatusNotFound, Title: "No such report", Detail: "The folder of reports has no such file."}
 	} else if err != nil {
-		err = &problem{http.StatusUnprocessableEntity, "The report cannot be read", err.Error()}
+		err = &problem{Status: http.StatusUnprocessableEntity, Title: "The report cannot be read", Detail: err.Error()}
 	}
 	if err != nil {
 		s.writeError(w, r, err)

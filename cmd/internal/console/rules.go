@@ -37,11 +37,11 @@ func (s *Server) change(r *http.Request, ids []string) (Change, error) {
 func (s *Server) checkRules(ids []string) error {
 	switch {
 	case s.o.Rules == nil:
-		return &problem{http.StatusNotFound, "No rules here", "This console writes no rules. Use candor learn, or start the console with --profiles."}
+		return &problem{Status: http.StatusNotFound, Title: "No rules here", Detail: "This console writes no rules. Use candor learn, or start the console with --profiles."}
 	case len(ids) == 0:
-		return &problem{http.StatusBadRequest, "No rule was chosen", "Go back and choose at least one rule."}
+		return &problem{Status: http.StatusBadRequest, Title: "No rule was chosen", Detail: "Go back and choose at least one rule."}
 	case len(ids) > maxRules:
-		return &problem{http.StatusBadRequest, "Too many rules", "Choose at most 50 rules."}
+		return &problem{Status: http.StatusBadRequest, Title: "Too many rules", Detail: "Choose at most 50 rules."}
 	}
 	return nil
 }
@@ -52,9 +52,9 @@ func ruleError(c Change, err error) (Change, error) {
 	case err == nil:
 		return c, nil
 	case errors.Is(err, ErrChanged):
-		return c, &problem{http.StatusConflict, "The profile was changed", "Another program changed the profile in the meantime. Look at the change again."}
+		return c, &problem{Status: http.StatusConflict, Title: "The profile was changed", Detail: "Another program changed the profile in the meantime. Look at the change again."}
 	}
-	return c, &problem{http.StatusUnprocessableEntity, "The rule cannot be made", err.Error()}
+	return c, &problem{Status: http.StatusUnprocessableEntity, Title: "The rule cannot be made", Detail: err.Error()}
 }
 
 // rulesPage shows the change that rules make to a profile.
@@ -92,10 +92,10 @@ func addedLines(before, after string) []diffLine {
 // write makes the change that was shown. The request must have the token.
 func (s *Server) write(r *http.Request) (Change, error) {
 	if !s.mayChange(r) {
-		return Change{}, &problem{http.StatusUnauthorized, "Token required", "Writing a rule requires the token. Log in at /login, or send it as Authorization: Bearer."}
+		return Change{}, &problem{Status: http.StatusUnauthorized, Title: "Token required", Detail: "Writing a rule requires the token. Log in at /login, or send it as Authorization: Bearer."}
 	}
 	if err := r.ParseForm(); err != nil {
-		return Change{}, &problem{http.StatusBadRequest, "The form cannot be read", err.Error()}
+		return Change{}, &problem{Status: http.StatusBadRequest, Title: "The form cannot be read", Detail: err.Error()}
 	}
 	ids := r.PostForm["id"]
 	if err := s.checkRules(ids); err != nil {

@@ -37,6 +37,7 @@ type serverView struct {
 	Percentiles [3]time.Duration `json:"-"`
 	MaskedText  string           `json:"-"`
 	FailedText  string           `json:"-"` // share of the calls that failed
+	Failing     bool             `json:"-"` // most of its calls fail
 	Link        string           `json:"-"`
 }
 
@@ -116,7 +117,7 @@ func (s *Server) server(ctx context.Context, name string, f failures.Filter) (se
 func (v *serverView) join(state *ServerState) {
 	v.State = state
 	v.Wasted = max(v.Wasted, state.Wasted)
-	v.FailedText = percent(state.FailureShare)
+	v.FailedText, v.Failing = percent(state.FailureShare), state.FailureShare >= 0.5
 	v.MaskedText = percent(state.MaskedShare)
 	for i, ms := range state.Latency {
 		v.Percentiles[i] = time.Duration(ms * float64(time.Millisecond))
@@ -151,7 +152,7 @@ func (v *serverView) sample(list []failures.Failure) {
 	slices.Sort(times)
 	for i, p := range []int{50, 90, 99} {
 		if len(times) > 0 {
-			v.Percentiles[i] = times[(len(times)-1)*p/100]
+			v.Percentiles[i] = times[(len(times)*p+99)/100-1] // the nearest rank, so that one slow call of a few is seen
 			v.Latency[i] = float64(v.Percentiles[i].Microseconds()) / 1000
 		}
 	}

@@ -44,7 +44,7 @@ func (s *Server) session(r *http.Request) (*sessionView, error) {
 		return nil, err
 	}
 	if len(list) == 0 {
-		return nil, &problem{http.StatusNotFound, "No such session", "The ledger has no failure of this session."}
+		return nil, &problem{Status: http.StatusNotFound, Title: "No such session", Detail: "The ledger has no failure of this session."}
 	}
 	v.Failures, v.More = jsonAll(list), more
 	v.First, v.Last = list[0].Time, list[len(list)-1].Time

@@ -55,7 +55,7 @@ func (s *Server) tool(r *http.Request) (*toolView, error) {
 		return nil, err
 	}
 	if v.Summary.Total == 0 {
-		return nil, &problem{http.StatusNotFound, "No such tool", "The ledger has no failure of this tool."}
+		return nil, &problem{Status: http.StatusNotFound, Title: "No such tool", Detail: "The ledger has no failure of this tool."}
 	}
 	list, err := s.o.Failures.List(r.Context(), f, "", maxNewest)
 	if err != nil {

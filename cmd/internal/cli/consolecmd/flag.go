@@ -39,7 +39,7 @@ func (f *Flags) Start(ctx context.Context, p *service.Sinks, known Sources) (*Ru
 	case p.Ledger == nil:
 		return nil, term.BadInput("leave out --ledger none", "--console: the console needs a ledger")
 	}
-	o := Options{Dir: p.Dir, Listen: f.listen, Flag: "--console", TokenFlag: "--console-token-env", Log: p.Log, Servers: known.Servers}
+	o := Options{Dir: p.Dir, Listen: f.listen, Flag: "--console", TokenFlag: "--console-token-env", VerifySmall: true, Log: p.Log, Servers: known.Servers}
 	if f.tokenEnv != "" {
 		if o.Token = p.Env.Getenv(f.tokenEnv); o.Token == "" {
 			return nil, term.BadInput("export "+f.tokenEnv+" before the start", "--console-token-env %s: not set", f.tokenEnv)

@@ -32,6 +32,8 @@ type Options struct {
 	Verify bool // verify the ledger at the start
 	Log    *slog.Logger
 
+	VerifySmall bool // as Verify, if the ledger is small
+
 	Flag, TokenFlag string // names of the flags for errors; "" is --listen and --token-env
 	Temporary       bool   // the ledger is removed at the end
 
@@ -108,6 +110,23 @@ func (r *Running) serve(ctx context.Context, o Options) {
 	})
 	if o.Verify {
 		r.handler.Verify()
+	}
+	if o.VerifySmall {
+		r.jobs.Go(func() { r.verifySmall(ctx) })
+	}
+}
+
+// smallLedger is the size of a ledger that is verified in a fraction of a second.
+const smallLedger = 32 << 20
+
+// verifySmall verifies a small ledger as soon as it was read. A large one would take time from the calls.
+func (r *Running) verifySmall(ctx context.Context) {
+	select {
+	case <-r.store.Ready():
+		if r.store.Progress().Size <= smallLedger {
+			r.handler.Verify()
+		}
+	case <-ctx.Done():
 	}
 }
 

@@ -40,7 +40,7 @@ type param struct {
 }
 
 // ParseFilter reads a filter from the query of an address and ignores other parameters. A time is in the format of
-// RFC 3339, or a duration before now such as 15m, 24h or 7d.
+// RFC 3339, a day of it, or a duration before now such as 15m, 24h or 7d.
 func ParseFilter(values url.Values) (Filter, error) { return parseFilter(values, time.Now()) }
 
 func parseFilter(values url.Values, now time.Time) (Filter, error) {
@@ -58,7 +58,7 @@ func parseFilter(values url.Values, now time.Time) (Filter, error) {
 		}
 		var err error
 		if *t, err = parseTime(text, now); err != nil {
-			return Filter{}, fmt.Errorf("%s %.50q: not a time; use 2006-01-02T15:04:05Z, or a duration such as 15m, 24h or 7d", name, text)
+			return Filter{}, fmt.Errorf("%s %.50q: not a time; use 2006-01-02, 2006-01-02T15:04:05Z, or a duration such as 15m, 24h or 7d", name, text)
 		}
 	}
 	return f, nil
@@ -67,6 +67,9 @@ func parseFilter(values url.Values, now time.Time) (Filter, error) {
 func parseTime(text string, now time.Time) (time.Time, error) {
 	if age, err := plug.ParseAge(text); err == nil {
 		return now.Add(-age).UTC(), nil
+	}
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		return day, nil // in UTC, as all times of the pages
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
 	return t.UTC(), err

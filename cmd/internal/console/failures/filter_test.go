@@ -33,6 +33,7 @@ func TestFilterReadsTimesAndDurations(t *testing.T) {
 		"24h":                       now.Add(-24 * time.Hour),
 		"7d":                        now.Add(-7 * 24 * time.Hour),
 		"15m":                       now.Add(-15 * time.Minute),
+		"2026-11-15":                time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC),
 		"2026-11-15T10:00:00Z":      time.Date(2026, 11, 15, 10, 0, 0, 0, time.UTC),
 		"2026-11-15T10:00:00+02:00": time.Date(2026, 11, 15, 8, 0, 0, 0, time.UTC),
 	} {
