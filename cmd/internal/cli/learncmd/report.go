@@ -153,6 +153,9 @@ func (r *report) end(chosen []learn.Shape, done *written) {
 		fmt.Fprintf(w, "\nNothing was written. To write a profile: candor learn%s --server NAME --accept ID,… --write FILE\n", r.folder())
 	case r.command.write != "":
 		fmt.Fprintln(w, "\nNo rule was accepted. Nothing was written.")
+		if r.command.all && slices.ContainsFunc(r.found.Shapes, func(s learn.Shape) bool { return s.Held != "" }) {
+			fmt.Fprintln(w, "A rule that is held back is accepted only by its id: --accept ID")
+		}
 	}
 }
 
