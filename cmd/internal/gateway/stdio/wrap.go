@@ -6,11 +6,14 @@ package stdio
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,15 +39,14 @@ type Exit struct {
 // not close the client's streams, except that the output of a blocking socket is shut down if the client does not read it. A read
 // of client.In that cannot be interrupted continues in the background; its data is dropped.
 //
-// The error is a [*StartError] if the first start of the server failed.
+// The error is a [*StartError] if the first start of the server failed. The first requests of the client are answered then too.
 func Wrap(ctx context.Context, u *gateway.Upstream, client Streams, child Child) (Exit, error) {
 	child.Fill()
 	u.Secrets.Store(gateway.CommandSecrets(child.Env, child.Args))
 	server, err := child.start()
-	if err != nil {
-		return Exit{Code: startCode(err)}, err
+	if err == nil {
+		u.ProcessStarted(false)
 	}
-	u.ProcessStarted(false)
 	out := interruptible(client.Out)
 	defer out.release()
 	w := &supervisor{up: u, ctx: ctx, child: child, out: out, client: newClientConn(ctx, u, out), hungUp: make(chan struct{}), over: make(chan struct{})}
@@ -59,7 +61,13 @@ func Wrap(ctx context.Context, u *gateway.Upstream, client Streams, child Child)
 		defer done()
 		w.client.readClient(in)
 	}()
-	exit := w.supervise(server)
+	var exit Exit
+	if err != nil {
+		exit.Code = startCode(err)
+		w.refuse(err, client.In)
+	} else {
+		exit = w.supervise(server)
+	}
 	w.beginEnd()
 	Within(2*child.Grace, w.client.client.shut)
 	Within(child.Grace, w.client.close)
@@ -69,7 +77,7 @@ func Wrap(ctx context.Context, u *gateway.Upstream, client Streams, child Child)
 	if in, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok {
 		_ = in.SetReadDeadline(time.Now()) // unblocks the reader, if the stream supports deadlines
 	}
-	return exit, nil
+	return exit, err
 }
 
 // startCode returns the exit code that shells use for a command that cannot be started.
@@ -370,12 +378,48 @@ const (
 // after a short time.
 func (w *supervisor) linger(e *candor.Error) {
 	w.client.finish(goneBefore(e))
+	w.awaitQuiet()
+}
+
+// awaitQuiet waits until no more requests arrive, but only for a short time.
+func (w *supervisor) awaitQuiet() {
 	for range lingerTimes {
 		heard := w.client.received.Load()
 		if !w.pause(lingerQuiet) || w.client.received.Load() == heard {
 			return
 		}
 	}
+}
+
+// refuse answers the first requests of a client whose server could not be started. Many clients show an answer to initialize, but
+// neither the exit code nor standard error. It does not wait for a person, who reads the error that the command prints.
+func (w *supervisor) refuse(err error, in io.Reader) {
+	w.client.finish(unstartable(err))
+	if f, ok := in.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			return
+		}
+	}
+	for range lingerTimes {
+		if !w.pause(lingerQuiet) || w.client.received.Load() > 0 {
+			break
+		}
+	}
+	w.awaitQuiet()
+}
+
+// unstartable returns the error for calls to a server that could not be started.
+func unstartable(err error) *candor.Error {
+	message := "The server could not be started."
+	if start, ok := errors.AsType[*StartError](err); ok {
+		cause := start.Err
+		if path, ok := errors.AsType[*fs.PathError](cause); ok {
+			cause = path.Err
+		}
+		message = fmt.Sprintf("The server could not be started: %s: %v.", filepath.Base(start.Command), cause)
+	}
+	return gateway.NewError(candor.CodeUpstreamUnreachable, "effect", "none").With(candor.WithMessage(message), candor.WithRetry(candor.Retry{}),
+		candor.WithSuggestion("Ask the user to correct the command of this server in the client's configuration; candor doctor shows what is wrong."))
 }
 
 // finished reports whether the session is over, whatever the state of the server.

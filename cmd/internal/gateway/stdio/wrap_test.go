@@ -232,7 +232,7 @@ func TestAServerThatIgnoresEveryWishIsKilled(t *testing.T) {
 	}
 }
 
-func TestACommandThatCannotBeStartedIsExplained(t *testing.T) {
+func TestACommandThatCannotBeStartedIsExplainedToTheClient(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain")
 	if err := os.WriteFile(plain, []byte("no program"), 0o644); err != nil {
 		t.Fatal(err)
@@ -245,7 +245,11 @@ func TestACommandThatCannotBeStartedIsExplained(t *testing.T) {
 		"/no/such/file":            {127, "does not exist"},
 		plain:                      {126, "make the file executable"},
 	} {
-		exit, err := Wrap(t.Context(), gateway.New(gateway.Options{}), Streams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}}, Child{Command: command})
+		in, out := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`+"\n"), &bytes.Buffer{}
+		exit, err := Wrap(t.Context(), gateway.New(gateway.Options{}), Streams{In: in, Out: out}, Child{Command: command})
+		if answer := out.String(); !strings.Contains(answer, "could not be started: "+filepath.Base(command)) || !strings.Contains(answer, `"id":1`) || strings.Contains(answer, "/no/such") {
+			t.Errorf("%s: answer %q", command, answer)
+		}
 		var start *StartError
 		if !errors.As(err, &start) || !strings.Contains(err.Error(), want.hint) || exit.Code != want.code {
 			t.Errorf("%s: %+v, %v", command, exit, err)
