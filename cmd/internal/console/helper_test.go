@@ -38,6 +38,15 @@ func open(t *testing.T, o console.Options) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.ledger.Close() })
+	s.serve(o)
+	return s
+}
+
+// serve reads the ledger anew, and starts a console over it.
+func (s *site) serve(o console.Options) {
+	s.t.Helper()
+	t := s.t
+	var err error
 	if s.store, err = failures.Open(s.dir, failures.Options{Poll: 10 * time.Millisecond, NoCache: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -48,8 +57,8 @@ func open(t *testing.T, o console.Options) *site {
 	o.Dir, o.Failures, o.Version = s.dir, s.store, "test"
 	s.server = console.New(o)
 	s.http = httptest.NewServer(s.server)
-	t.Cleanup(func() { s.server.Close(); s.http.Close(); cancel(); running.Wait(); s.store.Close() })
-	return s
+	server, web, store := s.server, s.http, s.store
+	t.Cleanup(func() { server.Close(); web.Close(); cancel(); running.Wait(); store.Close() })
 }
 
 // failed is a failure to record.

@@ -83,6 +83,7 @@ var functions = template.FuncMap{
 	"stamp":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05") },
 	"day":      func(t time.Time) string { return t.UTC().Format("2006-01-02") },
 	"clock":    func(t time.Time) string { return t.UTC().Format("15:04:05") },
+	"recent":   recentTime,
 	"iso":      func(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) },
 	"duration": durationWords,
 	"number":   numberWords[uint64],
@@ -96,6 +97,14 @@ var functions = template.FuncMap{
 	"newest":   newestChains,
 	"choice":   func(name, value string, list []string) choiceView { return choiceView{name, value, list} },
 	"side":     func(mark, title string, text *exchangeText) sideView { return sideView{mark, title, text} },
+}
+
+// recentTime returns the time of the day, and the day too if it is not today.
+func recentTime(t time.Time) string {
+	if day := t.UTC().Format(time.DateOnly); day != time.Now().UTC().Format(time.DateOnly) {
+		return day + t.UTC().Format(" 15:04")
+	}
+	return t.UTC().Format(time.TimeOnly)
 }
 
 // choiceView is the data of a list to choose from.
@@ -119,6 +128,7 @@ type layoutView struct {
 	Version string
 	Record  recordState
 	Reading *failures.Progress // the first read of the ledger, until it is done
+	Skipped uint64             // lines of the ledger that are not entries
 	Login   bool               // logging in is possible
 	Changes bool               // the request may make changes
 	Locked  bool               // the request may not read, and sees only the form that asks for the token
@@ -138,8 +148,12 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name
 	}
 	if view.Locked = s.o.Private && !view.Changes; view.Locked {
 		view.Dir, view.Version, view.Record = "", "", recordState{}
-	} else if p := s.o.Failures.Progress(); !p.Done || p.Err != nil {
-		view.Reading = &p
+	} else {
+		p := s.o.Failures.Progress()
+		view.Skipped = p.Skipped
+		if !p.Done || p.Err != nil {
+			view.Reading = &p
+		}
 	}
 	if page, ok := data.(refreshing); ok {
 		view.Refresh = page.refreshes()

@@ -53,4 +53,6 @@ func TestVerificationNamesDamage(t *testing.T) {
 	}
 	contains(t, s.verified(), `data-state="damaged"`, "bad-hash", "the entry was changed", `id="n-damage">1<`, "✗ bad-hash")
 	contains(t, s.get("/"), "Record damaged")
+	s.serve(console.Options{})
+	contains(t, s.get("/"), `id="skipped"`, "1 line of the ledger is not an entry and is not counted", `id="n-failures">1<`)
 }

@@ -63,7 +63,7 @@ Exit codes: 0 ended by Ctrl-C or SIGTERM; 2 an error.`,
 }
 
 func (c *consoleCommand) run(cmd *cobra.Command, args []string) error {
-	dir, err := ledgercmd.Folder(c.env, args)
+	dir, err := ledgercmd.Folder(c.env, args, "candor console DIR")
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -142,8 +143,14 @@ func (r *Running) AwaitIndex(ctx context.Context) {
 	}
 }
 
-// Address returns the URL of the pages.
-func (r *Running) Address() string { return "http://" + r.listener.Addr().String() + "/" }
+// Address returns the URL of the pages. For all addresses of the machine it is one that a browser on it can open.
+func (r *Running) Address() string {
+	address := r.listener.Addr().String()
+	if tcp, ok := r.listener.Addr().(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		address = net.JoinHostPort("localhost", strconv.Itoa(tcp.Port))
+	}
+	return "http://" + address + "/"
+}
 
 // shutdownTimeout bounds the time for the last responses.
 const shutdownTimeout = 2 * time.Second

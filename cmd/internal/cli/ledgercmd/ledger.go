@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -130,10 +131,19 @@ func OpenReader(env *term.Env, dir string, args []string) (*ledger.Reader, error
 	return c.reader(args)
 }
 
-// Folder returns the folder args[0], or the default one, which must exist, for a command of another package.
-func Folder(env *term.Env, args []string) (string, error) {
+// Folder returns the folder args[0], or the default one, which must be a ledger, for a command without --ledger. usage is how the
+// command is given a folder.
+func Folder(env *term.Env, args []string, usage string) (string, error) {
 	c := &ledgerCommand{env: env}
-	return c.folder(args)
+	r, err := c.reader(args)
+	if e, ok := errors.AsType[*term.Error](err); ok {
+		e.Hint = strings.ReplaceAll(e.Hint, "--ledger DIR", usage)
+	}
+	if err != nil {
+		return "", err
+	}
+	_ = r.Close() // it was only read
+	return c.named(args)
 }
 
 // readerSince opens the folder for reading and parses the value of --since.
