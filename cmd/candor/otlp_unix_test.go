@@ -175,7 +175,7 @@ func TestExportedTelemetryAgreesWithTheLedger(t *testing.T) {
 	}
 	r.spansAgree(t, entries)
 	r.logsAgree(t, entries)
-	r.metricsAgree(t, entries, 5*rounds+2)
+	r.metricsAgree(t, entries, 5*rounds+2, 0)
 	if r.header.Get("X-Tenant") != "shop one" || r.resource["service.name"] != "front" || r.resource["deployment.environment"] != "test" || r.resource["service.version"] == "" {
 		t.Errorf("header %v, resource %v", r.header, r.resource)
 	}
@@ -264,7 +264,8 @@ func (r *receiver) logsAgree(t *testing.T, entries map[string]ledger.Record) {
 	}
 }
 
-func (r *receiver) metricsAgree(t *testing.T, entries map[string]ledger.Record, calls int) {
+// metricsAgree compares the metrics with the entries and the calls. outside is the number of entries that belong to no call.
+func (r *receiver) metricsAgree(t *testing.T, entries map[string]ledger.Record, calls, outside int) {
 	t.Helper()
 	sum := func(name string) (n int64) {
 		for _, p := range r.metrics[name].GetSum().GetDataPoints() {
@@ -288,8 +289,8 @@ func (r *receiver) metricsAgree(t *testing.T, entries map[string]ledger.Record, 
 			failed += p.GetCount()
 		}
 	}
-	if count != uint64(calls) || failed != uint64(len(entries))-uint64(suspected) {
-		t.Errorf("%d durations, %d of failures; want %d and %d", count, failed, calls, int64(len(entries))-suspected)
+	if want := uint64(len(entries)-outside) - uint64(suspected); count != uint64(calls) || failed != want {
+		t.Errorf("%d durations, %d of failures; want %d and %d", count, failed, calls, want)
 	}
 }
 

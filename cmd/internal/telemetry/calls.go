@@ -1,4 +1,5 @@
-// Package telemetry measures the calls that a gateway forwards: durations for Prometheus, and spans, metrics and logs for OTLP.
+// Package telemetry measures the calls that a gateway forwards or a server of this program answers: durations for Prometheus, and
+// spans, metrics and logs for OTLP.
 package telemetry
 
 import (

@@ -24,8 +24,16 @@ type Observer struct {
 // CallEnded implements [gateway.Observer].
 func (o *Observer) CallEnded(e *gateway.Ending) {
 	ctx := context.Background()
+	if e.Trace.Parent != "" {
+		ctx = join(ctx, propagation.MapCarrier{"traceparent": e.Trace.Parent, "tracestate": e.Trace.State})
+	}
+	o.ended(ctx, e, traceMeta(e.Request))
+}
+
+// ended exports a call and writes its failure to the log. The span in ctx is that of the HTTP request; meta is the _meta of the call.
+func (o *Observer) ended(ctx context.Context, e *gateway.Ending, meta map[string]any) {
 	if o.Export != nil {
-		ctx = o.Export.observe(ctx, e)
+		ctx = o.Export.observe(ctx, e, meta)
 	}
 	if e.Error == nil || e.Unrecorded { // the line about a failure that could not be recorded has its ref
 		return
@@ -65,9 +73,9 @@ func failureRecord(e *gateway.Ending) (level slog.Level, text string, attrs []sl
 }
 
 // observe records the span and the duration of a call. It returns ctx with the span.
-func (e *Export) observe(ctx context.Context, end *gateway.Ending) context.Context {
+func (e *Export) observe(ctx context.Context, end *gateway.Ending, meta map[string]any) context.Context {
 	if e.tracer != nil {
-		ctx = e.span(ctx, end)
+		ctx = e.span(ctx, end, meta)
 	}
 	if e.duration != nil && end.IsCall {
 		attributes := []attribute.KeyValue{
@@ -87,17 +95,21 @@ func (e *Export) observe(ctx context.Context, end *gateway.Ending) context.Conte
 	return ctx
 }
 
-// span records the span of a call. It joins the trace in _meta, or else that of the HTTP request.
-func (e *Export) span(ctx context.Context, end *gateway.Ending) context.Context {
-	if end.Trace.Parent != "" {
-		ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": end.Trace.Parent, "tracestate": end.Trace.State})
-	}
+// join returns ctx with the trace in the headers of an HTTP request.
+func join(ctx context.Context, header propagation.TextMapCarrier) context.Context {
+	return propagation.TraceContext{}.Extract(ctx, header)
+}
+
+// span records the span of a call. It joins the trace in meta, or else that in ctx.
+func (e *Export) span(ctx context.Context, end *gateway.Ending, meta map[string]any) context.Context {
 	c := &meterotel.Call{
-		Method: end.Method, Tool: end.Tool, Server: end.Server, Session: end.Session, Transport: e.transport, Meta: traceMeta(end.Request),
+		Method: end.Method, Tool: end.Tool, Server: end.Server, Session: end.Session, Transport: e.transport, Meta: meta,
 		Began: end.Began, Ended: end.Ended, Attempts: end.Attempts, Outcome: end.Outcome, Error: end.Error, Suspected: end.Suspected,
 	}
-	if id := end.Request.ID(); id != nil && len(id) <= maxID {
-		c.RequestID = string(id)
+	if end.Request != nil {
+		if id := end.Request.ID(); id != nil && len(id) <= maxID {
+			c.RequestID = string(id)
+		}
 	}
 	return e.tracer.RecordCall(ctx, c)
 }
@@ -110,7 +122,11 @@ func traceMeta(m *wire.Message) map[string]any {
 	if len(m.Bytes()) == 0 {
 		return nil
 	}
-	meta := m.Params().Path("_meta")
+	return traceMembers(m.Params().Path("_meta"))
+}
+
+// traceMembers returns the members of a _meta that identify a trace.
+func traceMembers(meta wire.Value) map[string]any {
 	if !meta.Present() {
 		return nil
 	}

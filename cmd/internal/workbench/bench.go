@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,6 +29,8 @@ type Options struct {
 	Stack   candor.StackPolicy
 	Meter   candor.Meter
 	Logger  *slog.Logger
+	// Telemetry observes the calls; nil observes nothing.
+	Telemetry Telemetry
 	// Hosts, Origins and Token are those of [boundary.Options].
 	Hosts, Origins []string
 	Token          string
@@ -35,6 +39,26 @@ type Options struct {
 	// LockWait limits the wait for another process that is opening the trail; 0 means 2 seconds.
 	LockWait time.Duration
 	now      func() time.Time
+}
+
+// Telemetry observes the calls of a system and their failures.
+type Telemetry interface {
+	boundary.Tracer
+	// Join returns ctx with the trace in the headers of an HTTP request.
+	Join(ctx context.Context, h http.Header) context.Context
+	// Ledger returns a ledger that observes the failures that next records. next may be nil.
+	Ledger(next candor.Ledger) candor.Ledger
+}
+
+// tracer is the tracer of a bench. It does not observe the calls of the self-audit, which no client made.
+type tracer struct{ b *Bench }
+
+// StartCall implements [boundary.Tracer].
+func (t tracer) StartCall(ctx context.Context, method, tool string, meta map[string]any) (context.Context, func(*candor.Error)) {
+	if !t.b.audited.Load() {
+		return ctx, nil
+	}
+	return t.b.telemetry.StartCall(ctx, method, tool, meta)
 }
 
 // Bench is a running system.
@@ -46,6 +70,9 @@ type Bench struct {
 	dialect  dialect.Dialect
 	log      *slog.Logger
 	now      func() time.Time
+
+	telemetry Telemetry   // may be nil
+	audited   atomic.Bool // the self-audit has ended
 
 	server   *mcp.Server
 	boundary boundary.Options
@@ -89,11 +116,15 @@ func Open(ctx context.Context, s System, o Options) (*Bench, error) {
 	} else {
 		b.log.Warn("no trail configured; calls are not recorded")
 	}
+	if o.Telemetry != nil {
+		b.telemetry, b.boundary.Tracer, b.boundary.Ledger = o.Telemetry, tracer{b}, o.Telemetry.Ledger(b.boundary.Ledger)
+	}
 	if err := b.build(o.Version); err != nil {
 		return nil, err
 	}
 	b.sessions.prune()
 	b.findings = b.audit(ctx)
+	b.audited.Store(true)
 	return b, nil
 }
 

@@ -18,6 +18,9 @@ import (
 // receive is the outermost middleware: it begins and ends each tools/call and filters tools/list.
 func (b *Bench) receive(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		if extra := req.GetExtra(); b.telemetry != nil && extra != nil && extra.Header != nil {
+			ctx = b.telemetry.Join(ctx, extra.Header)
+		}
 		if list, ok := req.(*mcp.ListToolsRequest); ok && b.system.Lists != nil {
 			return b.list(ctx, method, list, next)
 		}

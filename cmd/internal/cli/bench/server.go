@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/telemetry"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/plug"
@@ -21,6 +23,7 @@ type Server struct {
 	StateFlags
 	Logs        service.Flags
 	Env         *term.Env
+	Log         *slog.Logger // for the operator; set by StartTelemetry
 	dialect     string
 	listen      string
 	tokenEnv    string
@@ -67,16 +70,21 @@ func (c *Server) Serve(cmd *cobra.Command, name string, open func(*workbench.Sta
 	}
 	defer func() { err = errors.Join(err, state.Close()) }()
 	o.State, o.Ledger = state, c.LedgerDir(c.Env, state)
-	if o.Ledger != "" {
-		if o.Trail, err = c.Logs.Keep.Options(o.Ledger, "", c.Env.Getenv, o.Logger); err != nil {
-			return err
-		}
-	}
 	counts, err := c.Meter(cmd, o.Ledger, state)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, counts.Close()) }()
+	served, end := c.StartTelemetry(name, counts)
+	defer end()
+	if o.Logger = c.Log; served != nil {
+		o.Telemetry = served
+	}
+	if o.Ledger != "" {
+		if o.Trail, err = c.Logs.Keep.Options(o.Ledger, "", c.Env.Getenv, o.Logger); err != nil {
+			return err
+		}
+	}
 	if o.Meter = counts; c.HideStats {
 		o.Meter = countOnly{counts}
 	}
@@ -95,6 +103,24 @@ func (c *Server) Serve(cmd *cobra.Command, name string, open func(*workbench.Sta
 	c.Started = true
 	s.Start(ctx, b)
 	return listenOrServe(ctx, c.Env, cmd, b, c.listen)
+}
+
+// StartTelemetry sets Log, and starts the export that the environment asks for. The result is nil if it asks for none. Call end after
+// the last call.
+func (c *Server) StartTelemetry(name string, counts *meter.Meter) (served *telemetry.Served, end func()) {
+	transport := "pipe"
+	if c.listen != "" {
+		transport = "tcp"
+	}
+	lines := c.Logs.Logger(c.Env.Err)
+	export := telemetry.Start(telemetry.Options{
+		Getenv: c.Env.Getenv, Version: term.ReadBuildInfo().Version, Transport: transport, Counts: counts, Log: lines,
+	})
+	if c.Log = lines; export == nil {
+		return nil, func() {}
+	}
+	c.Log = slog.New(export.Handler(lines.Handler()))
+	return telemetry.NewServed(name, &telemetry.Observer{Export: export}), export.Shutdown
 }
 
 // countOnly hides the statistics of a meter, so that sys/errorStats is not offered.
@@ -118,7 +144,7 @@ func (c *Server) options() (o workbench.Options, err error) {
 			return o, err
 		}
 	}
-	o.Hosts, o.Logger, o.Version = c.hosts, c.Logs.Logger(c.Env.Err), term.ReadBuildInfo().Version
+	o.Hosts, o.Version = c.hosts, term.ReadBuildInfo().Version
 	o.Stack, err = stackPolicy(c.Env)
 	return o, err
 }

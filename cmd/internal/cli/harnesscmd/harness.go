@@ -137,7 +137,7 @@ func (c *harnessCommand) open(state *workbench.State, counts *meter.Meter, log *
 // serveMCP serves the domains as tools.
 func (c *harnessCommand) serveMCP(cmd *cobra.Command) error {
 	return c.Serve(cmd, harness.SystemName, func(state *workbench.State, counts *meter.Meter) (bench.System, error) {
-		h, err := c.open(state, counts, c.Logs.Logger(c.Env.Err), nil)
+		h, err := c.open(state, counts, c.Log, nil)
 		if err != nil {
 			return nil, err
 		}
