@@ -31,6 +31,7 @@ func TestSystemsExportWhatTheLedgerHas(t *testing.T) {
 	mcp := []string{
 		initializeLine, listLine, tracedCall, `{"jsonrpc":"2.0","id":4,"method":"nosuch/method"}`, `{"jsonrpc":"2.0","id":5,"method":`,
 		`{"jsonrpc":"2.0","id":6,"method":"resources/read","params":{"uri":"a:b"}}`,
+		`{"jsonrpc":"2.0","id":7,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"x"},"argument":{"name":"a","value":"b"}}}`,
 	}
 	root := t.TempDir()
 	for _, row := range []struct {
@@ -60,9 +61,36 @@ func TestSystemsExportWhatTheLedgerHas(t *testing.T) {
 			if code := p.ends(); code != term.ExitOK {
 				t.Errorf("ended with %d: %s", code, p.said)
 			}
-			r.systemAgrees(t, row.name, "pipe", p.failures(t), 5, 7, 1)
+			r.systemAgrees(t, row.name, "pipe", p.failures(t), 6, 8, 1)
 		})
 	}
+}
+
+// TestHarnessLinesExportWhatTheLedgerHas calls the harness in line mode: a call, a failing one, an unknown method, a batch, a
+// notification that fails, and a line that is not JSON.
+func TestHarnessLinesExportWhatTheLedgerHas(t *testing.T) {
+	r := newReceiver(t)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", r.URL)
+	p := launch(t, "workbench", "harness")
+	p.hear() // the ready line
+	p.say(`{"jsonrpc":"2.0","method":"kg/query","params":{"x":1}}`)
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"kg/query","params":{}}`,
+		fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"kg/query","params":{"_meta":{"traceparent":%q}}}`, knownParent),
+		`{"jsonrpc":"2.0","id":3,"method":"nosuch"}`,
+		`[{"jsonrpc":"2.0","id":4,"method":"kg/query","params":{}},{"jsonrpc":"2.0","id":5,"method":"kg/query","params":{"x":1}}]`,
+		`{"jsonrpc":`,
+	} {
+		p.say(line)
+		p.hear()
+	}
+	if err := p.in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if code := p.ends(); code != term.ExitOK {
+		t.Errorf("ended with %d: %s", code, p.said)
+	}
+	r.systemAgrees(t, "harness", "pipe", p.failures(t), 5, 5, 2)
 }
 
 // TestSystemOverHTTPJoinsTheTraceOfTheRequest calls a system over HTTP, with a trace in the header and then in _meta too.

@@ -118,15 +118,20 @@ func (l servedLedger) RecordFailure(ctx context.Context, f candor.Failure) (err 
 	return err
 }
 
+// methodCallTool is the method of which spans name the tool.
+const methodCallTool = "tools/call"
+
 // failedOutside observes a failure that the transport found: a message that cannot be read, or a call that is refused before it starts,
 // such as that of an unknown method.
 func (s *Served) failedOutside(ctx context.Context, f *candor.Failure, kept bool) {
 	now := time.Now()
 	e := &gateway.Ending{
-		Server: s.name, Method: f.Method, Tool: f.Error.CallInfo().Tool, Began: now, Ended: now, Attempts: 1, Unrecorded: !kept,
+		Server: s.name, Method: f.Method, Began: now, Ended: now, Attempts: 1, Unrecorded: !kept,
 		IsCall: f.Method != "" && f.Verdict == string(contract.VerdictProtocol) && f.Sent != nil,
 	}
-	fill(e, f)
+	if fill(e, f); f.Method == methodCallTool {
+		e.Tool = f.Error.CallInfo().Tool
+	}
 	s.seen.ended(ctx, e, metaOf(f.Arguments))
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/cli/bench"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
@@ -122,12 +121,11 @@ func harnessSettings(env *term.Env, domains []string) (s harness.Settings, err e
 	return s, nil
 }
 
-// open opens the domains.
-func (c *harnessCommand) open(state *workbench.State, counts *meter.Meter, log *slog.Logger, recorder candor.Ledger) (*harness.Harness, error) {
-	h, err := harness.Open(harness.Options{
-		Settings: c.settings, Meter: counts, Recorder: recorder, Level: &c.level,
-		Environment: domain.Environment{Getenv: c.Env.Getenv, State: state.Dir(), Guard: term.GuardCommand(), Logger: log},
-	})
+// open opens the domains. o has the options of line mode.
+func (c *harnessCommand) open(state *workbench.State, counts *meter.Meter, o harness.Options) (*harness.Harness, error) {
+	o.Settings, o.Meter, o.Level = c.settings, counts, &c.level
+	o.Environment = domain.Environment{Getenv: c.Env.Getenv, State: state.Dir(), Guard: term.GuardCommand(), Logger: c.Log}
+	h, err := harness.Open(o)
 	if err != nil {
 		return nil, term.BadInput("see docs/harness.md", "%s", err)
 	}
@@ -137,7 +135,7 @@ func (c *harnessCommand) open(state *workbench.State, counts *meter.Meter, log *
 // serveMCP serves the domains as tools.
 func (c *harnessCommand) serveMCP(cmd *cobra.Command) error {
 	return c.Serve(cmd, harness.SystemName, func(state *workbench.State, counts *meter.Meter) (bench.System, error) {
-		h, err := c.open(state, counts, c.Log, nil)
+		h, err := c.open(state, counts, harness.Options{})
 		if err != nil {
 			return nil, err
 		}
@@ -165,7 +163,6 @@ func (c *harnessCommand) serveLines(cmd *cobra.Command) (err error) {
 	c.Env.BackgroundStderr(c.Logs.JSONLogs)
 	ctx, stop := term.StopContext(cmd)
 	defer stop()
-	log := c.Logs.Logger(c.Env.Err)
 	state, err := c.OpenState(c.Env, harness.SystemName)
 	if err != nil {
 		return err
@@ -177,16 +174,21 @@ func (c *harnessCommand) serveLines(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, counts.Close()) }()
-	trail, err := c.openLedger(dir, log)
+	served, end := c.StartTelemetry(harness.SystemName, counts)
+	defer end()
+	trail, err := c.openLedger(dir, c.Log)
 	if err != nil {
 		return err
 	}
-	var recorder candor.Ledger
+	var o harness.Options
 	if trail != nil {
 		defer func() { err = errors.Join(err, trail.Close()) }()
-		recorder = trail
+		o.Recorder = trail
 	}
-	h, err := c.open(state, counts, log, recorder)
+	if served != nil {
+		o.Tracer, o.Recorder = served, served.Ledger(o.Recorder)
+	}
+	h, err := c.open(state, counts, o)
 	if err != nil {
 		return err
 	}

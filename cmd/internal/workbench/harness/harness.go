@@ -25,6 +25,7 @@ type Options struct {
 	Environment domain.Environment
 	Meter       *meter.Meter   // counts failures; required
 	Recorder    candor.Ledger  // records failures in line mode; nil records nothing
+	Tracer      line.Tracer    // observes calls in line mode; nil observes nothing
 	Level       *slog.LevelVar // set by sys/setLogLevel; nil omits that method
 }
 
@@ -61,7 +62,7 @@ func Open(o Options) (h *Harness, err error) {
 		h.domains = append(h.domains, d)
 	}
 	h.server, err = line.New(h.domains, line.Options{
-		Name: o.Settings.ServerName, Logger: o.Environment.Logger, Level: o.Level, Recorder: o.Recorder,
+		Name: o.Settings.ServerName, Logger: o.Environment.Logger, Level: o.Level, Recorder: o.Recorder, Tracer: o.Tracer,
 		Meter: o.Meter, ErrorStats: o.Settings.Metrics, RateLimit: o.Settings.RateLimit, MaxLine: o.Settings.MaxLine,
 		Stack: o.Settings.Stack, Development: o.Settings.Development, Disabled: off,
 	})

@@ -37,7 +37,9 @@ func (c *conn) fail(dst []byte, r *request, verdict contract.Verdict, e *candor.
 		write = func(ctx context.Context) error { return c.record(ctx, e, verdict, r, response[len(dst):]) }
 	}
 	failure := record.Failure{Error: e, Verdict: string(verdict), Site: site, Silent: r.silent, ClientGone: &c.left}
-	if instead := recorder.Record(c.ctx, failure, write); instead != nil && !r.silent {
+	instead := recorder.Record(c.context(r), failure, write)
+	r.ended(e)
+	if instead != nil && !r.silent {
 		return c.appendError(dst, r.id, instead)
 	}
 	return response

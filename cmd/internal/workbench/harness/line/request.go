@@ -19,6 +19,7 @@ type request struct {
 	method *method // nil if unknown
 	params []byte
 	silent bool // the protocol forbids an answer
+	trace  trace
 
 	// err is set if there is nothing to run.
 	err     *candor.Error

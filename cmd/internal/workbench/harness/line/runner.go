@@ -115,6 +115,7 @@ func (r *runner) serve(line framing.Line) bool {
 
 // run answers a request on this goroutine. It reports false if the runner must end.
 func (r *runner) run(next request) bool {
+	r.c.observe(&next)
 	var ctx *deadlineContext
 	if next.err == nil {
 		ctx = &deadlineContext{Context: r.c.ctx, deadline: time.Now().Add(r.c.s.o.Timeout)}
@@ -174,9 +175,11 @@ func (r *runner) finish(o outcome) {
 		r.reading = false
 		return
 	}
-	if o.err != nil {
+	switch {
+	case o.err != nil:
 		r.fail(o)
-	} else if !r.request.silent {
+	case !r.request.silent:
+		r.request.ended(nil)
 		r.buffer = appendResult(r.buffer[:0], r.request.id, o.result)
 		r.c.add(r.buffer)
 	}
@@ -228,6 +231,7 @@ func (c *conn) answerSlow(next request) []byte {
 
 // answer serves a request and returns the response, nil for a notification.
 func (c *conn) answer(next request) []byte {
+	c.observe(&next)
 	if next.err != nil {
 		return c.fail(nil, &next, next.verdict, next.err)
 	}
@@ -238,6 +242,7 @@ func (c *conn) answer(next request) []byte {
 	case next.silent:
 		return nil
 	default:
+		next.ended(nil)
 		return appendResult(make([]byte, 0, len(result)+len(next.id)+64), next.id, result)
 	}
 }

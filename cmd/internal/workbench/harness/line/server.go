@@ -48,6 +48,8 @@ type Options struct {
 
 	// Recorder gets every failure before it is sent by [Server.Serve]; nil records nothing.
 	Recorder candor.Ledger
+	// Tracer observes the calls of Serve; nil observes nothing.
+	Tracer Tracer
 	// Meter counts the failures that Serve sends; nil counts nothing and omits sys/promMetrics.
 	Meter *meter.Meter
 	// ErrorStats enables sys/errorStats, which needs a Meter.
