@@ -71,12 +71,13 @@ func (c toolCall) fail(ctx context.Context, e *candor.Error, from *mcp.CallToolR
 // protocolError refines, stamps, writes and records a failure, and returns it as a JSON-RPC error. Shown is the error that the author
 // of the handler returned, or the zero value. If silent is set, the failure is only recorded.
 func (g *guard) protocolError(ctx context.Context, e *candor.Error, x *exchange, shown rpcError, silent bool) reply {
+	if shown.message == "" {
+		shown = rpcError{code: int64(e.Code().RPCNumber()), message: e.Message()}
+	}
+	e = g.b.stamp(g.b.refine(ctx, e, x), x) // the span gets the same ref as the entry
 	if silent {
 		g.b.suppress(ctx, e, contract.VerdictProtocol, *x)
 		return reply{failure: e}
-	}
-	if shown.message == "" {
-		shown = rpcError{code: int64(e.Code().RPCNumber()), message: e.Message()}
 	}
 	shown = g.b.express(ctx, e, contract.VerdictProtocol, x, shown)
 	return reply{err: shown.wire(), failure: e, recorded: shown.key()}
