@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"iter"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
+	"github.com/candor-mcp/candor/cmd/internal/testing/chromium"
 	"github.com/candor-mcp/candor/cmd/internal/testing/load"
 )
 
@@ -35,18 +35,6 @@ func TestMain(m *testing.M) {
 		browser.cancel()
 	}
 	os.Exit(code)
-}
-
-// chromium returns the path of a browser, and skips the test without one; .ci/run installs it and allows no skips.
-func chromium(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless_shell"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Skip("no Chromium on the PATH: the console was not tried in a browser")
-	return ""
 }
 
 func startBrowser(path string) {
@@ -70,7 +58,7 @@ type tab struct {
 // browse opens a page of the console in a new tab.
 func (s *site) browse(path string) *tab {
 	s.t.Helper()
-	program := chromium(s.t)
+	program := chromium.Path(s.t)
 	browser.Do(func() { startBrowser(program) })
 	if browser.err != nil {
 		s.t.Fatal(browser.err)

@@ -33,7 +33,7 @@ type Sources struct {
 func (f *Flags) Start(ctx context.Context, p *service.Sinks, known Sources) (*Running, error) {
 	switch {
 	case f.listen == "" && f.tokenEnv != "":
-		return nil, term.BadInput("add --console", "--console-token-env: there is no console")
+		return nil, term.BadInput("add --console", "--console-token-env: needs --console")
 	case f.listen == "":
 		return nil, nil //nolint:nilnil // Close accepts it
 	case p.Ledger == nil:

@@ -95,7 +95,7 @@ func (m *ruleMaker) shapes(ctx context.Context, server, tool string) ([]learn.Sh
 // maxProfile is the maximum size of a profile in bytes.
 const maxProfile = 4 << 20
 
-// readProfile returns the text of a profile, or nil if there is none.
+// readProfile returns the text of a profile, or nil if the file does not exist.
 func readProfile(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	switch {

@@ -9,7 +9,7 @@ import (
 type report struct {
 	DryRun bool         `json:"dryRun,omitempty"`
 	Files  []fileReport `json:"files"`
-	// Looked has the paths where no file was found, if there is none at all.
+	// Looked has the paths that were searched, if no file was found.
 	Looked []string `json:"looked,omitempty"`
 }
 

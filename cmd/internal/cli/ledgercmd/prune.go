@@ -42,7 +42,7 @@ verifies the ledger: segments of a damaged chain are evidence and are removed on
 The command lists the segments and asks before it removes any. Unfinished files, which a process leaves that is
 killed while it compresses a segment, are removed without a question, except with --dry-run.
 
-A limit of 0 keeps nothing. For servers it means that there is no limit.
+A limit of 0 keeps nothing. In the flags of servers 0 means no limit.
 
 Exit codes: 0 done, or nothing to do; 1 segments of a damaged chain would be removed; 2 an error, or --yes is missing
 where the command cannot ask. With --json it does not ask: the exit code is 0, and done is false.`,

@@ -118,7 +118,7 @@ func entryOf(ctx context.Context, r *ledger.Reader, asked string) (chain string,
 	return "", 0, nil
 }
 
-// onlyEntry returns the entry with a ref or call id. seq is 0 if there is none.
+// onlyEntry returns the entry with a ref or call id. seq is 0 if no entry has it.
 func onlyEntry(ctx context.Context, r *ledger.Reader, id string) (chain string, seq uint64, err error) {
 	var names []string
 	mentions := func(l *ledger.Line) bool { return strings.Contains(string(l.Raw()), `":"`+id+`"`) }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/console/failures"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -158,7 +159,7 @@ func (c *showCommand) write(r *ledger.Record) {
 		row("server", r.Server())
 	}
 	row("tool", r.Tool)
-	if message := messageOf(r); message != r.Cause {
+	if message := failures.MessageOf(r); message != r.Cause {
 		row("message", message)
 	}
 	row("ref", r.Ref)

@@ -8,10 +8,8 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
-	"github.com/candor-mcp/candor/contract"
-	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/cmd/internal/console/failures"
 	"github.com/candor-mcp/candor/ledger"
-	"github.com/candor-mcp/candor/wire"
 )
 
 // Layouts of times for people, which are local and have the zone. JSON has times in UTC.
@@ -42,7 +40,7 @@ func entryWords(r *ledger.Record, p term.Colors) string {
 	}
 	add(cmp.Or(r.Tool, method(r)))
 	add(r.Ref)
-	if message := messageOf(r); message != "" {
+	if message := failures.MessageOf(r); message != "" {
 		words = append(words, p.Faint(term.Truncate(term.Printable(term.OneLine(message)), maxMessage)))
 	}
 	return strings.Join(append(words, p.Faint(fmt.Sprintf("%s/%d", r.Chain, r.Seq))), "  ")
@@ -70,37 +68,6 @@ func method(r *ledger.Record) string {
 		return ""
 	}
 	return data.Method
-}
-
-// messageOf returns the message of a failure: that of the server if it was received, else the one that was sent, else
-// the cause.
-func messageOf(r *ledger.Record) string {
-	for _, text := range []*ledger.RecordText{r.Upstream, r.Envelope} {
-		if text == nil || text.Cut {
-			continue
-		}
-		if message := messageIn([]byte(text.Text)); message != "" {
-			return message
-		}
-	}
-	return r.Cause
-}
-
-// messageIn returns the message in a response, or in an envelope without the response.
-func messageIn(text []byte) string {
-	m := wire.Parse(text, wire.Limits{AllowLoneSurrogates: true})
-	if kind := m.Kind(); kind == wire.KindResult || kind == wire.KindError {
-		if failed := contract.Read(&contract.Exchange{Response: m}).Error; failed != nil {
-			return failed.Message()
-		}
-		return ""
-	}
-	if d, ok := dialect.Detect(m.Value()); ok {
-		if failed, err := d.Read(m.Value()); err == nil {
-			return failed.Message()
-		}
-	}
-	return ""
 }
 
 // localHour returns the UTC hour of a bucket in local time, or the text unchanged if it is not an hour.

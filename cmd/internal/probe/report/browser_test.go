@@ -5,7 +5,6 @@ import (
 	"iter"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/probe"
 	"github.com/candor-mcp/candor/cmd/internal/probe/report"
+	"github.com/candor-mcp/candor/cmd/internal/testing/chromium"
 )
 
 // tab is a page in a real browser. It subscribes to console and requests before the page is opened; quiet reads them.
@@ -27,18 +27,6 @@ type tab struct {
 	address  string
 	console  iter.Seq2[chromedp.ConsoleMessage, error]
 	requests iter.Seq2[network.EventRequestWillBeSent, error]
-}
-
-// chromium returns the path of a browser, and skips the test without one; .ci/run installs it and allows no skips.
-func chromium(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless_shell"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Skip("no Chromium on the PATH: the page was not tried in a browser")
-	return ""
 }
 
 // browser is the browser of all tests, which have a tab each; TestMain ends it.
@@ -69,7 +57,7 @@ func startBrowser(path string) {
 // open writes a report as a page and opens it from disk.
 func open(t *testing.T, r *probe.Report) *tab {
 	t.Helper()
-	program := chromium(t)
+	program := chromium.Path(t)
 	browser.Do(func() { startBrowser(program) })
 	if browser.err != nil {
 		t.Fatal(browser.err)

@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/candor-mcp/candor/cmd/internal/testing/chromium"
 )
 
 // MaxPicture is the largest picture that the repository should hold, in bytes.
@@ -54,9 +56,6 @@ func hash(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// browsers are the names of programs that can take the picture.
-var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "headless_shell"}
-
 // PictureReport opens the report in a browser and writes its picture.
 func (r Repository) PictureReport(ctx context.Context, report []byte) error {
 	dir, err := os.MkdirTemp("", "candor-readme-")
@@ -73,9 +72,9 @@ func (r Repository) PictureReport(ctx context.Context, report []byte) error {
 
 // TakePicture opens an address in a browser and writes the picture and its hashes. The page is what the picture depends on.
 func (r Repository) TakePicture(ctx context.Context, path, address string, page []byte) error {
-	browser, err := findBrowser()
-	if err != nil {
-		return err
+	browser, ok := chromium.Find()
+	if !ok {
+		return errors.New("no browser on the PATH; install Chromium or Chrome")
 	}
 	picture, err := screenshot(ctx, browser, address)
 	if err != nil {
@@ -91,13 +90,4 @@ func (r Repository) TakePicture(ctx context.Context, path, address string, page 
 		return err
 	}
 	return os.WriteFile(r.path(hashPath(path)), []byte(hashes(path, page, picture)), 0o644) //nolint:gosec // a file of the repository
-}
-
-func findBrowser() (string, error) {
-	for _, name := range browsers {
-		if path, err := exec.LookPath(name); err == nil {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("no browser on the PATH; install one of %s", strings.Join(browsers, ", "))
 }
