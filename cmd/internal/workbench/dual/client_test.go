@@ -1,10 +1,12 @@
 package dual_test
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/sqlitedb"
 	"github.com/candor-mcp/candor/cmd/internal/testing/servertest"
@@ -27,6 +29,14 @@ func newPlace(t testing.TB, flags ...string) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { // a fake upstream notes its end in this folder, possibly just after the server was killed
+		for range 50 {
+			if os.RemoveAll(home) == nil {
+				return
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	})
 	return &place{t: t, state: filepath.Join(home, "state"), flags: flags}
 }
 
