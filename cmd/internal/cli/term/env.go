@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/asyncwriter"
+	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/internal/timestamp"
 )
 
@@ -31,6 +32,8 @@ type Env struct {
 	Interactive bool
 	// ColorMode is the value of --color.
 	ColorMode string
+	// Engines are the engines for the shared record of many nodes.
+	Engines fleet.Engines
 	// background writes standard error after BackgroundStderr, otherwise nil.
 	background *asyncwriter.Writer
 }
@@ -46,6 +49,7 @@ func ProcessEnv() *Env {
 		Now:         time.Now,
 		Terminal:    terminal,
 		Interactive: terminal && IsTerminal(os.Stdin),
+		Engines:     fleet.Engines{},
 	}
 }
 

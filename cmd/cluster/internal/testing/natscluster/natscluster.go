@@ -1,0 +1,2 @@
+// Package natscluster starts and stops real nats-server processes for tests.
+package natscluster

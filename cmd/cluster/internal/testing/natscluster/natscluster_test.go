@@ -1,0 +1,5 @@
+package natscluster_test
+
+import (
+	_ "github.com/anishathalye/porcupine" // checks histories for linearizability
+)
