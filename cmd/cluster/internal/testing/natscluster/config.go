@@ -1,0 +1,106 @@
+package natscluster
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nkeys"
+)
+
+// configure writes the files of all servers, and remembers how to write them again with other users.
+func (c *Cluster) configure(o Options, dir string) error {
+	operator, err := newSeed(filepath.Join(dir, "operator.nk"))
+	if err != nil {
+		return err
+	}
+	system, err := newSeed(filepath.Join(dir, "system.nk"))
+	if err != nil {
+		return err
+	}
+	c.OperatorSeed, c.SystemSeed = filepath.Join(dir, "operator.nk"), filepath.Join(dir, "system.nk")
+	certificates := ""
+	if o.TLS {
+		if certificates, err = c.makeCertificates(dir); err != nil {
+			return err
+		}
+	}
+	auth := o.Auth || len(o.Users) > 0
+	c.render = func(users []string) error {
+		accounts := accountsText(operator, system, users, auth)
+		for _, server := range c.Servers {
+			text := server.configText(c.Servers, o.Lazy) + certificates + accounts + o.Config
+			if err := writeFile(server.config(), []byte(text)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return c.render(o.Users)
+}
+
+// NewUser creates an nkey, writes its seed to a new file with mode 0600, and returns the public key for the configuration of the server.
+func NewUser(t testing.TB) (publicKey, seedFile string) {
+	t.Helper()
+	seedFile = filepath.Join(t.TempDir(), "user.nk")
+	publicKey, err := newSeed(seedFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return publicKey, seedFile
+}
+
+func newSeed(path string) (publicKey string, err error) {
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return "", err
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		return "", err
+	}
+	if publicKey, err = pair.PublicKey(); err != nil {
+		return "", err
+	}
+	return publicKey, writeFile(path, seed)
+}
+
+func (s *Server) configText(all []*Server, lazy bool) string {
+	sync := "always"
+	if lazy {
+		sync = "2m"
+	}
+	text := fmt.Sprintf(`server_name: %s
+listen: %q
+http: "%s:%d"
+jetstream { store_dir: %q, sync_interval: %s, max_memory_store: 64MB, max_file_store: 4GB }
+`, s.Name, s.ClientAddress(), s.host.address, s.host.port+2, filepath.Join(s.Dir, "store"), sync)
+	if len(all) == 1 {
+		return text
+	}
+	var routes []string
+	for _, other := range all {
+		routes = append(routes, fmt.Sprintf("%q", "nats://"+other.routeAddress()))
+	}
+	return text + fmt.Sprintf("cluster { name: test, listen: %q, routes: [%s] }\n", s.routeAddress(), strings.Join(routes, ", "))
+}
+
+// accountsText returns an account with JetStream and the system account. The password of the user without credentials protects nothing:
+// the server accepts clients that have none.
+func accountsText(operator, system string, users []string, auth bool) string {
+	all := append([]string{fmt.Sprintf("{ nkey: %s }", operator)}, users...)
+	open := ""
+	if !auth {
+		all = append(all, "{ user: open, password: open }")
+		open = "no_auth_user: open\n"
+	}
+	return fmt.Sprintf(`accounts {
+  CANDOR { jetstream: enabled, users: [
+    %s
+  ] }
+  SYSTEM { users: [ { nkey: %s } ] }
+}
+system_account: SYSTEM
+%s`, strings.Join(all, "\n    "), system, open)
+}

@@ -1,0 +1,11 @@
+//go:build unix
+
+package natscluster
+
+import "syscall"
+
+const (
+	pauseSignal    = syscall.SIGSTOP
+	continueSignal = syscall.SIGCONT
+	reloadSignal   = syscall.SIGHUP
+)
