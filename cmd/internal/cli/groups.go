@@ -13,7 +13,7 @@ type commandGroup struct {
 var commandGroups = []commandGroup{
 	{"use", "Use with your servers:", []string{"demo", "install", "uninstall", "wrap", "gateway", "init", "doctor", "config"}},
 	{"assess", "Assess a server:", []string{"probe", "zoo"}},
-	{"read", "Read the record of failures:", []string{"console", "ledger", "learn", "decode", "translate", "explain", "codes"}},
+	{"read", "Read the record of failures:", []string{"console", "ledger", "fleet", "learn", "decode", "translate", "explain", "codes"}},
 	{"build", "Build servers:", []string{"vet", "workbench"}},
 	{"about", "About candor:", []string{"help", "version", "completion", "man"}},
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/decodecmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/democmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/doctorcmd"
+	"github.com/candor-mcp/candor/cmd/internal/cli/fleetcmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/gatewaycmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/installcmd"
 	"github.com/candor-mcp/candor/cmd/internal/cli/learncmd"
@@ -53,7 +54,7 @@ read recorded failures, explain codes, test servers and translate errors between
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(democmd.New(env), democmd.NewServer(env), decodecmd.NewDecode(env), decodecmd.NewTranslate(env), decodecmd.NewCodes(env), decodecmd.NewExplain(env), ledgercmd.New(env), consolecmd.New(env), learncmd.New(env), newVet(env), newVersion(env), newMan(env))
+	root.AddCommand(democmd.New(env), democmd.NewServer(env), decodecmd.NewDecode(env), decodecmd.NewTranslate(env), decodecmd.NewCodes(env), decodecmd.NewExplain(env), ledgercmd.New(env), fleetcmd.New(env), consolecmd.New(env), learncmd.New(env), newVet(env), newVersion(env), newMan(env))
 	root.AddCommand(gatewaycmd.NewWrap(env), gatewaycmd.NewGateway(env), probecmd.New(env), probecmd.NewZoo(env), workbenchcmd.New(env), gatewaycmd.NewConfig(env), probecmd.NewInside())
 	root.AddCommand(installcmd.NewInstall(env), installcmd.NewUninstall(env), doctorcmd.NewDoctor(env), doctorcmd.NewInit(env))
 	root.SetHelpCommand(newHelp(root))
