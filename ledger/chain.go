@@ -29,6 +29,7 @@ type chain struct {
 	unlock  func() error
 	lock    storage.Watch
 	leaves  tree.RecordHasher
+	noSync  bool   // see [Options.NoSync]
 	lines   []byte // the batch being composed; kept to reuse its memory
 
 	at      position
@@ -50,8 +51,8 @@ func newChainName(instance string, now time.Time) string {
 // beginChain creates the folder and the files of a new chain. The caller holds the folder's lock, so that no other
 // process mistakes a chain that is not locked yet for an abandoned one. A crash leaves a chain without entries, which
 // recovery closes.
-func beginChain(s storage.Storage, name string, now time.Time) (_ *chain, err error) {
-	c := &chain{name: name, storage: s, leaves: tree.NewRecordHasher(), open: map[uint64]reservation{}}
+func beginChain(s storage.Storage, name string, now time.Time, noSync bool) (_ *chain, err error) {
+	c := &chain{name: name, storage: s, noSync: noSync, leaves: tree.NewRecordHasher(), open: map[uint64]reservation{}}
 	c.at.last = format.Genesis(name)
 	if err := s.MkdirAll(name, 0o700); err != nil {
 		return nil, fmt.Errorf("making a folder for the chain: %w", err)
@@ -88,7 +89,7 @@ func (c *chain) beginSegment(now time.Time) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("%w: %w", errTaken, err), f.Close())
 	}
-	c.segment = &segmentWriter{file: f, watch: there, started: now.Unix()}
+	c.segment = &segmentWriter{file: f, watch: there, started: now.Unix(), noSync: c.noSync}
 	return nil
 }
 
@@ -247,8 +248,8 @@ func writeEnd(s storage.Storage, chain string, n endNote) error {
 }
 
 // readEnd returns the note, or false if there is no valid note. The chain is then examined again.
-func readEnd(s storage.Storage, chain string) (endNote, bool) {
-	b, err := storage.ReadSmall(s.Files(), chain+"/"+format.EndFile, format.MaxKeyFile)
+func readEnd(files fs.FS, chain string) (endNote, bool) {
+	b, err := storage.ReadSmall(files, chain+"/"+format.EndFile, format.MaxKeyFile)
 	var n endNote
 	if err != nil || json.Unmarshal(b, &n) != nil || len(n.Last) != 2*len(format.Digest{}) {
 		return endNote{}, false

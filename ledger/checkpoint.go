@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -63,8 +64,8 @@ func (n *notes) sync() error {
 
 // lastCheckpoint returns the size and the last hash of the newest whole checkpoint in a chain's file, or 0. It does not
 // check the signature: its callers are on the safe side if they trust it.
-func lastCheckpoint(s storage.Storage, chain string) (size uint64, last format.Digest) {
-	b, err := storage.ReadTail(s.Files(), chain+"/"+format.CheckpointsFile, 8<<10) // enough for several blocks
+func lastCheckpoint(files fs.FS, chain string) (size uint64, last format.Digest) {
+	b, err := storage.ReadTail(files, chain+"/"+format.CheckpointsFile, 8<<10) // enough for several blocks
 	if err != nil {
 		return 0, last
 	}

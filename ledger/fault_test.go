@@ -76,7 +76,7 @@ func TestFailedSyncPoisonsChain(t *testing.T) {
 	if reserve := ofKind(entries, KindComplete)[0].Data.Reserve; reserve.Chain != good.Chain || reserve.Seq != 2 {
 		t.Errorf("the completion names %v", reserve)
 	}
-	if end, ok := readEnd(s.Storage, good.Chain); ok && end.How != endPoisoned {
+	if end, ok := readEnd(s.Storage.Files(), good.Chain); ok && end.How != endPoisoned {
 		t.Errorf("the end is noted as %+v", end)
 	}
 }

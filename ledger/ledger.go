@@ -121,7 +121,23 @@ func (l *Ledger) append(ctx context.Context, e *Entry, reserve, completes *reser
 	if !r.wait(ctx.Done()) {
 		return Receipt{}, l.cancelled(ctx)
 	}
-	return l.receipt(r)
+	receipt, err := l.receipt(r)
+	if err != nil || receipt.Unrecorded {
+		return receipt, err
+	}
+	return l.confirm(ctx, receipt)
+}
+
+// confirm calls [Options.Confirm] for an entry that is durable.
+func (l *Ledger) confirm(ctx context.Context, receipt Receipt) (Receipt, error) {
+	if l.options.Confirm == nil {
+		return receipt, nil
+	}
+	if err := l.options.Confirm(ctx, receipt); err != nil && !l.options.FailOpen {
+		l.counters.failed.Add(1)
+		return Receipt{}, logFailed(err)
+	}
+	return receipt, nil
 }
 
 // wait returns true when the request was answered, or false if the caller gave up before the writer took it.

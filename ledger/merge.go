@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/candor-mcp/candor/ledger/internal/format"
@@ -65,16 +67,50 @@ func (m *merge) find() error {
 
 // rewind sets the segment to begin with.
 func (m *merge) rewind(c *cursor) error {
-	if !m.tails {
+	from := m.options.From > 1 && m.options.Chain != ""
+	if !m.tails && !from {
 		return nil
 	}
 	list, err := segment.List(m.reader.fsys, c.chain)
 	if err != nil {
 		return err
 	}
-	c.lines.Skip = segment.LastNumber(list)
-	m.clipped = m.clipped || c.lines.Skip > 0
+	if m.tails {
+		c.lines.Skip = segment.LastNumber(list)
+		m.clipped = m.clipped || c.lines.Skip > 0
+		return nil
+	}
+	c.lines.Skip = m.before(list, m.options.From)
 	return nil
+}
+
+// before returns the number of the last closed segment that ends before an entry, judged by the first line of the
+// segments. It is 0 if a first line cannot be read, as while the segment is being compressed.
+func (m *merge) before(list []segment.File, seq uint64) int {
+	later := sort.Search(len(list), func(i int) bool {
+		first, err := firstLine(m.reader.fsys, list[i])
+		return err != nil || first > seq
+	})
+	if later == 0 {
+		return 0
+	}
+	// The entry is in the segment before the first later one, or, if that is the last closed one, perhaps in the active segment.
+	return list[later-1].Number - 1
+}
+
+// firstLine returns the number of the first entry in a segment.
+func firstLine(fsys fs.FS, f segment.File) (uint64, error) {
+	in, err := segment.OpenFile(fsys, f.Name, f.Packed)
+	if err != nil {
+		return 0, err
+	}
+	defer in.Close() //nolint:errcheck // it is only read
+	raw, _, err := segment.NewLineBuffer(in, segment.NoteBuffer).Next()
+	if err != nil {
+		return 0, err
+	}
+	line, err := ParseLine(raw)
+	return line.Seq, err
 }
 
 // chainStart parses the start time from a chain's name. It returns the zero time if the name has none.
@@ -166,7 +202,7 @@ func (m *merge) skipped(raw segment.Line) {
 }
 
 func (m *merge) wanted(l *Line) bool {
-	return !l.Time.Before(m.options.Since) && (m.options.Session == "" || inSession(l, m.options.Session)) &&
+	return l.Seq >= m.options.From && !l.Time.Before(m.options.Since) && (m.options.Session == "" || inSession(l, m.options.Session)) &&
 		(m.options.Keep == nil || m.options.Keep(l))
 }
 
@@ -255,9 +291,10 @@ func (m *merge) follow(ctx context.Context, yield func(*Line, error) bool) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if !m.drain(ctx, yield) {
-				return
-			}
+		case <-m.options.Wake:
+		}
+		if !m.drain(ctx, yield) {
+			return
 		}
 	}
 }

@@ -2,7 +2,9 @@ package ledger
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/candor-mcp/candor/ledger/internal/format"
@@ -51,6 +53,24 @@ type Options struct {
 	// are made one at a time from a separate goroutine. OnWarning must not call [Ledger.Close]. nil discards
 	// warnings.
 	OnWarning func(Warning)
+
+	// OnDurable is called with the last durable entry of the chain that is being written, each time it changes. It must
+	// return at once: no entry is written meanwhile. With NoSync the entry is written, but may not be durable.
+	OnDurable func(chain string, seq uint64)
+	// Admit is called before entries are written, other than those of the ledger itself. If it returns an error they
+	// are refused. It must return at once.
+	Admit func() error
+	// Confirm is called with the receipt of each entry that was appended, before Append and [Ledger.Reserve] return. If
+	// it returns an error, they return AUDIT_LOG_FAILED although the entry is recorded; with FailOpen they ignore it.
+	Confirm func(ctx context.Context, r Receipt) error
+	// NoSync omits the sync after each write. It is for ledgers whose entries are made durable elsewhere, by Confirm:
+	// a power cut then loses entries of this folder, which Missing brings back. Entries are still synced before a
+	// checkpoint over them is signed.
+	NoSync bool
+	// Missing returns the lines of a chain, without line feeds, that follow entry after. It is called for each chain
+	// whose writer has exited without closing it, and the lines that continue the chain are appended to it. An error
+	// makes Open fail. The folder is locked meanwhile.
+	Missing func(chain string, after uint64) iter.Seq2[[]byte, error]
 
 	// LockWait limits the wait for another process that is opening the folder. 0 means 5 s.
 	LockWait time.Duration

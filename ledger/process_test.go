@@ -149,7 +149,7 @@ func TestChainLockExcludesSecondWriter(t *testing.T) {
 	if _, err := s.Lock(own+"/"+chainLock, nil); !errors.Is(err, storage.ErrLocked) {
 		t.Errorf("the chain's lock can be taken twice: %v", err)
 	}
-	if _, err := beginChain(s, own, time.Now()); !errors.Is(err, storage.ErrLocked) {
+	if _, err := beginChain(s, own, time.Now(), false); !errors.Is(err, storage.ErrLocked) {
 		t.Errorf("the chain can be begun twice: %v", err)
 	}
 	other := openTest(t, dir, Options{})

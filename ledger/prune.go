@@ -105,7 +105,7 @@ func prunable(o *Options, tidy bool) (Pruning, error) {
 		return Pruning{}, err
 	}
 	all, err := listHeld(o.storage, func(chain string) (endNote, bool) {
-		end, ended := readEnd(o.storage, chain)
+		end, ended := readEnd(o.storage.Files(), chain)
 		return end, ended || abandoned(o.storage, chain)
 	})
 	if tidy {

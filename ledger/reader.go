@@ -39,6 +39,7 @@ func (r *Reader) Chains() ([]string, error) { return segment.Chains(r.fsys) }
 // ReadOptions selects entries. The zero value selects all.
 type ReadOptions struct {
 	Chain   string    // only this chain
+	From    uint64    // with Chain: only entries with this number or later; earlier segments are not read
 	Since   time.Time // only entries of this time or later
 	Session string    // only entries bound to this session
 	Last    int       // only the last n that Keep accepts; 0 means all
@@ -48,6 +49,8 @@ type ReadOptions struct {
 	Follow bool
 	// Poll is the interval at which Follow looks for entries. 0 means 200 ms.
 	Poll time.Duration
+	// Wake makes Follow look for entries at once when a value is received. It must not be closed.
+	Wake <-chan struct{}
 	// Skipped, if not nil, is called for each malformed line.
 	Skipped func(file string, offset int64)
 }

@@ -26,6 +26,7 @@ type recoveredChain struct {
 	Open     []reservation    `json:"open,omitempty"`
 	Damage   *recoveredDamage `json:"harm,omitempty"`
 	Poisoned bool             `json:"poisoned,omitempty"`
+	Restored uint64           `json:"restored,omitempty"` // entries that [Options.Missing] returned
 
 	closed bool // it was closed properly, so there is nothing to record
 }
@@ -38,7 +39,9 @@ type recoveredDamage struct {
 // recoverChain reads the last segment of a chain whose lock the caller holds, cuts off the remains of a crash, and
 // makes the rest durable, so that other chains may record it. Earlier segments were closed under a signed checkpoint
 // and are left to the verifier, so that the time recovery takes does not depend on the length of the chain.
-func recoverChain(s storage.Storage, chain string) (recoveredChain, error) {
+//
+// missing, if not nil, returns lines that the chain had and that a power cut may have removed; see [Options.Missing].
+func recoverChain(s storage.Storage, chain string, missing missingLines) (recoveredChain, error) {
 	closed, active, err := listSegments(s, chain)
 	if err != nil {
 		return recoveredChain{}, err
@@ -49,7 +52,7 @@ func recoverChain(s storage.Storage, chain string) (recoveredChain, error) {
 	if err != nil {
 		return recoveredChain{}, err
 	}
-	covered, _ := lastCheckpoint(s, chain)
+	covered, _ := lastCheckpoint(s.Files(), chain)
 	switch {
 	case bad != nil && (bad.proved || bad.seq <= covered):
 		if r.Damage == nil { // a damaged chain is not changed
@@ -59,6 +62,9 @@ func recoverChain(s storage.Storage, chain string) (recoveredChain, error) {
 		err = r.cutTail(s, bad)
 	case len(closed) > 0: // the writer was killed between closing a segment and beginning the next
 		err = trimClosed(s, closed[len(closed)-1])
+	}
+	if err == nil && r.Damage == nil && !w.closed && missing != nil {
+		r.Restored, err = w.refill(s, missing)
 	}
 	if err != nil {
 		return recoveredChain{}, err

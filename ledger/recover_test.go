@@ -65,7 +65,7 @@ func TestK17TornTailIsCutKeptAndRecorded(t *testing.T) {
 		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := recoverChain(testStorage(t, dir), chain)
+		r, err := recoverChain(testStorage(t, dir), chain, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -23,6 +23,7 @@ type heldChain struct {
 	end    endNote    // valid if ended
 	ended  bool       // false for a chain that is being written, here or by another process
 	files  []heldFile // oldest first
+	limit  int        // how many of files may be removed
 	remove int        // how many of files to remove
 
 	unfinished []string // files that a killed process did not complete, or that a process is writing
@@ -84,11 +85,15 @@ func listHeld(s storage.Storage, ended func(chain string) (endNote, bool)) (all 
 	if err != nil {
 		return nil, err
 	}
+	shipped := isShipped(s)
 	for _, name := range names {
 		c := &heldChain{name: name}
 		c.end, c.ended = ended(name)
 		if err := c.list(s); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("listing segments of %s: %w", name, err))
+		}
+		if shipped {
+			c.keepUnshipped(s)
 		}
 		all = append(all, c)
 	}
@@ -118,7 +123,7 @@ func (c *heldChain) list(s storage.Storage) error {
 		}
 		files = append(files, heldFile{f.Name, f.Number, info.Size(), lastWrite(s, c.name, f.Name, info)})
 	}
-	c.files = files
+	c.files, c.limit = files, len(files)
 	return nil
 }
 
@@ -139,7 +144,7 @@ func lastWrite(s storage.Storage, chain, file string, info fs.FileInfo) time.Tim
 // that are recorded as removed, which is not damage; the next round removes them. The caller holds the folder's lock.
 func (l *Ledger) retain(limits *Options) ([]*heldChain, error) {
 	s := l.options.storage
-	all, failed := listHeld(s, func(chain string) (endNote, bool) { return readEnd(s, chain) })
+	all, failed := listHeld(s, func(chain string) (endNote, bool) { return readEnd(s.Files(), chain) })
 	failed = errors.Join(failed, removeUnfinished(s, all))
 	choose(all, limits)
 	var gone []pruned
@@ -191,7 +196,7 @@ func choose(all []*heldChain, o *Options) {
 	for {
 		var oldest *heldChain
 		for _, c := range all {
-			if c.remove < len(c.files) && (oldest == nil || c.next().modified.Before(oldest.next().modified)) {
+			if c.remove < c.limit && (oldest == nil || c.next().modified.Before(oldest.next().modified)) {
 				oldest = c
 			}
 		}
@@ -301,7 +306,7 @@ func (c *heldChain) before(s storage.Storage, next string) (pruned, error) {
 // two processes do not compress the same segment.
 func (u *upkeep) compress(own string) error {
 	s := u.ledger.options.storage
-	all, err := listHeld(s, func(chain string) (endNote, bool) { return readEnd(s, chain) })
+	all, err := listHeld(s, func(chain string) (endNote, bool) { return readEnd(s.Files(), chain) })
 	if err != nil {
 		return err
 	}

@@ -62,13 +62,13 @@ func (w *writer) look(name string) (*found, error) {
 			return f, nil
 		}
 	}
-	if end, ok := readEnd(w.storage, name); ok {
+	if end, ok := readEnd(w.storage.Files(), name); ok {
 		f.end = end
 		return f, nil
 	}
 	unlock, err := w.storage.Lock(name+"/"+chainLock, nil)
 	if errors.Is(err, storage.ErrLocked) {
-		size, last := lastCheckpoint(w.storage, name) // the entries that it covers are durable; later ones may not be
+		size, last := lastCheckpoint(w.storage.Files(), name) // the entries that it covers are durable; later ones may not be
 		if size == 0 {
 			last = format.Genesis(name)
 		}
@@ -79,7 +79,7 @@ func (w *writer) look(name string) (*found, error) {
 		return f, fmt.Errorf("locking %s: %w", name, err)
 	}
 	f.unlock = unlock
-	r, err := recoverChain(w.storage, name)
+	r, err := recoverChain(w.storage, name, w.ledger.options.Missing)
 	if err != nil {
 		return f, errors.Join(fmt.Errorf("recovering %s: %w", name, err), unlock())
 	}
@@ -139,13 +139,16 @@ func (w *writer) beginLocked() error {
 func (w *writer) beginAfter(all []*found) error {
 	now := w.now()
 	name := newChainName(w.ledger.options.Instance, now)
-	c, err := beginChain(w.storage, name, now)
+	c, err := beginChain(w.storage, name, now, w.ledger.options.NoSync)
 	if err != nil {
 		return errors.Join(err, w.erase(name))
 	}
 	w.chain, w.pending, w.dirty, w.due = c, nil, false, false
 	w.beginning = true
 	err = w.introduce(all)
+	if err == nil {
+		err = c.segment.sync() // the end notes of other chains rely on these entries
+	}
 	if err == nil && slices.ContainsFunc(all, func(f *found) bool { return f.recovery != nil }) {
 		// A verifier accepts only signed records about other chains, so they are signed before the end notes are written.
 		if err = w.sign(); err == nil {
@@ -165,6 +168,7 @@ func (w *writer) beginAfter(all []*found) error {
 	w.ledger.writing.Store(&c.name)
 	w.ledger.counters.chains.Add(1)
 	w.ledger.counters.segments.Add(1)
+	w.announce()
 	w.conclude(all)
 	if err := w.keepBack(); storage.IsFull(err) {
 		w.ledger.warner.warn(warningLowSpace, "no space could be kept back", err)

@@ -67,6 +67,9 @@ func (w *writer) handle(batch []*request) {
 	var err error
 	if len(batch) > 0 {
 		err = w.taken // a checkpoint found the change before a call did, and the next caller must receive the error
+		if admit := w.ledger.options.Admit; err == nil && admit != nil {
+			err = admit()
+		}
 	}
 	if err == nil {
 		err = w.prepare(len(batch))
@@ -155,12 +158,22 @@ func (w *writer) write(bodies [][]byte) error {
 		c.appended.Add(uint64(len(bodies)))
 		c.batches.Add(1)
 		c.bytes.Add(uint64(len(w.chain.lines)))
+		if !w.beginning { // a chain whose creation fails is removed
+			w.announce()
+		}
 		return nil
 	}
 	if !sound {
 		w.poison(err)
 	}
 	return logFailed(err)
+}
+
+// announce reports the last durable entry to [Options.OnDurable].
+func (w *writer) announce() {
+	if report := w.ledger.options.OnDurable; report != nil {
+		report(w.chain.name, w.chain.at.seq())
+	}
 }
 
 // ownBodies adds the ledger's own entries. A checkpoint is the first of them: readers start at the checkpoint in the
@@ -239,6 +252,12 @@ func (w *writer) sign() error {
 	c := w.chain
 	if w.pending != nil {
 		return nil // it covers the same entries; only its entry is missing
+	}
+	if c.segment != nil {
+		if err := c.segment.sync(); err != nil {
+			w.poison(err)
+			return logFailed(err)
+		}
 	}
 	signed, err := signCheckpoint(w.keys.Signer, c.name, &c.at)
 	if err != nil {
@@ -373,7 +392,7 @@ func (w *writer) drop() error {
 // leave records how the chain ended and releases its files and its lock. All entries are durable already.
 func (w *writer) leave() error {
 	c := w.chain
-	err := c.notes.sync()
+	err := errors.Join(c.segment.sync(), c.notes.sync())
 	err = errors.Join(err, c.stop(), storage.Remove(c.storage, c.name+"/"+format.ReserveFile))
 	if err == nil {
 		err = writeEnd(c.storage, c.name, endNote{How: endClosed, Size: c.at.seq(), Last: c.at.last.String()})

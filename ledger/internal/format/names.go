@@ -16,7 +16,11 @@ const (
 	EvidenceDir     = "evidence"
 	EndFile         = "end"
 	ReserveFile     = "reserve"
+	ShippedFile     = "shipped"
 )
+
+// ShippingFile, in the folder of the ledger, means that its entries are copied to a store.
+const ShippingFile = "shipping"
 
 // ClosedSegment returns the name of the n-th closed segment, from 1.
 func ClosedSegment(n int) string { return fmt.Sprintf("%s%06d%s", SegmentPrefix, n, SegmentSuffix) }
