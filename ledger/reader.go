@@ -30,8 +30,17 @@ func OpenReader(dir string) (*Reader, error) {
 	return &Reader{root: root, fsys: root.FS()}, nil
 }
 
+// NewReader returns a Reader of a ledger in a file system, such as a copy in a shared store. The chains are folders with a file
+// audit-log.jsonl; see spec/ledger.md.
+func NewReader(fsys fs.FS) *Reader { return &Reader{fsys: fsys} }
+
 // Close closes the folder.
-func (r *Reader) Close() error { return r.root.Close() }
+func (r *Reader) Close() error {
+	if r.root == nil {
+		return nil
+	}
+	return r.root.Close()
+}
 
 // Chains returns the names of the chains, sorted. For one instance this is the order in which they began.
 func (r *Reader) Chains() ([]string, error) { return segment.Chains(r.fsys) }

@@ -217,8 +217,9 @@ func (w *writer) introduce(all []*found) error {
 		Policy  string       `json:"policy"`
 		Within  int64        `json:"checkpoint_ms"`
 		Second  string       `json:"second_place,omitempty"`
+		Rotated []string     `json:"rotated,omitempty"`
 		Before  []namedChain `json:"before"`
-	}{1, w.keys.Public, policy, checkpointWithin.Milliseconds(), w.witness.path, named[:part]})}
+	}{1, w.keys.Public, policy, checkpointWithin.Milliseconds(), w.witness.path, w.keys.Rotations, named[:part]})}
 	for named = named[part:]; len(named) > 0; named = named[part:] {
 		part = min(len(named), most)
 		first = append(first, ownBody(KindSetting, struct {

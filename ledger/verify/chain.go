@@ -28,7 +28,7 @@ const recentHashes = 1024
 type claim struct {
 	size uint64
 	last format.Digest
-	by   string // the chain that makes the claim
+	by   string // who makes the claim, such as "chain NAME"
 }
 
 // chainScan reads one chain from its first line to its last. Its fields belong to the goroutine that runs it.
@@ -55,6 +55,7 @@ type chainScan struct {
 	lost           *checkpoint.Statement       // a checkpoint over entries that are not there
 	signed         uint64                      // entries covered by a checkpoint with a valid signature that was compared
 	remarks        []remark                    // statements of the entries about other chains
+	pruned         []prunedAt                  // records of retention in the entries
 	hasWitnessCopy bool                        // the chain names a witness copy
 	kept           uint64                      // entries that the witness copy should cover according to the checkpoint entries
 	loose          bool                        // only find out which entries are signed: require no record of pruning, and collect no remarks

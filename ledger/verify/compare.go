@@ -17,7 +17,7 @@ func (s *chainScan) meet() (stop bool, err error) {
 		c := s.claims[0]
 		s.claims = s.claims[1:]
 		if c.size == s.seq && c.last != s.last {
-			s.damage(KindBrokenLink, s.seq, "chain "+c.by+" recorded another hash for the entry")
+			s.damage(KindBrokenLink, s.seq, c.by+" recorded another hash for the entry")
 			return true, nil
 		}
 	}
@@ -113,7 +113,7 @@ func (s *chainScan) finish() error {
 	}
 	if len(s.claims) > 0 {
 		c := s.claims[len(s.claims)-1]
-		s.damage(KindTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are missing: chain %s names them", s.seq+1, c.size, c.by))
+		s.damage(KindTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are missing: %s names them", s.seq+1, c.size, c.by))
 		return nil
 	}
 	if s.report.Torn > 0 && s.closed {

@@ -23,6 +23,17 @@ type testimony struct {
 	signed  uint64
 	kept    uint64 // entries that a witness copy should cover
 	remarks []remark
+	pruned  []prunedAt
+}
+
+// signedPrunings returns the records of retention that a checkpoint covers.
+func (t testimony) signedPrunings() (signed []Pruned) {
+	for _, p := range t.pruned {
+		if p.by <= t.signed {
+			signed = append(signed, p.Pruned)
+		}
+	}
+	return signed
 }
 
 // recovery is the recorded end of a chain, from a recovered entry of another chain.
@@ -115,6 +126,7 @@ func (v *verification) again(c *Chain, end recovery) error {
 	if end.poisoned {
 		limit = end.size
 	}
+	signed := v.statements[c.Chain].signed
 	report, err := v.scan(c.Chain, limit)
 	if err != nil {
 		return err
@@ -127,6 +139,10 @@ func (v *verification) again(c *Chain, end recovery) error {
 	}
 	if c.Damage == nil && end.poisoned {
 		c.Damage, err = v.beyond(c, end)
+	}
+	if c.Damage == nil && end.poisoned && signed > end.size {
+		c.Damage = &Damage{Kind: KindTruncated, Chain: c.Chain, Seq: end.size + 1, File: c.Chain + "/" + format.ActiveSegment, Offset: c.Bytes,
+			Text: fmt.Sprintf("a checkpoint in an entry covers entries %d to %d, and chain %s does not", end.size+1, signed, end.by)}
 	}
 	return err
 }

@@ -71,7 +71,7 @@ func claimsIn(line *ledger.Line) []lateClaim {
 		if !format.LooksLikeChain(b.Chain) {
 			continue // an earlier version named every folder
 		}
-		c := claim{size: b.Size, by: line.Chain()}
+		c := claim{size: b.Size, by: "chain " + line.Chain()}
 		if format.ReadHex(c.last[:], []byte(b.Last)) || b.Size == 0 {
 			found = append(found, lateClaim{b.Chain, c})
 		}
@@ -98,7 +98,7 @@ func (v *verification) compareLate() error {
 				continue
 			}
 			c.Damage = &Damage{Kind: KindTruncated, Chain: c.Chain, Seq: c.Size + 1, File: c.Chain + "/" + format.ActiveSegment, Offset: c.Bytes,
-				Text: fmt.Sprintf("entries %d to %d are missing: chain %s names them", c.Size+1, l.claim.size, l.claim.by)}
+				Text: fmt.Sprintf("entries %d to %d are missing: %s names them", c.Size+1, l.claim.size, l.claim.by)}
 		}
 	}
 	for _, l := range v.late {
@@ -130,7 +130,7 @@ func (v *verification) claim(about string, c claim) {
 func (v *verification) missing() error {
 	named, file := map[string]string{}, map[string]*checkpoint.File{}
 	for about, claims := range v.claims {
-		named[about] = "chain " + claims[0].by
+		named[about] = claims[0].by
 	}
 	for by, t := range v.statements {
 		for _, r := range t.remarks {
@@ -166,6 +166,11 @@ func (v *verification) missing() error {
 		if slices.Contains(v.chains, about) {
 			continue
 		}
+		if excused, err := v.mayBeMissing(about); err != nil {
+			return err
+		} else if excused {
+			continue
+		}
 		h := Damage{Kind: KindMissingChain, Chain: about, Text: "the chain is missing; " + named[about] + " names it"}
 		if p := file[about]; p != nil {
 			h.File, h.Offset = p.Name, p.Blocks[about].Last
@@ -173,6 +178,30 @@ func (v *verification) missing() error {
 		v.report.Damage = append(v.report.Damage, h)
 	}
 	return nil
+}
+
+// mayBeMissing reports whether a store need not hold a chain that is named elsewhere: it never had an entry, or a signed entry
+// records that retention removed all of them. A folder keeps the files of such chains.
+func (v *verification) mayBeMissing(chain string) (bool, error) {
+	if !v.entriesOnly {
+		return false, nil
+	}
+	size := uint64(0)
+	for _, c := range v.claims[chain] {
+		size = max(size, c.size)
+	}
+	for _, t := range v.statements {
+		for _, r := range t.remarks {
+			if r.about == chain {
+				size = max(size, r.size)
+			}
+		}
+	}
+	if size == 0 {
+		return true, nil
+	}
+	_, found, err := v.prunedAs(chain, func(p pruning) bool { return p.size >= size })
+	return found, err
 }
 
 // exists reports whether a chain exists that was begun after the chains were listed. A chain is a directory with an

@@ -39,6 +39,7 @@ func (s *chainScan) inside() (stop bool, err error) {
 			s.hasWitnessCopy = first.WitnessCopy != ""
 		}
 		s.remarkBefore()
+		s.collectPruned()
 		if !s.loose && s.seq > 1 && bytes.Contains(s.at.Bytes, []byte(`"before":`)) {
 			s.v.late = append(s.v.late, claimsIn(&s.line)...)
 		}

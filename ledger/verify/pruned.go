@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
 
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/ledger/internal/format"
@@ -94,6 +96,26 @@ func findPrunedIn(fsys fs.FS, name string, found map[string][]pruning) error {
 		}
 		if line, err := ledger.ParseLine(raw.Bytes); err == nil && line.Kind == ledger.KindSetting && line.In(name) {
 			addPruned(&line, found)
+		}
+	}
+}
+
+// prunedAt is a record of retention and the number of the entry that holds it.
+type prunedAt struct {
+	Pruned
+	by uint64
+}
+
+// collectPruned collects the records of retention in the line.
+func (s *chainScan) collectPruned() {
+	if s.loose || !bytes.Contains(s.at.Bytes, []byte(`"pruned":`)) {
+		return
+	}
+	found := map[string][]pruning{}
+	addPruned(&s.line, found)
+	for _, about := range slices.Sorted(maps.Keys(found)) {
+		for _, p := range found[about] {
+			s.pruned = append(s.pruned, prunedAt{Pruned{Chain: about, Seq: p.size, Time: s.line.Time}, s.seq})
 		}
 	}
 }

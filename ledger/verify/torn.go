@@ -85,7 +85,7 @@ func zeroed(tail []byte, offset int64, last bool) bool {
 // debris reports whether a bad line and all that follows look like the remains of the last write after a power cut.
 // If they do, none of it was ever acknowledged. If a checkpoint covers any of it, finish reports the damage.
 func (s *chainScan) debris() (bool, error) {
-	if s.closed || s.lines.Closed {
+	if s.closed || s.lines.Closed || s.v.entriesOnly {
 		return false, nil
 	}
 	if !zeroed(s.at.Bytes, s.at.Offset, false) {

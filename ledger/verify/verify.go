@@ -17,6 +17,7 @@ package verify
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -46,8 +47,23 @@ type Options struct {
 	Keys []string
 	// WitnessFS is the file system in which WitnessCopies are names; nil means that of the operating system.
 	WitnessFS fs.FS
+	// Known are entries that the caller knows from elsewhere. A chain must contain them, unless a signed entry records that
+	// retention removed them.
+	Known []Known
+	// EntriesOnly says that the file system holds the entries of each chain in one file, and nothing else, as the copy of a ledger
+	// in a shared store does. Then the checkpoints in the entries count, a chain that was never written or that retention removed
+	// may be missing, and nothing is excused as the remains of a crash.
+	EntriesOnly bool
 	// Progress, if not nil, is called from time to time. It runs on the caller's goroutine.
 	Progress func(Progress)
+}
+
+// Known is an entry of a chain that the caller knows from elsewhere.
+type Known struct {
+	Chain string
+	Seq   uint64
+	Hash  [sha256.Size]byte
+	By    string // where it is known from, such as "the checkpoint of 2026-11-15"
 }
 
 // Progress is the progress of a verification.
@@ -73,6 +89,15 @@ type Report struct {
 	Foreign []Foreign `json:"foreign,omitempty"`
 	// Damage holds the first damage of every damaged chain, and damage outside the chains.
 	Damage []Damage `json:"damage"`
+	// Pruned are the removals by retention that signed entries record, in the order of the chains that record them.
+	Pruned []Pruned `json:"-"`
+}
+
+// Pruned is the record that retention removed the entries of a chain up to and including Seq.
+type Pruned struct {
+	Chain string
+	Seq   uint64
+	Time  time.Time // of the record
 }
 
 // Foreign describes chains that only a witness copy names, under unknown keys.
@@ -158,6 +183,7 @@ type verification struct {
 	pruned      map[string][]pruning // nil until it is needed
 	late        []lateClaim
 	keyed       bool // the folder holds a key
+	entriesOnly bool
 	onProgress  func(Progress)
 	at          Progress
 	reported    int64
@@ -166,7 +192,7 @@ type verification struct {
 
 // FS verifies the ledger in a file system, as [Dir] does.
 func FS(ctx context.Context, fsys fs.FS, options Options) (Report, error) {
-	v := &verification{ctx: ctx, fsys: fsys, copies: options.witnessCopies(), claims: map[string][]claim{}, statements: map[string]testimony{}, onProgress: options.Progress}
+	v := &verification{ctx: ctx, fsys: fsys, copies: options.witnessCopies(), claims: map[string][]claim{}, statements: map[string]testimony{}, entriesOnly: options.EntriesOnly, onProgress: options.Progress}
 	defer v.closeCopies()
 	v.report.Damage, v.report.Chains, v.report.WitnessCopies = []Damage{}, []Chain{}, []string{}
 	// The evidence is read before the chains. Chains only grow, so a running writer causes no false alarm.
@@ -177,6 +203,9 @@ func FS(ctx context.Context, fsys fs.FS, options Options) (Report, error) {
 	v.chains = chains
 	if err := v.trust(options.Keys); err != nil {
 		return Report{}, err
+	}
+	for _, k := range options.Known {
+		v.claim(k.Chain, claim{size: k.Seq, last: k.Hash, by: k.By})
 	}
 	for _, check := range []func() error{
 		v.preview, v.openCopies, v.scanAll, v.compareEnds, v.compareLate, v.missing, v.impostors, v.compareKept,
@@ -232,7 +261,7 @@ func (v *verification) scan(name string, limit uint64) (Chain, error) {
 	if err := s.run(); err != nil {
 		return Chain{}, err
 	}
-	v.statements[name] = testimony{signed: s.signed, kept: s.kept, remarks: s.remarks}
+	v.statements[name] = testimony{signed: s.signed, kept: s.kept, remarks: s.remarks, pruned: s.pruned}
 	if s.report.Damage == nil {
 		if err := v.compareTwins(&s.report); err != nil {
 			return Chain{}, err
@@ -281,6 +310,7 @@ func (v *verification) conclude() Report {
 		if c.Damage != nil {
 			r.Damage = append(r.Damage, *c.Damage)
 		}
+		r.Pruned = append(r.Pruned, v.statements[c.Chain].signedPrunings()...)
 	}
 	r.OK = len(r.Damage) == 0
 	return *r

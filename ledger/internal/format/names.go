@@ -76,13 +76,18 @@ const (
 	SignerKey   = "keys/signer.key"
 	SignerPub   = "keys/signer.pub"
 	DigestKey   = "keys/digest.key"
+	Rotations   = "keys/rotations"
 	NoteKeyName = "candor-ledger" // of every signer; the chain is in the checkpoint's origin
 	DigestSize  = 32
 	MaxKeyFile  = 4 << 10
+	// MaxRotations is how many rotations a folder and the first entry of a chain name. Older ones are dropped.
+	MaxRotations = 16
 )
 
 // The text around a checkpoint in its file.
 const (
-	Origin   = "candor-ledger/" // begins a checkpoint; the name of the chain follows
-	BlockEnd = "---\n"          // follows each signed checkpoint
+	Origin = "candor-ledger/" // begins a checkpoint; the name of the chain follows
+	// RotationOrigin begins the note about a rotation: the replaced and the new key, signed with both.
+	RotationOrigin = "candor-ledger-rotation/1"
+	BlockEnd       = "---\n" // follows each signed checkpoint
 )

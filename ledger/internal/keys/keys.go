@@ -22,6 +22,8 @@ type Keys struct {
 	secret string // the signer line
 	Public string // the verifier line
 	Digest []byte
+	// Rotations are the notes about earlier keys, oldest first: each names a replaced key and its successor, and is signed with both.
+	Rotations []string
 }
 
 // Load reads the keys and creates them on first use. The caller holds the folder's lock.
@@ -45,7 +47,47 @@ func Load(s storage.Storage) (Keys, error) {
 	if len(k.Digest) != format.DigestSize {
 		return Keys{}, fmt.Errorf("loading the digest key: %d bytes, want %d", len(k.Digest), format.DigestSize)
 	}
-	return k, nil
+	k.Rotations, err = readRotations(s)
+	return k, err
+}
+
+// readRotations returns the notes about earlier keys. A folder of an earlier version has none.
+func readRotations(s storage.Storage) ([]string, error) {
+	text, err := storage.ReadSmall(s.Files(), format.Rotations, format.MaxRotations*format.MaxKeyFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading earlier keys: %w", err)
+	}
+	var notes []string
+	for note := range strings.SplitSeq(string(text), format.BlockEnd) {
+		if note != "" {
+			notes = append(notes, note)
+		}
+	}
+	return notes, nil
+}
+
+// recordRotation writes a note that names the old and the new key and is signed with both, so that a reader who trusts one of
+// them can trust the other.
+func recordRotation(s storage.Storage, old Keys, secret, public string) error {
+	signer, err := note.NewSigner(secret)
+	if err != nil {
+		return fmt.Errorf("recording the rotation: %w", err)
+	}
+	text := fmt.Sprintf("%s\nold %s\nnew %s\n", format.RotationOrigin, old.Public, public)
+	signed, err := note.Sign(&note.Note{Text: text}, old.Signer, signer)
+	if err != nil {
+		return fmt.Errorf("recording the rotation: %w", err)
+	}
+	notes := append(old.Rotations, string(signed))
+	notes = notes[max(0, len(notes)-format.MaxRotations):]
+	return storage.WriteFile(s, format.Rotations, joinRotations(notes), 0o644)
+}
+
+func joinRotations(notes []string) []byte {
+	return []byte(strings.Join(notes, format.BlockEnd) + format.BlockEnd)
 }
 
 // makeKeysDir creates the folder durably before a key is written. If that fails it removes the folder, for the same
@@ -98,6 +140,10 @@ func makeSigner(s storage.Storage) (Keys, error) {
 	if err != nil {
 		return Keys{}, fmt.Errorf("making a signing key: %w", err)
 	}
+	return keepSigner(s, secret, public)
+}
+
+func keepSigner(s storage.Storage, secret, public string) (Keys, error) {
 	signer, err := note.NewSigner(secret)
 	if err != nil {
 		return Keys{}, fmt.Errorf("making a signing key: %w", err)
@@ -121,6 +167,9 @@ func Restore(s storage.Storage, k Keys) (Keys, error) {
 	}
 	if err == nil {
 		err = restoreKey(s, format.DigestKey, k.Digest)
+	}
+	if err == nil && len(k.Rotations) > 0 {
+		err = restoreKey(s, format.Rotations, joinRotations(k.Rotations))
 	}
 	if err != nil {
 		return k, fmt.Errorf("restoring the keys: %w", err)
@@ -179,9 +228,17 @@ func Rotate(s storage.Storage) (string, error) {
 	if err == nil { // the old public key is durable before the signing key is replaced
 		err = storage.WriteFile(s, format.OldKeysDir+"/"+keyFileName(k.Public)+".pub", []byte(k.Public+"\n"), 0o644)
 	}
-	if err == nil {
-		k, err = makeSigner(s)
+	if err != nil {
+		return k.Public, err
 	}
+	secret, public, err := note.GenerateKey(rand.Reader, format.NoteKeyName)
+	if err != nil {
+		return k.Public, fmt.Errorf("making a signing key: %w", err)
+	}
+	if err := recordRotation(s, k, secret, public); err != nil { // before the key is used: a crash leaves a note about a key that never signs
+		return k.Public, err
+	}
+	k, err = keepSigner(s, secret, public)
 	return k.Public, err
 }
 

@@ -184,7 +184,9 @@ func (s *Store) Grant(node string) (string, error) {
 }
 
 // CheckRights implements [fleet.Store].
-func (s *Store) CheckRights(context.Context, string) ([]fleet.RightCheck, error) { return s.Rights, s.Err }
+func (s *Store) CheckRights(context.Context, string) ([]fleet.RightCheck, error) {
+	return s.Rights, s.Err
+}
 
 // Close implements [fleet.Store]. The lines stay.
 func (s *Store) Close() error { return nil }
