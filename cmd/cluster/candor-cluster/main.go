@@ -12,6 +12,6 @@ import (
 
 func main() {
 	env := term.ProcessEnv()
-	engines.Register(env.Engines)
+	engines.Register(env)
 	os.Exit(cli.Run(env, os.Args[1:]))
 }

@@ -43,9 +43,14 @@ read recorded failures, explain codes, test servers and translate errors between
 			}
 			return cmd.Help()
 		},
-		PersistentPreRunE: func(*cobra.Command, []string) error { return checkColor(env) },
-		SilenceErrors:     true,
-		SilenceUsage:      true,
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkColor(env); err != nil {
+				return err
+			}
+			return checkEngines(env, cmd, args)
+		},
+		SilenceErrors: true,
+		SilenceUsage:  true,
 	}
 	root.PersistentFlags().StringVar(&env.ColorMode, "color", "auto", "colour of the output: "+strings.Join(term.ColorModes, ", "))
 	term.CompleteFlag(root, "color", term.ColorModes)

@@ -9,6 +9,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -27,6 +28,12 @@ func Run(env *term.Env, args []string) int {
 	cmd, err := root.ExecuteC()
 	if flushed := env.Out.Flush(); flushed != nil && err == nil {
 		err = fmt.Errorf("writing the output: %w", flushed)
+	}
+	if needsCluster(err) {
+		var code int
+		if code, err = runCluster(context.Background(), err, args); err == nil {
+			return code
+		}
 	}
 	return exitCode(env, cmd, err)
 }

@@ -2,6 +2,7 @@ package release
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -24,5 +25,25 @@ func TestGoReleaserBuildsWithTheSameFlags(t *testing.T) {
 	}
 	if got := strings.Count(file, "=-l\n"); got != len(NotInlined) {
 		t.Errorf("%d packages are not inlined there, %d here", got, len(NotInlined))
+	}
+}
+
+// TestCandorLinksNoEngine checks that the engines of candor-cluster and its formats stay out of candor: they would make it larger, and
+// slower to start, for everybody.
+func TestCandorLinksNoEngine(t *testing.T) {
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "github.com/candor-mcp/candor/cmd/candor")
+	packages, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(packages), "github.com/candor-mcp/candor/ledger\n") {
+		t.Fatalf("not the packages of candor:\n%s", packages)
+	}
+	for name := range strings.Lines(string(packages)) {
+		for _, engine := range []string{"nats-io/", "pgx/v5/pgxpool", "parquet-go", "porcupine", "candor/cmd/cluster"} {
+			if strings.Contains(name, engine) {
+				t.Errorf("candor links %s", strings.TrimSpace(name))
+			}
+		}
 	}
 }

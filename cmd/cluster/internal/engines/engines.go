@@ -1,14 +1,21 @@
-// Package engines names the engines that candor-cluster has in addition to those of candor.
+// Package engines registers the engines and formats that candor-cluster has in addition to those of candor.
 package engines
 
 import (
 	"github.com/candor-mcp/candor/cmd/cluster/internal/natsstore"
+	"github.com/candor-mcp/candor/cmd/cluster/internal/parquetfile"
 	"github.com/candor-mcp/candor/cmd/cluster/internal/pgstore"
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 )
 
-// Register adds the engines by URL scheme.
-func Register(known fleet.Engines) {
+// Register adds the engines by URL scheme, and the formats of exports by name.
+func Register(env *term.Env) {
+	registerStores(env.Engines)
+	env.Exporters[parquetfile.Format] = parquetfile.Write
+}
+
+func registerStores(known fleet.Engines) {
 	for _, scheme := range natsstore.Schemes {
 		known[scheme] = natsstore.Engine{}
 	}

@@ -23,12 +23,14 @@ func newExport(l *ledgerCommand) *cobra.Command {
 	c := &exportCommand{ledgerCommand: l}
 	cmd := &cobra.Command{
 		Use:   "export [DIR]",
-		Short: "Write entries for other tools: JSON lines, CSV, OpenTelemetry or CEF",
+		Short: "Write entries for other tools: JSON lines, CSV, OpenTelemetry, CEF or Parquet",
 		Long: `Write the entries of all chains, in order of time, for other tools: jsonl has the unchanged lines, csv one row per
-entry, otlp-json OpenTelemetry logs, cef the Common Event Format.`,
+entry, otlp-json OpenTelemetry logs, cef the Common Event Format. parquet is a compressed file of typed columns for
+analysis; candor-cluster writes it.`,
 		Example: `  candor ledger export --format csv --out failures.csv --kind failure
   candor ledger export --format otlp-json --since 24h
-  candor ledger export | jq .code`,
+  candor ledger export | jq .code
+  candor-cluster ledger export --format parquet --out failures.parquet`,
 		Args: term.MaxArgs(1, "candor ledger export DIR"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
 	}
@@ -46,6 +48,9 @@ func (c *exportCommand) run(cmd *cobra.Command, args []string) error {
 	}
 	if !term.MatchFold(formatNames(), &c.format) {
 		return term.Unknown("--format", c.format, formatNames())
+	}
+	if err := c.checkParquet(); err != nil {
+		return err
 	}
 	ctx, stop := term.StopContext(cmd)
 	defer stop()
@@ -70,6 +75,23 @@ func (c *exportCommand) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// formatParquet is the format that only candor-cluster writes.
+const formatParquet = "parquet"
+
+// checkParquet refuses Parquet if this program cannot write it, or would write it to a terminal.
+func (c *exportCommand) checkParquet() error {
+	if c.format != formatParquet {
+		return nil
+	}
+	if c.env.Exporters[formatParquet] == nil {
+		return term.NeedsCluster("writing Parquet")
+	}
+	if c.out == "" && c.env.Terminal {
+		return term.BadInput("name a file: --out FILE", "a Parquet file cannot be shown on a terminal")
+	}
+	return nil
+}
+
 // write writes the entries. An export that was interrupted is an error, because its output looks complete.
 func (c *exportCommand) write(ctx context.Context, w io.Writer, entries iter.Seq2[*ledger.Line, error]) error {
 	var unreadable error
@@ -80,7 +102,7 @@ func (c *exportCommand) write(ctx context.Context, w io.Writer, entries iter.Seq
 			}
 		}
 	}
-	_, err := ledgerexport.Write(w, ledgerexport.Format(c.format), readable)
+	err := c.encode(w, readable)
 	switch {
 	case unreadable != nil:
 		return cannotRead(unreadable)
@@ -88,4 +110,19 @@ func (c *exportCommand) write(ctx context.Context, w io.Writer, entries iter.Seq
 		return term.BadInput("run the command again", "interrupted; the export is not complete")
 	}
 	return err
+}
+
+// encode writes the entries in the format of the command.
+func (c *exportCommand) encode(w io.Writer, entries iter.Seq2[*ledger.Line, error]) error {
+	if c.format != formatParquet {
+		_, err := ledgerexport.Write(w, ledgerexport.Format(c.format), entries)
+		return err
+	}
+	return c.env.Exporters[formatParquet](w, func(yield func(term.ExportLine, error) bool) {
+		for l, err := range entries {
+			if !yield(term.ExportLine{Line: l}, err) {
+				return
+			}
+		}
+	})
 }

@@ -173,6 +173,6 @@ func (c *ledgerCommand) since(text string) (time.Time, error) {
 	return c.env.Now().Add(-d), nil
 }
 
-func formatNames() []string { return term.Strings(ledgerexport.Formats()) }
+func formatNames() []string { return append(term.Strings(ledgerexport.Formats()), formatParquet) }
 
 func dimensionNames() []string { return term.Strings(ledgerexport.Dimensions()) }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"iter"
 	"log/slog"
 	"os"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/asyncwriter"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/internal/timestamp"
+	"github.com/candor-mcp/candor/ledger"
 )
 
 // Env is everything outside the program that a command may use.
@@ -34,9 +36,20 @@ type Env struct {
 	ColorMode string
 	// Engines are the engines for the shared record of many nodes.
 	Engines fleet.Engines
+	// Exporters write entries in the formats that only candor-cluster has, by name.
+	Exporters map[string]Exporter
 	// background writes standard error after BackgroundStderr, otherwise nil.
 	background *asyncwriter.Writer
 }
+
+// ExportLine is an entry to export, and the node that wrote it. Node is empty for the ledger of one machine.
+type ExportLine struct {
+	Node string
+	Line *ledger.Line
+}
+
+// Exporter writes entries to a file of one format.
+type Exporter func(w io.Writer, entries iter.Seq2[ExportLine, error]) error
 
 // ProcessEnv returns the environment of this process.
 func ProcessEnv() *Env {
@@ -50,6 +63,7 @@ func ProcessEnv() *Env {
 		Terminal:    terminal,
 		Interactive: terminal && IsTerminal(os.Stdin),
 		Engines:     fleet.Engines{},
+		Exporters:   map[string]Exporter{},
 	}
 }
 

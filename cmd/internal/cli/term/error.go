@@ -88,3 +88,12 @@ func TrimHint(err error) string {
 	text, _ := SplitHint(err)
 	return text
 }
+
+// ErrNeedsCluster means that candor-cluster can do what candor cannot. It is returned before a command has read or written anything, so
+// that the command line can be given to candor-cluster unchanged.
+var ErrNeedsCluster = errors.New("candor-cluster is needed")
+
+// NeedsCluster returns the error for something that only candor-cluster can do, such as "writing Parquet".
+func NeedsCluster(what string) *Error {
+	return &Error{Code: ExitUsage, Text: what + " needs candor-cluster", Cause: ErrNeedsCluster}
+}

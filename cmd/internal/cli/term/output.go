@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -29,29 +30,52 @@ func WriteJSONLine(w io.Writer, v any) error {
 	return err
 }
 
-// WriteFileOrOutput calls write with a new file that only its owner may read, or with standard output if name is empty. After an
-// error there is no file.
+// WriteFileOrOutput calls write with a new file that only its owner may read, or with standard output if name is empty. The file gets its
+// name when it is complete and on the disk, so that nothing can take a part of it for the whole.
 func WriteFileOrOutput(env *Env, name string, write func(io.Writer) error) error {
 	if name == "" {
 		return write(env.Out)
 	}
-	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return BadInput("choose another name, or remove the file first", "%s: already exists", name)
+	if _, err := os.Lstat(name); err == nil {
+		return alreadyExists(name)
 	}
+	file, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*.tmp") // with mode 0600
 	if err != nil {
 		return BadInput("choose a file that can be written", "%s", err)
 	}
+	defer os.Remove(file.Name()) //nolint:errcheck // after a success the name is gone
 	buffered := bufio.NewWriterSize(file, 64<<10)
 	err = write(buffered)
-	if err = errors.Join(err, buffered.Flush(), file.Close()); err != nil {
-		_ = os.Remove(name) // it was created above, and is not complete
+	if err = errors.Join(err, buffered.Flush()); err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
 		if own, ok := errors.AsType[*Error](err); ok {
 			return own
 		}
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
+	return publish(file.Name(), name)
+}
+
+// publish gives a complete file its name, and keeps a file that has got this name in the meantime. Where the file system has no hard
+// links, it is renamed.
+func publish(temporary, name string) error {
+	err := os.Link(temporary, name)
+	if errors.Is(err, os.ErrExist) {
+		return alreadyExists(name)
+	}
+	if err != nil {
+		err = os.Rename(temporary, name)
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
 	return nil
+}
+
+func alreadyExists(name string) error {
+	return BadInput("choose another name, or remove the file first", "%s: already exists", name)
 }
 
 // Output is a buffered writer that keeps its first error, so that callers need not check each write.
