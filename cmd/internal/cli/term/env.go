@@ -17,6 +17,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/asyncwriter"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
+	"github.com/candor-mcp/candor/cmd/internal/fleet/filestore"
 	"github.com/candor-mcp/candor/internal/timestamp"
 	"github.com/candor-mcp/candor/ledger"
 )
@@ -62,7 +63,7 @@ func ProcessEnv() *Env {
 		Now:         time.Now,
 		Terminal:    terminal,
 		Interactive: terminal && IsTerminal(os.Stdin),
-		Engines:     fleet.Engines{},
+		Engines:     fleet.Engines{filestore.Scheme: filestore.Engine{}},
 		Exporters:   map[string]Exporter{},
 	}
 }
