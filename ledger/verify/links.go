@@ -44,7 +44,9 @@ func (v *verification) previewChain(name string) error {
 	for _, c := range claimsIn(&line) {
 		v.claim(c.about, c.claim)
 	}
-	v.addNamedCopy(readFirstEntry(&line).WitnessCopy)
+	if !v.entriesOnly { // the path is one of the machine that wrote the chain
+		v.addNamedCopy(readFirstEntry(&line).WitnessCopy)
+	}
 	return nil
 }
 
