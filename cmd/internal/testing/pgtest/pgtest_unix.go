@@ -11,15 +11,28 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// Server is a running server. Its superuser is "admin" and connects without a password; the ordinary role "reader" has the password
+// Server is a server. Its superuser is "admin" and connects without a password; the ordinary role "reader" has the password
 // "hunter2-reader" and owns the database "shop".
 type Server struct {
 	Socket string // folder of its socket
+
+	programs string
+	identity *syscall.SysProcAttr
+	settings []string
+	running  *exec.Cmd // nil while it is stopped
+}
+
+// Options are for tests of durability and networks. The zero value is a server that is fast, forgets everything in a power cut, and has
+// a socket only.
+type Options struct {
+	Settings []string // such as "fsync=on"
+	Rules    string   // pg_hba.conf; by default the roles but admin need a password
 }
 
 // URL returns the address of the database shop for a role.
@@ -27,45 +40,129 @@ func (s *Server) URL(role, password string) string {
 	return fmt.Sprintf("postgres://%s:%s@/shop?host=%s&sslmode=disable", role, password, s.Socket)
 }
 
+// Data returns the folder with the configuration and the data of the server.
+func (s *Server) Data() string { return filepath.Join(s.Socket, "data") }
+
 // Start starts a server that ends with the test. The test is skipped if PostgreSQL is not installed.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	bin := programs(t)
+	return StartWith(t, Options{})
+}
+
+// StartWith is Start with options.
+func StartWith(t testing.TB, o Options) *Server {
+	t.Helper()
+	s := newServer(t, append([]string{"fsync=off"}, o.Settings...))
+	run(t, s.command("initdb", "-D", s.Data(), "-U", "admin", "-A", "trust", "-E", "UTF8", "--no-sync"))
+	rules := o.Rules
+	if rules == "" {
+		rules = "local all admin trust\nlocal replication admin trust\nlocal all all scram-sha-256\n"
+	}
+	if err := os.WriteFile(filepath.Join(s.Data(), "pg_hba.conf"), []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Run(t)
+	s.SQL(t, "postgres", "CREATE ROLE reader LOGIN PASSWORD 'hunter2-reader'")
+	s.SQL(t, "postgres", "CREATE DATABASE shop OWNER reader")
+	return s
+}
+
+// newServer returns a server without data.
+func newServer(t testing.TB, settings []string) *Server {
+	t.Helper()
+	programs := programs(t)
 	dir, err := os.MkdirTemp("", "pg") // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	identity := ordinaryUser(t, dir)
-	command := func(name string, args ...string) *exec.Cmd {
-		cmd := exec.Command(filepath.Join(bin, name), args...) //nolint:noctx // the cleanup ends the server
-		cmd.Dir, cmd.SysProcAttr = dir, identity
-		cmd.Env = append(os.Environ(), "LC_ALL=C", "HOME="+dir)
-		return cmd
+	s := &Server{Socket: dir, programs: programs, identity: ordinaryUser(t, dir)}
+	s.settings = append([]string{"listen_addresses=", "unix_socket_directories=" + dir}, settings...)
+	t.Cleanup(func() { s.end(syscall.SIGINT) }) // fast shutdown
+	return s
+}
+
+// Standby returns a running standby with a name, which is a copy of the server that follows it. Settings are added to those of the server.
+func (s *Server) Standby(t testing.TB, name string, settings ...string) *Server {
+	t.Helper()
+	standby := newServer(t, append(slices.Clone(s.settings[2:]), append(settings, "cluster_name="+name)...))
+	run(t, standby.command("pg_basebackup", "-h", s.Socket, "-U", "admin", "-D", standby.Data(), "-R", "-X", "stream", "-c", "fast", "--no-sync"))
+	standby.Run(t)
+	return standby
+}
+
+// Follow makes a stopped standby follow another server.
+func (s *Server) Follow(t testing.TB, primary *Server) {
+	t.Helper()
+	s.set(t, "primary_conninfo=user=admin host="+primary.Socket)
+}
+
+// set adds a setting that takes effect with the next Run.
+func (s *Server) set(t testing.TB, setting string) {
+	t.Helper()
+	if s.running != nil {
+		t.Fatal("the server is running")
 	}
-	data := filepath.Join(dir, "data")
-	run(t, command("initdb", "-D", data, "-U", "admin", "-A", "trust", "-E", "UTF8", "--no-sync"))
-	rules := "local all admin trust\nlocal all all scram-sha-256\n"
-	if err := os.WriteFile(filepath.Join(data, "pg_hba.conf"), []byte(rules), 0o600); err != nil {
-		t.Fatal(err)
+	s.settings = append(s.settings, setting)
+}
+
+// Promote makes a standby an ordinary server.
+func (s *Server) Promote(t testing.TB) {
+	t.Helper()
+	run(t, s.command("pg_ctl", "promote", "-w", "-D", s.Data()))
+}
+
+// SQL executes a statement as the superuser and returns what psql prints.
+func (s *Server) SQL(t testing.TB, database, statement string) string {
+	t.Helper()
+	cmd := s.command("psql", "-h", s.Socket, "-U", "admin", "-d", database, "-v", "ON_ERROR_STOP=1", "-qAtc", statement)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", statement, err, out)
 	}
-	server := command("postgres", "-D", data, "-c", "listen_addresses=", "-c", "unix_socket_directories="+dir, "-c", "fsync=off")
+	return strings.TrimSpace(string(out))
+}
+
+// Run starts a server that is not running, and waits until it accepts connections.
+func (s *Server) Run(t testing.TB) {
+	t.Helper()
+	args := []string{"-D", s.Data()}
+	for _, setting := range s.settings {
+		args = append(args, "-c", setting)
+	}
+	server := s.command("postgres", args...)
+	var log strings.Builder
+	server.Stdout, server.Stderr = &log, &log
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = server.Process.Signal(syscall.SIGINT) // fast shutdown
-		_ = server.Wait()
-	})
-	for deadline := time.Now().Add(time.Minute); command("pg_isready", "-q", "-h", dir).Run() != nil; time.Sleep(100 * time.Millisecond) {
+	s.running = server
+	for deadline := time.Now().Add(time.Minute); s.command("pg_isready", "-q", "-h", s.Socket).Run() != nil; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("the PostgreSQL server does not start")
+			s.end(syscall.SIGQUIT)
+			t.Fatalf("the PostgreSQL server does not start:\n%s", log.String())
 		}
 	}
-	for _, text := range []string{"CREATE ROLE reader LOGIN PASSWORD 'hunter2-reader'", "CREATE DATABASE shop OWNER reader"} {
-		run(t, command("psql", "-h", dir, "-U", "admin", "-d", "postgres", "-qc", text))
+}
+
+// Crash ends the server at once, like a crash: it writes nothing more, and recovers from its log when it is run again.
+func (s *Server) Crash() { s.end(syscall.SIGQUIT) }
+
+func (s *Server) end(signal syscall.Signal) {
+	if s.running == nil {
+		return
 	}
-	return &Server{Socket: dir}
+	_ = s.running.Process.Signal(signal)
+	_ = s.running.Wait()
+	s.running = nil
+}
+
+// command returns a program of PostgreSQL with the identity of the server.
+func (s *Server) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(s.programs, name), args...) //nolint:noctx // the cleanup ends the server
+	cmd.Dir, cmd.SysProcAttr = s.Socket, s.identity
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "HOME="+s.Socket)
+	return cmd
 }
 
 // programs returns the folder of the programs of PostgreSQL.
