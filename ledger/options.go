@@ -54,9 +54,10 @@ type Options struct {
 	// warnings.
 	OnWarning func(Warning)
 
-	// OnDurable is called with the last durable entry of the chain that is being written, each time it changes. It must
-	// return at once: no entry is written meanwhile. With NoSync the entry is written, but may not be durable.
-	OnDurable func(chain string, seq uint64)
+	// OnDurable is called with the last durable entry of the chain that is being written, each time it changes, and with
+	// the number of bytes that were written since the last call. It must return at once: no entry is written meanwhile.
+	// With NoSync the entry is written, but may not be durable.
+	OnDurable func(chain string, seq uint64, written int64)
 	// Admit is called before entries are written, other than those of the ledger itself. If it returns an error they
 	// are refused. It must return at once.
 	Admit func() error

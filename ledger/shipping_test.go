@@ -70,7 +70,7 @@ func TestWakeLetsAFollowerReadAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	wake := make(chan struct{}, 1)
-	l := openTest(t, dir, Options{OnDurable: func(string, uint64) {
+	l := openTest(t, dir, Options{OnDurable: func(string, uint64, int64) {
 		select {
 		case wake <- struct{}{}:
 		default:
@@ -102,7 +102,11 @@ func TestOnDurableReportsEachWrite(t *testing.T) {
 		seq   uint64
 	}
 	var last atomic.Pointer[end]
-	l := openTest(t, t.TempDir(), Options{OnDurable: func(chain string, seq uint64) { last.Store(&end{chain, seq}) }})
+	var written atomic.Int64
+	l := openTest(t, t.TempDir(), Options{OnDurable: func(chain string, seq uint64, n int64) {
+		last.Store(&end{chain, seq})
+		written.Add(n)
+	}})
 	if at := last.Load(); at == nil || at.seq != 1 {
 		t.Fatalf("after opening: %+v", at)
 	}
@@ -116,6 +120,9 @@ func TestOnDurableReportsEachWrite(t *testing.T) {
 	if at := last.Load(); at.seq != before+1 {
 		t.Errorf("the closing entry was not reported: %d after %d", at.seq, before)
 	}
+	if uint64(written.Load()) != l.Stats().Bytes {
+		t.Errorf("%d bytes were reported, and %d written", written.Load(), l.Stats().Bytes)
+	}
 }
 
 func TestOnDurableIsSilentAboutAChainThatCannotBegin(t *testing.T) {
@@ -127,7 +134,7 @@ func TestOnDurableIsSilentAboutAChainThatCannotBegin(t *testing.T) {
 		}
 		return nil
 	})
-	o := Options{OnDurable: func(chain string, seq uint64) { t.Errorf("%s %d was reported", chain, seq) }}
+	o := Options{OnDurable: func(chain string, seq uint64, _ int64) { t.Errorf("%s %d was reported", chain, seq) }}
 	if _, err := Open("", o.WithStorage(disk, nil)); err == nil {
 		t.Fatal("the ledger was opened")
 	}

@@ -168,7 +168,7 @@ func (w *writer) beginAfter(all []*found) error {
 	w.ledger.writing.Store(&c.name)
 	w.ledger.counters.chains.Add(1)
 	w.ledger.counters.segments.Add(1)
-	w.announce()
+	w.announce(c.segment.size)
 	w.conclude(all)
 	if err := w.keepBack(); storage.IsFull(err) {
 		w.ledger.warner.warn(warningLowSpace, "no space could be kept back", err)

@@ -152,6 +152,7 @@ func (w *writer) write(bodies [][]byte) error {
 	for len(w.results) < len(bodies) {
 		w.results = append(w.results, result{})
 	}
+	before := w.chain.segment.size
 	sound, err := w.chain.commit(bodies, w.results, w.stamp)
 	if err == nil {
 		c := &w.ledger.counters
@@ -159,7 +160,7 @@ func (w *writer) write(bodies [][]byte) error {
 		c.batches.Add(1)
 		c.bytes.Add(uint64(len(w.chain.lines)))
 		if !w.beginning { // a chain whose creation fails is removed
-			w.announce()
+			w.announce(w.chain.segment.size - before)
 		}
 		return nil
 	}
@@ -169,10 +170,10 @@ func (w *writer) write(bodies [][]byte) error {
 	return logFailed(err)
 }
 
-// announce reports the last durable entry to [Options.OnDurable].
-func (w *writer) announce() {
+// announce reports the last durable entry and the bytes written to [Options.OnDurable].
+func (w *writer) announce(written int64) {
 	if report := w.ledger.options.OnDurable; report != nil {
-		report(w.chain.name, w.chain.at.seq())
+		report(w.chain.name, w.chain.at.seq(), written)
 	}
 }
 

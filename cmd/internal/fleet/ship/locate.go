@@ -1,0 +1,62 @@
+package ship
+
+import (
+	"fmt"
+	"net/url"
+
+	"github.com/candor-mcp/candor/cmd/internal/fleet"
+	"github.com/candor-mcp/candor/internal/plug"
+)
+
+// Locate returns the folder of a ledger that is given by a folder, the URL of a store, or nothing, and the location of the store it is
+// shipped to; nil if it is not shipped. Without a name the environment decides; fallback returns the folder if nothing else does. The
+// URL file:DIR without a folder (dir=) is the ledger folder DIR itself. The error has a hint.
+func Locate(named string, getenv func(string) string, fallback func() (string, error)) (dir string, at *fleet.Location, err error) {
+	if named == "" {
+		named = getenv(plug.EnvLedger)
+	}
+	switch {
+	case named == "":
+		dir, err = fallback()
+		return dir, nil, err
+	case !fleet.IsLocation(named):
+		return named, nil, nil
+	}
+	place, err := fleet.ParseLocation(named)
+	if err != nil {
+		return "", nil, err
+	}
+	if place.Dir != "" {
+		return place.Dir, &place, nil
+	}
+	if place.URL.Scheme == "file" {
+		dir, err := folderOf(place.URL)
+		return dir, nil, err
+	}
+	dir, err = fallback()
+	return dir, &place, err
+}
+
+// DefaultFolder returns the folder of the ledger if none is named.
+func DefaultFolder(getenv func(string) string) func() (string, error) {
+	return func() (string, error) {
+		return plug.Folder("", func(name string) string {
+			if name == plug.EnvLedger {
+				return ""
+			}
+			return getenv(name)
+		})
+	}
+}
+
+// folderOf returns the folder of a file: URL.
+func folderOf(u *url.URL) (string, error) {
+	dir := u.Opaque
+	if dir == "" {
+		dir = u.Path
+	}
+	if dir, err := url.PathUnescape(dir); err == nil && dir != "" && u.Host == "" {
+		return dir, nil
+	}
+	return "", fmt.Errorf("%s does not name a folder (hint: file:DIR or file:///DIR)", u.Redacted())
+}
