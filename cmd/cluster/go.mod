@@ -4,11 +4,13 @@ go 1.26.5
 
 require (
 	github.com/anishathalye/porcupine v1.3.1
+	github.com/candor-mcp/candor v0.1.0
 	github.com/candor-mcp/candor/cmd v0.1.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/nats-io/nats-server/v2 v2.15.2
 	github.com/nats-io/nats.go v1.55.0
 	github.com/nats-io/nkeys v0.4.16
+	github.com/nats-io/nuid v1.0.1
 	github.com/parquet-go/parquet-go v0.32.0
 )
 
@@ -18,7 +20,6 @@ require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/bluekeyes/go-gitdiff v0.9.0 // indirect
 	github.com/bmatcuk/doublestar/v4 v4.10.4 // indirect
-	github.com/candor-mcp/candor v0.1.0 // indirect
 	github.com/candor-mcp/candor/boundary v0.1.0 // indirect
 	github.com/candor-mcp/candor/candorvet v0.1.0 // indirect
 	github.com/candor-mcp/candor/client v0.1.0 // indirect
@@ -44,7 +45,6 @@ require (
 	github.com/modelcontextprotocol/go-sdk v1.8.0 // indirect
 	github.com/munnerz/goautoneg v0.0.0-20191010083416-a7dc8b61c822 // indirect
 	github.com/nats-io/jwt/v2 v2.8.2 // indirect
-	github.com/nats-io/nuid v1.0.1 // indirect
 	github.com/ncruces/go-sqlite3 v0.35.6 // indirect
 	github.com/ncruces/go-sqlite3-wasm/v6 v6.3.35304 // indirect
 	github.com/ncruces/julianday v1.0.0 // indirect

@@ -1,0 +1,325 @@
+package natsstore
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/candor-mcp/candor/cmd/internal/fleet"
+)
+
+// allSubjects matches the subjects of all chains.
+const allSubjects = subjectPrefix + "*.*"
+
+// chainOf returns the chain of a subject. It is false for names that no node has.
+func chainOf(subject string) (fleet.Chain, bool) {
+	node, name, _ := strings.Cut(strings.TrimPrefix(subject, subjectPrefix), ".")
+	chain := fleet.Chain{Node: node, Name: name}
+	return chain, chain.Check() == nil
+}
+
+// Chains lists the subjects that have messages. The server keeps this list in memory and builds it from the messages, so each message is
+// under a subject of the list; the list is no evidence about messages that were lost. Subjects that are not the name of a chain are left
+// out: Append writes none, and only a node that means harm has them, below its own name.
+func (s *store) Chains(ctx context.Context) ([]fleet.Chain, error) {
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	var chains []fleet.Chain
+	for offset := 0; ; {
+		var page struct {
+			Total int `json:"total"`
+			State struct {
+				Subjects map[string]uint64 `json:"subjects"`
+			} `json:"state"`
+		}
+		request := map[string]any{"subjects_filter": allSubjects, "offset": offset}
+		if err := s.call(ctx, "$JS.API.STREAM.INFO."+s.params.stream, request, &page); err != nil {
+			return nil, s.failed("listing chains", err)
+		}
+		for subject := range page.State.Subjects {
+			if chain, ok := chainOf(subject); ok {
+				chains = append(chains, chain)
+			}
+		}
+		offset += len(page.State.Subjects)
+		if len(page.State.Subjects) == 0 || offset >= page.Total {
+			break
+		}
+	}
+	slices.SortFunc(chains, func(a, b fleet.Chain) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Name, b.Name)) })
+	return slices.Compact(chains), nil // a page may repeat a subject if chains are added meanwhile
+}
+
+// Lines returns the messages of one subject up to the last one that the leader has when the iteration begins.
+func (s *store) Lines(ctx context.Context, chain fleet.Chain, after uint64) iter.Seq2[fleet.Stored, error] {
+	return func(yield func(fleet.Stored, error) bool) {
+		if err := s.usable(ctx, chain); err != nil {
+			yield(fleet.Stored{}, err)
+			return
+		}
+		end, err := s.end(ctx, chain)
+		if err != nil {
+			yield(fleet.Stored{}, s.failed("reading "+chain.String(), err))
+			return
+		}
+		if end <= after {
+			return
+		}
+		for stored, err := range s.messages(ctx, subjectOf(chain), after+1, end) {
+			if err != nil {
+				yield(fleet.Stored{}, s.failed("reading "+chain.String(), err))
+				return
+			}
+			if !yield(stored, nil) {
+				return
+			}
+		}
+	}
+}
+
+// end returns the number of the last message of a chain, also if that is not an entry.
+func (s *store) end(ctx context.Context, chain fleet.Chain) (uint64, error) {
+	if _, err := s.confirm(ctx, false); err != nil {
+		return 0, err
+	}
+	m, err := s.get(ctx, map[string]any{"last_by_subj": subjectOf(chain)})
+	if err != nil || m == nil {
+		return 0, err
+	}
+	return m.Sequence, nil
+}
+
+// Follow returns what is stored after the last message that the leader has now.
+func (s *store) Follow(ctx context.Context) iter.Seq2[fleet.Stored, error] {
+	info, err := s.info(ctx)
+	return func(yield func(fleet.Stored, error) bool) {
+		if err != nil {
+			if ctx.Err() == nil {
+				yield(fleet.Stored{}, cmp.Or(s.open(ctx), s.failed("following", err)))
+			}
+			return
+		}
+		for stored, err := range s.messages(ctx, allSubjects, info.State.LastSeq+1, 0) {
+			if ctx.Err() != nil {
+				return
+			}
+			if err != nil {
+				yield(fleet.Stored{}, s.failed("following", err))
+				return
+			}
+			if !yield(stored, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Bounds of what a server sends without being asked again.
+const (
+	pullMessages  = 500
+	pullBytes     = 8 << 20 // more than the largest line
+	pullExpires   = 10 * time.Second
+	pullHeartbeat = time.Second
+	// patience is how long Lines tries to go on after it has received nothing.
+	patience = 30 * time.Second
+)
+
+// reading is the state of one iteration over messages.
+type reading struct {
+	s      *store
+	filter string
+	next   uint64 // number of the next message that can come
+	end    uint64 // number of the last one; 0 for no end
+}
+
+// messages returns the messages of a filter from a number on. It reads through a consumer that is made again where the last message left
+// off whenever anything is missing, so that no failure of a server or connection skips or repeats a message.
+func (s *store) messages(ctx context.Context, filter string, from, end uint64) iter.Seq2[fleet.Stored, error] {
+	return func(yield func(fleet.Stored, error) bool) {
+		r := &reading{s: s, filter: filter, next: from, end: end}
+		progress := time.Now()
+		for attempt := 0; ; attempt++ {
+			before := r.next
+			done, err := r.pull(ctx, yield)
+			if done {
+				return
+			}
+			if r.next > before {
+				progress, attempt = time.Now(), 0
+			}
+			if err := r.giveUp(ctx, err, progress); err != nil {
+				yield(fleet.Stored{}, err)
+				return
+			}
+			if err := pause(ctx, backoff(attempt)); err != nil {
+				yield(fleet.Stored{}, err)
+				return
+			}
+		}
+	}
+}
+
+// giveUp returns the error that ends an iteration, or nil if it can go on.
+func (r *reading) giveUp(ctx context.Context, err error, progress time.Time) error {
+	if err := r.s.open(ctx); err != nil {
+		return err
+	}
+	if errors.Is(err, errDenied) || hasCode(err, codeNoStream) {
+		return err
+	}
+	if r.end > 0 && time.Since(progress) > patience {
+		return cmp.Or(err, error(nats.ErrTimeout))
+	}
+	return nil
+}
+
+// pull reads through one consumer until it fails. It returns true if the iteration is over.
+func (r *reading) pull(ctx context.Context, yield func(fleet.Stored, error) bool) (done bool, err error) {
+	name, err := r.createConsumer(ctx)
+	if r.end > 0 && (errors.Is(err, errDenied) || errors.Is(err, nats.ErrNoResponders)) {
+		return r.step(ctx, yield) // a node has no right to create consumers
+	}
+	if err != nil {
+		return false, err
+	}
+	defer r.deleteConsumer(ctx, name)
+	inbox, err := r.s.conn.SubscribeSync(r.s.conn.NewInbox())
+	if err != nil {
+		return false, err
+	}
+	defer inbox.Unsubscribe() //nolint:errcheck // the connection may be closed
+	expected := uint64(1)     // number of the next delivery
+	for {
+		if err := r.askForMore(name, inbox.Subject); err != nil {
+			return false, err
+		}
+		for range pullMessages {
+			m, err := r.receive(ctx, inbox)
+			if err != nil {
+				return false, err
+			}
+			if m == nil { // the end of what was asked for
+				break
+			}
+			meta, err := m.Metadata()
+			if err != nil || meta.Sequence.Consumer != expected || meta.Sequence.Stream < r.next {
+				return false, errors.New("a message was lost on its way")
+			}
+			expected++
+			if !r.deliver(m.Subject, meta.Sequence.Stream, m.Data, yield) {
+				return true, nil
+			}
+		}
+		if gone, err := r.endIsGone(ctx); err != nil || gone {
+			return gone, err
+		}
+	}
+}
+
+// deliver passes one message on, and returns false if it was the last one or no more are wanted.
+func (r *reading) deliver(subject string, sequence uint64, line []byte, yield func(fleet.Stored, error) bool) bool {
+	if r.end > 0 && sequence > r.end {
+		return false
+	}
+	r.next = sequence + 1
+	chain, ok := chainOf(subject)
+	if ok && !yield(fleet.Stored{Chain: chain, Position: sequence, Line: line}, nil) {
+		return false
+	}
+	return r.end == 0 || sequence < r.end
+}
+
+// endIsGone reports whether no message up to the end is left, because lines were removed during the iteration.
+func (r *reading) endIsGone(ctx context.Context) (bool, error) {
+	if r.end == 0 {
+		return false, nil
+	}
+	m, err := r.s.get(ctx, map[string]any{"seq": r.next, "next_by_subj": r.filter})
+	if err != nil {
+		return false, err
+	}
+	return m == nil || m.Sequence > r.end, nil
+}
+
+// createConsumer creates a consumer without acknowledgements that the server removes soon after its last use.
+func (r *reading) createConsumer(ctx context.Context) (string, error) {
+	name := "candor-" + nats.NewInbox()[len(nats.InboxPrefix):]
+	request := map[string]any{
+		"stream_name": r.s.params.stream,
+		"action":      "create",
+		"config": jetstream.ConsumerConfig{
+			Name: name, FilterSubject: r.filter, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: r.next,
+			AckPolicy: jetstream.AckNonePolicy, MaxDeliver: 1, InactiveThreshold: 30 * time.Second, MemoryStorage: true, Replicas: 1,
+		},
+	}
+	subject := "$JS.API.CONSUMER.CREATE." + r.s.params.stream + "." + name + "." + r.filter
+	return name, r.s.call(ctx, subject, request, nil)
+}
+
+func (r *reading) deleteConsumer(ctx context.Context, name string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = r.s.call(ctx, "$JS.API.CONSUMER.DELETE."+r.s.params.stream+"."+name, nil, nil) // the server removes it later if this fails
+}
+
+func (r *reading) askForMore(consumer, inbox string) error {
+	request := map[string]any{"batch": pullMessages, "max_bytes": pullBytes, "expires": pullExpires, "idle_heartbeat": pullHeartbeat}
+	if r.end > 0 {
+		request["no_wait"] = true
+		delete(request, "idle_heartbeat")
+	}
+	body, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	return r.s.conn.PublishRequest("$JS.API.CONSUMER.MSG.NEXT."+r.s.params.stream+"."+consumer, inbox, body)
+}
+
+// receive returns the next message, or nil if the server has answered the request for more.
+func (r *reading) receive(ctx context.Context, inbox *nats.Subscription) (*nats.Msg, error) {
+	for {
+		limited, cancel := context.WithTimeout(ctx, 3*pullHeartbeat)
+		m, err := inbox.NextMsgWithContext(limited)
+		cancel()
+		if err != nil {
+			return nil, err
+		}
+		if m.Reply != "" { // a stored message; a node that means harm may have given it the headers of a status
+			return m, nil
+		}
+		switch m.Header.Get("Status") {
+		case "100": // heartbeat
+		case "404", "408":
+			return nil, nil //nolint:nilnil // no message is an answer
+		case "409":
+			if strings.Contains(m.Header.Get("Description"), "Exceeds MaxBytes") {
+				return nil, nil //nolint:nilnil // no message is an answer
+			}
+			return nil, errors.New("the server ended the consumer: " + m.Header.Get("Description"))
+		default:
+			return nil, errors.New("the server ended the consumer with status " + m.Header.Get("Status"))
+		}
+	}
+}
+
+// step reads message by message, which is slow and needs no right but that to read.
+func (r *reading) step(ctx context.Context, yield func(fleet.Stored, error) bool) (done bool, err error) {
+	for {
+		m, err := r.s.get(ctx, map[string]any{"seq": r.next, "next_by_subj": r.filter})
+		if err != nil {
+			return false, err
+		}
+		if m == nil || !r.deliver(m.Subject, m.Sequence, m.Data, yield) {
+			return true, nil
+		}
+	}
+}
