@@ -301,7 +301,7 @@ func (r *reading) receive(ctx context.Context, inbox *nats.Subscription) (*nats.
 		case "404", "408":
 			return nil, nil //nolint:nilnil // no message is an answer
 		case "409":
-			if strings.Contains(m.Header.Get("Description"), "Exceeds MaxBytes") {
+			if text := m.Header.Get("Description"); strings.Contains(text, "Exceeds MaxBytes") || text == "Batch Completed" {
 				return nil, nil //nolint:nilnil // no message is an answer
 			}
 			return nil, errors.New("the server ended the consumer: " + m.Header.Get("Description"))
