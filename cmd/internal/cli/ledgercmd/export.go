@@ -22,11 +22,13 @@ type exportCommand struct {
 func newExport(l *ledgerCommand) *cobra.Command {
 	c := &exportCommand{ledgerCommand: l}
 	cmd := &cobra.Command{
-		Use:   "export [DIR]",
+		Use:   "export [DIR|URL]",
 		Short: "Write entries for other tools: JSON lines, CSV, OpenTelemetry, CEF or Parquet",
 		Long: `Write the entries of all chains, in order of time, for other tools: jsonl has the unchanged lines, csv one row per
 entry, otlp-json OpenTelemetry logs, cef the Common Event Format. parquet is a compressed file of typed columns for
-analysis; candor-cluster writes it.`,
+analysis; candor-cluster writes it.
+
+The entries of a store that many nodes share are written node by node. Only parquet names the node of each entry.`,
 		Example: `  candor ledger export --format csv --out failures.csv --kind failure
   candor ledger export --format otlp-json --since 24h
   candor ledger export | jq .code
@@ -54,17 +56,17 @@ func (c *exportCommand) run(cmd *cobra.Command, args []string) error {
 	}
 	ctx, stop := term.StopContext(cmd)
 	defer stop()
-	r, since, err := c.readerSince(c.since, args)
+	since, err := c.ledgerCommand.since(c.since)
 	if err != nil {
 		return err
 	}
-	defer r.Close() //nolint:errcheck // it was only read
-	keep, err := c.keep(ctx, r)
+	source, err := c.source(ctx, args)
 	if err != nil {
 		return err
 	}
+	defer source.close() //nolint:errcheck // it was only read
 	skipped := 0
-	entries := r.Entries(ctx, ledger.ReadOptions{Since: since, Keep: keep, Skipped: func(string, int64) { skipped++ }})
+	entries := source.entries(ctx, &c.entryFilter, since, func(string, int64) { skipped++ })
 	write := func(w io.Writer) error {
 		return c.write(ctx, w, entries)
 	}
@@ -93,9 +95,9 @@ func (c *exportCommand) checkParquet() error {
 }
 
 // write writes the entries. An export that was interrupted is an error, because its output looks complete.
-func (c *exportCommand) write(ctx context.Context, w io.Writer, entries iter.Seq2[*ledger.Line, error]) error {
+func (c *exportCommand) write(ctx context.Context, w io.Writer, entries iter.Seq2[term.ExportLine, error]) error {
 	var unreadable error
-	readable := func(yield func(*ledger.Line, error) bool) {
+	readable := func(yield func(term.ExportLine, error) bool) {
 		for l, err := range entries {
 			if unreadable = err; !yield(l, err) {
 				return
@@ -113,16 +115,16 @@ func (c *exportCommand) write(ctx context.Context, w io.Writer, entries iter.Seq
 }
 
 // encode writes the entries in the format of the command.
-func (c *exportCommand) encode(w io.Writer, entries iter.Seq2[*ledger.Line, error]) error {
-	if c.format != formatParquet {
-		_, err := ledgerexport.Write(w, ledgerexport.Format(c.format), entries)
-		return err
+func (c *exportCommand) encode(w io.Writer, entries iter.Seq2[term.ExportLine, error]) error {
+	if c.format == formatParquet {
+		return c.env.Exporters[formatParquet](w, entries)
 	}
-	return c.env.Exporters[formatParquet](w, func(yield func(term.ExportLine, error) bool) {
-		for l, err := range entries {
-			if !yield(term.ExportLine{Line: l}, err) {
+	_, err := ledgerexport.Write(w, ledgerexport.Format(c.format), func(yield func(*ledger.Line, error) bool) {
+		for entry, err := range entries {
+			if !yield(entry.Line, err) {
 				return
 			}
 		}
 	})
+	return err
 }
