@@ -45,8 +45,23 @@ func (p Platform) executable(name string) string {
 	return name
 }
 
+// Program is an executable that is released.
+type Program struct {
+	Name    string
+	Package string
+	MaxSize int // in bytes
+}
+
+// Programs are the released programs. candor-cluster is for those who share a record between machines, and gets no npm package and no
+// wheel. docs/decisions/028-engines-of-a-cluster.md says why the sizes are limited.
+var Programs = []Program{
+	{"candor", "./cmd/candor", 40_000_000},
+	{"candor-cluster", "./cmd/cluster/candor-cluster", 60_000_000},
+}
+
 // Binary is a built executable of one platform.
 type Binary struct {
+	Program  Program
 	Platform Platform
 	Content  []byte
 }

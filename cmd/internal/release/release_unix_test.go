@@ -68,7 +68,7 @@ func host(t testing.TB) release.Binary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return release.Binary{Platform: p, Content: content}
+	return release.Binary{Program: release.Programs[0], Platform: p, Content: content}
 }
 
 // need skips the test unless the program is installed.
@@ -357,16 +357,19 @@ func TestVersionsAreChecked(t *testing.T) {
 	}
 }
 
-// TestLargeExecutablesAreRefused checks the limit of the executables.
+// TestLargeExecutablesAreRefused checks the limits of the executables.
 func TestLargeExecutablesAreRefused(t *testing.T) {
 	t.Parallel()
-	b := host(t)
-	b.Content = make([]byte, release.MaxSize)
-	if err := release.CheckSizes([]release.Binary{b}); err != nil {
-		t.Error(err)
-	}
-	b.Content = append(b.Content, 0)
-	if err := release.CheckSizes([]release.Binary{b}); err == nil {
-		t.Errorf("an executable of %d bytes was accepted", len(b.Content))
+	for _, program := range release.Programs {
+		b := host(t)
+		b.Program = program
+		b.Content = make([]byte, program.MaxSize)
+		if err := release.CheckSizes([]release.Binary{b}); err != nil {
+			t.Error(err)
+		}
+		b.Content = append(b.Content, 0)
+		if err := release.CheckSizes([]release.Binary{b}); err == nil || !strings.Contains(err.Error(), program.Name+" for ") {
+			t.Errorf("%s of %d bytes: %v", program.Name, len(b.Content), err)
+		}
 	}
 }

@@ -1,6 +1,6 @@
 // Command run builds the release packages of Candor.
 //
-//	run build    --version 1.2.3 --dir dist [linux/amd64 …]   compile the executables
+//	run build    --version 1.2.3 --dir dist [linux/amd64 …]   compile candor; with --program candor-cluster that
 //	run packages --version 1.2.3 --dir dist                   pack npm packages and Python wheels
 //	run sizes    --dir dist                                   list the executables, and fail if one is too large
 //	run formula  --version 1.2.3 --dir dist                   write the Homebrew formula from checksums.txt
@@ -19,6 +19,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,6 +39,7 @@ func main() {
 // job has the flags that the commands share.
 type job struct {
 	version, dir string
+	program      string
 	out          string
 	epoch        int64
 	args         []string
@@ -52,6 +54,7 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	flags.StringVar(&j.version, "version", "0.0.0-dev.0", "version of the release")
 	flags.StringVar(&j.dir, "dir", "dist", "folder of the executables and packages")
+	flags.StringVar(&j.program, "program", "candor", "program to build")
 	flags.StringVar(&j.out, "out", "", "file of the bill of materials; standard output if empty")
 	flags.Int64Var(&j.epoch, "epoch", 0, "date on the manual pages, in seconds since 1970")
 	if err := flags.Parse(args[1:]); err != nil {
@@ -64,8 +67,12 @@ func run(ctx context.Context, args []string) error {
 	return commands[args[0]](ctx, j)
 }
 
-// build compiles candor for the named platforms, or for all. The flags are those of .goreleaser.yaml.
+// build compiles a program for the named platforms, or for all. The flags are those of .goreleaser.yaml.
 func build(ctx context.Context, j job) error {
+	i := slices.IndexFunc(release.Programs, func(p release.Program) bool { return p.Name == j.program })
+	if i < 0 {
+		return fmt.Errorf("program %s: not released", j.program)
+	}
 	targets := j.args
 	if len(targets) == 0 {
 		for _, p := range release.Platforms {
@@ -73,34 +80,42 @@ func build(ctx context.Context, j job) error {
 		}
 	}
 	for _, target := range targets {
-		system, arch, _ := strings.Cut(target, "/")
-		if _, err := release.FindPlatform(system, arch); err != nil {
+		if err := compile(ctx, j, release.Programs[i], target); err != nil {
 			return err
 		}
-		out := filepath.Join(j.dir, "candor_"+system+"_"+arch, executable(system))
-		cmd := exec.CommandContext(ctx, "go", append(append([]string{"build"}, release.BuildFlags(j.version)...), "-o", out, "./cmd/candor")...)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch)
-		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("building %s: %w", target, err)
-		}
-		fmt.Fprintln(os.Stderr, "built", out)
 	}
 	return nil
 }
 
-func executable(system string) string {
-	if system == "windows" {
-		return "candor.exe"
+// compile compiles a program for one platform.
+func compile(ctx context.Context, j job, program release.Program, target string) error {
+	system, arch, _ := strings.Cut(target, "/")
+	if _, err := release.FindPlatform(system, arch); err != nil {
+		return err
 	}
-	return "candor"
+	out := filepath.Join(j.dir, program.Name+"_"+system+"_"+arch, executable(program.Name, system))
+	cmd := exec.CommandContext(ctx, "go", append(append([]string{"build"}, release.BuildFlags(j.version)...), "-o", out, program.Package)...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("building %s for %s: %w", program.Name, target, err)
+	}
+	fmt.Fprintln(os.Stderr, "built", out)
+	return nil
 }
 
-// binaries reads the executables below dir. GoReleaser adds the level of the processor to the folder's name.
-func binaries(dir string) ([]release.Binary, error) {
+func executable(name, system string) string {
+	if system == "windows" {
+		return name + ".exe"
+	}
+	return name
+}
+
+// binaries reads the executables of a program below dir. GoReleaser adds the level of the processor to the folder's name.
+func binaries(dir string, program release.Program) ([]release.Binary, error) {
 	var found []release.Binary
 	for _, p := range release.Platforms {
-		paths, err := filepath.Glob(filepath.Join(dir, "candor_"+p.OS+"_"+p.Arch+"*", executable(p.OS)))
+		paths, err := filepath.Glob(filepath.Join(dir, program.Name+"_"+p.OS+"_"+p.Arch+"*", executable(program.Name, p.OS)))
 		if err != nil || len(paths) == 0 {
 			continue
 		}
@@ -108,16 +123,16 @@ func binaries(dir string) ([]release.Binary, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, release.Binary{Platform: p, Content: content})
+		found = append(found, release.Binary{Program: program, Platform: p, Content: content})
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%s: no executables; run build first", dir)
+		return nil, fmt.Errorf("%s: no executables of %s; run build first", dir, program.Name)
 	}
 	return found, nil
 }
 
 func packages(_ context.Context, j job) error {
-	built, err := binaries(j.dir)
+	built, err := binaries(j.dir, release.Programs[0])
 	if err != nil {
 		return err
 	}
@@ -139,15 +154,20 @@ func packages(_ context.Context, j job) error {
 	return nil
 }
 
+// sizes lists the executables of every program. All are listed before one that is too large is an error.
 func sizes(_ context.Context, j job) error {
-	built, err := binaries(j.dir)
-	if err != nil {
-		return err
+	var all []release.Binary
+	for _, program := range release.Programs {
+		built, err := binaries(j.dir, program)
+		if err != nil {
+			return err
+		}
+		for _, b := range built {
+			fmt.Printf("%-14s %-16s %10d bytes, at most %d\n", program.Name, b.Platform.OS+"/"+b.Platform.Arch, len(b.Content), program.MaxSize)
+		}
+		all = append(all, built...)
 	}
-	for _, b := range built {
-		fmt.Printf("%-16s %10d bytes\n", b.Platform.OS+"/"+b.Platform.Arch, len(b.Content))
-	}
-	return release.CheckSizes(built)
+	return release.CheckSizes(all)
 }
 
 func formula(_ context.Context, j job) error {
@@ -164,7 +184,7 @@ func formula(_ context.Context, j job) error {
 
 // pages writes what GoReleaser puts into every archive. It builds an executable of this machine with all commands for it.
 func pages(ctx context.Context, j job) error {
-	program := filepath.Join(j.dir, "host", executable(runtime.GOOS))
+	program := filepath.Join(j.dir, "host", executable("candor", runtime.GOOS))
 	full := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", program, "./cmd/candor")
 	full.Stdout, full.Stderr = os.Stderr, os.Stderr
 	if err := full.Run(); err != nil {
