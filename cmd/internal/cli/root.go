@@ -59,7 +59,7 @@ read recorded failures, explain codes, test servers and translate errors between
 	root.SetOut(env.Out)
 	root.SetErr(env.Err)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(democmd.New(env), democmd.NewServer(env), decodecmd.NewDecode(env), decodecmd.NewTranslate(env), decodecmd.NewCodes(env), decodecmd.NewExplain(env), ledgercmd.New(env), fleetcmd.New(env), consolecmd.New(env), learncmd.New(env), newVet(env), newVersion(env), newMan(env))
+	root.AddCommand(democmd.New(env), democmd.NewServer(env), decodecmd.NewDecode(env), decodecmd.NewTranslate(env), decodecmd.NewCodes(env), decodecmd.NewExplain(env), ledgercmd.New(env, fleetcmd.VerifyStore(env)), fleetcmd.New(env), consolecmd.New(env), learncmd.New(env), newVet(env), newVersion(env), newMan(env))
 	root.AddCommand(gatewaycmd.NewWrap(env), gatewaycmd.NewGateway(env), probecmd.New(env), probecmd.NewZoo(env), workbenchcmd.New(env), gatewaycmd.NewConfig(env), probecmd.NewInside())
 	root.AddCommand(installcmd.NewInstall(env), installcmd.NewUninstall(env), doctorcmd.NewDoctor(env), doctorcmd.NewInit(env))
 	root.SetHelpCommand(newHelp(root))

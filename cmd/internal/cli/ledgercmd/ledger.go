@@ -19,13 +19,14 @@ import (
 
 // ledgerCommand has the fields that the commands below `candor ledger` share.
 type ledgerCommand struct {
-	env *term.Env
-	dir string
+	env         *term.Env
+	dir         string
+	verifyStore VerifyStore
 }
 
-// New returns the command candor ledger.
-func New(env *term.Env) *cobra.Command {
-	c := &ledgerCommand{env: env}
+// New returns the command candor ledger. verifyStore is what candor ledger verify calls for the URL of a store.
+func New(env *term.Env, verifyStore VerifyStore) *cobra.Command {
+	c := &ledgerCommand{env: env, verifyStore: verifyStore}
 	cmd := &cobra.Command{
 		Use:   "ledger",
 		Short: "Read, verify, prove and export the ledger of failures",

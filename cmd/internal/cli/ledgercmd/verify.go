@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/internal/plug"
 	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
 )
@@ -25,7 +26,7 @@ type verifyCommand struct {
 func newVerify(l *ledgerCommand) *cobra.Command {
 	c := &verifyCommand{ledgerCommand: l}
 	cmd := &cobra.Command{
-		Use:   "verify [DIR]",
+		Use:   "verify [DIR|URL]",
 		Short: "Check that nothing in a ledger was changed, removed or added",
 		Long: `Check that nothing in a ledger was changed, removed or added: every hash, every link, every
 checkpoint and its signature, and the references between chains. For each damaged chain the first bad
@@ -37,10 +38,13 @@ removed together with their checkpoints, a removed chain, and a folder that was 
 verify finds the file by itself, in the user's state folder and by the path that the chains record.
 --checkpoints adds other files, such as a copy on another machine.
 
+With the URL of a store of many nodes it does what candor fleet verify does.
+
 Exit codes: 0 OK; 1 FAILED; 2 the check could not run.`,
 		Example: `  candor ledger verify
   candor ledger verify ./ledger --key auditor/signer.pub --checkpoints /mnt/worm/checkpoints
-  candor ledger verify ./ledger --json`,
+  candor ledger verify ./ledger --json
+  candor ledger verify file:/srv/fleet`,
 		Args: term.MaxArgs(1, "candor ledger verify DIR"),
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
@@ -52,6 +56,9 @@ Exit codes: 0 OK; 1 FAILED; 2 the check could not run.`,
 }
 
 func (c *verifyCommand) run(args []string) error {
+	if named, err := c.named(args); err == nil && fleet.IsLocation(named) {
+		return c.verifyStore(c.cmd, StoreCheck{URL: named, Checkpoints: c.checkpoints, Keys: c.key, JSON: c.json})
+	}
 	dir, err := c.folder(args)
 	if err != nil {
 		return err

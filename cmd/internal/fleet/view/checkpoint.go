@@ -294,30 +294,30 @@ func (c *Checkpoints) read() (state *State, end int64, err error) {
 	}
 }
 
-// Append signs a state and adds it to the file, durably.
-func (c *Checkpoints) Append(ctx context.Context, s *State) error {
+// Append signs a state and adds it to the file, durably. It returns what it has added.
+func (c *Checkpoints) Append(ctx context.Context, s *State) ([]byte, error) {
 	if c.Key.signer == nil {
-		return fmt.Errorf("%s is a public key, which cannot sign (hint: name the operator's private key, or use --no-checkpoint)", c.Key.Name)
+		return nil, fmt.Errorf("%s is a public key, which cannot sign (hint: name the operator's private key, or use --no-checkpoint)", c.Key.Name)
 	}
 	block, err := s.sign(c.Key.signer)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Dir(c.Name), 0o700); err != nil {
-		return err
+		return nil, err
 	}
 	unlock, err := lockBeside(ctx, c.Name)
 	if err != nil {
-		return fmt.Errorf("locking %s: %w", c.Name, err)
+		return nil, fmt.Errorf("locking %s: %w", c.Name, err)
 	}
 	defer unlock()
 	_, end, err := c.read()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	file, err := os.OpenFile(c.Name, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	err = file.Truncate(end) // removes a block that a crash left without its end
 	if err == nil {
@@ -326,7 +326,7 @@ func (c *Checkpoints) Append(ctx context.Context, s *State) error {
 	if err == nil {
 		err = file.Sync()
 	}
-	return errors.Join(err, file.Close())
+	return block, errors.Join(err, file.Close())
 }
 
 // lockBeside locks a file beside name, so that two processes do not write at the same time.

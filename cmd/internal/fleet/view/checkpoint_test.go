@@ -25,7 +25,7 @@ func checkpoints(t *testing.T) *view.Checkpoints {
 
 func appendState(t *testing.T, file *view.Checkpoints, s *view.State) {
 	t.Helper()
-	if err := file.Append(context.Background(), s); err != nil {
+	if _, err := file.Append(context.Background(), s); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -133,7 +133,7 @@ func TestPublicKeyVerifiesAndDoesNotSign(t *testing.T) {
 	if _, err := file.Read(); err != nil {
 		t.Error(err)
 	}
-	if err := file.Append(context.Background(), state); err == nil {
+	if _, err := file.Append(context.Background(), state); err == nil {
 		t.Error("signed with a public key")
 	}
 	bad := filepath.Join(t.TempDir(), "key")

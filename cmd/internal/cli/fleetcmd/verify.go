@@ -1,0 +1,347 @@
+package fleetcmd
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/candor-mcp/candor/cmd/internal/cli/ledgercmd"
+	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/fleet"
+	"github.com/candor-mcp/candor/cmd/internal/fleet/view"
+	"github.com/candor-mcp/candor/internal/plug"
+	ledgerverify "github.com/candor-mcp/candor/ledger/verify"
+)
+
+// trustFlags are the flags about keys and checkpoints that an operator keeps outside the store.
+type trustFlags struct {
+	checkpoints string
+	operatorKey string
+	nodeKeys    string
+}
+
+func (f *trustFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.checkpoints, "checkpoints", "", "file of the operator's checkpoints; default candor/fleet in the user's state folder")
+	cmd.Flags().StringVar(&f.operatorKey, "operator-key", "", "file with the operator's key; by default one is created in candor/fleet in the user's state folder")
+	cmd.Flags().StringVar(&f.nodeKeys, "key", "", "file with public keys of nodes to trust, instead of those known: lines NODE KEY")
+}
+
+// place returns the file of checkpoints and the file of the operator's key for a store.
+func (f *trustFlags) place(env *term.Env, at fleet.Location) (checkpoints, key string, err error) {
+	checkpoints, key = f.checkpoints, f.operatorKey
+	if checkpoints != "" && key != "" {
+		return checkpoints, key, nil
+	}
+	state, err := plug.StateFolder(env.Getenv)
+	if err != nil {
+		return "", "", term.BadInput("name the files: --checkpoints FILE --operator-key FILE", "no folder for the checkpoints: %s", err)
+	}
+	if key == "" {
+		key = filepath.Join(state, "fleet", "operator.key")
+	}
+	if checkpoints == "" {
+		sum := sha256.Sum256([]byte(identity(at)))
+		checkpoints = filepath.Join(state, "fleet", at.URL.Scheme+"-"+hex.EncodeToString(sum[:8])+".checkpoints")
+	}
+	return checkpoints, key, nil
+}
+
+// identity returns a text that is the same for every URL of a store, whatever the working directory is.
+func identity(at fleet.Location) string {
+	if path := at.URL.Opaque + at.URL.Path; at.URL.Host == "" && path != "" { // an engine that keeps its files in a folder
+		if full, err := filepath.Abs(path); err == nil {
+			return at.URL.Scheme + ":" + full
+		}
+	}
+	return at.String()
+}
+
+// readNodeKeys reads the file of --key.
+func (f *trustFlags) readNodeKeys() (map[string][]string, error) {
+	if f.nodeKeys == "" {
+		return nil, nil
+	}
+	lines, err := ledgercmd.ReadKeys(f.nodeKeys)
+	if err != nil {
+		return nil, err
+	}
+	keys := map[string][]string{}
+	for _, line := range lines {
+		node, key, _ := strings.Cut(line, " ")
+		key = strings.TrimSpace(key)
+		if _, err := note.NewVerifier(key); err != nil || !fleet.ValidNode(node) {
+			return nil, term.BadInput("one line per key: the name of the node, a space, and the key that candor ledger key export prints on the node", "%s: %q is not a node and its key", f.nodeKeys, term.Printable(line))
+		}
+		keys[node] = append(keys[node], key)
+	}
+	return keys, nil
+}
+
+// verifyCommand has the flags of `candor fleet verify` and `candor fleet checkpoint`.
+type verifyCommand struct {
+	trustFlags
+	env  *term.Env
+	cmd  *cobra.Command
+	keep bool // write no checkpoint
+	only bool // print only the checkpoint
+	json bool
+}
+
+func newVerify(env *term.Env) *cobra.Command {
+	c := &verifyCommand{env: env}
+	cmd := &cobra.Command{
+		Use:   "verify URL",
+		Short: "Check that no entry of any node was changed, removed or added",
+		Long: `Read every entry of every node and check that none was changed, removed, repeated, reordered or added. Each node is
+verified by itself, as candor ledger verify does with a folder; what one node states about another does not count,
+and counters of the store are not used. For each damaged chain the first bad entry is printed, with its node.
+
+The result is compared with a checkpoint over all nodes that was kept outside the store. It reveals a node, a
+chain or a whole store that is missing or was set back to an older copy. If all is well, a new checkpoint is
+signed with the operator's key and added to the file. Keep the file and the key on another machine than the store.
+
+The first time, the public key of each node is taken from its oldest chain; from then on the checkpoints name it. A
+node that has another key later is reported, unless it was rotated with candor ledger key rotate. To check the
+keys of the nodes yourself, or to accept a new one, name them with --key.
+
+Exit codes: 0 OK; 1 FAILED; 2 the check could not run.`,
+		Example: `  candor fleet verify file:/srv/fleet
+  candor-cluster fleet verify nats://nats-1:4222?creds=reader.creds --checkpoints /mnt/worm/fleet
+  candor fleet verify file:/srv/fleet --json --no-checkpoint`,
+		Args: storeArg("verify"),
+		RunE: func(_ *cobra.Command, args []string) error { return c.run(args[0]) },
+	}
+	c.cmd = cmd
+	c.register(cmd)
+	cmd.Flags().BoolVar(&c.keep, "no-checkpoint", false, "compare with the checkpoints, but write none")
+	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
+	return cmd
+}
+
+func newCheckpoint(env *term.Env) *cobra.Command {
+	c := &verifyCommand{env: env, only: true}
+	cmd := &cobra.Command{
+		Use:   "checkpoint URL",
+		Short: "Verify the fleet, and print the new checkpoint over all nodes",
+		Long: `Verify the fleet as candor fleet verify does and print the new checkpoint, which is also added to the file of
+checkpoints: the last entry of every chain and the key of every node, signed with the operator's key. Use it to send
+the checkpoint to another place. If damage is found, it is printed instead, and no checkpoint is written.
+
+Exit codes: 0 OK; 1 FAILED; 2 the check could not run.`,
+		Example: `  candor fleet checkpoint file:/srv/fleet | mail auditor@example.org`,
+		Args:    storeArg("checkpoint"),
+		RunE:    func(_ *cobra.Command, args []string) error { return c.run(args[0]) },
+	}
+	c.cmd = cmd
+	c.register(cmd)
+	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
+	return cmd
+}
+
+// VerifyStore returns what candor ledger verify does with the URL of a store.
+func VerifyStore(env *term.Env) ledgercmd.VerifyStore {
+	return func(cmd *cobra.Command, check ledgercmd.StoreCheck) error {
+		c := &verifyCommand{env: env, cmd: cmd, json: check.JSON, trustFlags: trustFlags{nodeKeys: check.Keys}}
+		if len(check.Checkpoints) > 1 {
+			return term.BadInput("name one", "--checkpoints: a store of many nodes has one file of checkpoints")
+		}
+		for _, name := range check.Checkpoints {
+			c.checkpoints = name
+		}
+		return c.run(check.URL)
+	}
+}
+
+// verifyReport is the output of `candor fleet verify --json`.
+type verifyReport struct {
+	view.Report
+	Checkpoints string    `json:"checkpoints"`        // file
+	Compared    time.Time `json:"compared,omitzero"`  // time of the newest checkpoint in it
+	Written     bool      `json:"checkpoint_written"` // a new one was added
+	Store       string    `json:"store"`              // URL without credentials
+}
+
+func (c *verifyCommand) run(url string) error {
+	keys, err := c.readNodeKeys()
+	if err != nil {
+		return err
+	}
+	store, at, err := openStore(c.cmd.Context(), c.env, url)
+	if err != nil {
+		return err
+	}
+	defer store.Close() //nolint:errcheck // it was only read
+	file, known, err := c.known(at)
+	if err != nil {
+		return err
+	}
+	report := verifyReport{Checkpoints: file.Name, Store: at.String()}
+	options := view.Options{Keys: keys, Known: known}
+	if known != nil {
+		report.Compared = known.Time
+	}
+	if c.env.Terminal && !c.json {
+		options.Progress = c.progress()
+	}
+	report.Report, err = view.Verify(c.cmd.Context(), store, options)
+	if options.Progress != nil {
+		fmt.Fprint(c.env.Err, "\r\x1b[K")
+	}
+	if err != nil {
+		return storeError(err)
+	}
+	block, err := c.write(file, &report)
+	if err != nil {
+		return err
+	}
+	return c.show(&report, block)
+}
+
+// known reads the checkpoints of the operator. Without any, no key is needed.
+func (c *verifyCommand) known(at fleet.Location) (*view.Checkpoints, *view.State, error) {
+	name, keyFile, err := c.place(c.env, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	file := &view.Checkpoints{Name: name}
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && c.keep {
+		return file, nil, nil
+	}
+	if _, err := os.Stat(keyFile); errors.Is(err, fs.ErrNotExist) && c.operatorKey != "" {
+		return nil, nil, term.BadInput("name the file of a key, or leave the flag out to have one created", "--operator-key %s: no such file", c.operatorKey)
+	}
+	if c.operatorKey != "" || c.keep {
+		file.Key, err = view.ReadOperatorKey(keyFile)
+	} else {
+		file.Key, err = view.CreateOperatorKey(keyFile)
+	}
+	if err != nil {
+		return nil, nil, term.BadInput("name the operator's key with --operator-key FILE", "%s", err)
+	}
+	state, err := file.Read()
+	if err != nil {
+		return nil, nil, term.BadInput("name the key that signed it with --operator-key FILE, or another file with --checkpoints FILE", "%s", err)
+	}
+	return file, state, nil
+}
+
+// write adds a checkpoint to the file if the store is as it should be.
+func (c *verifyCommand) write(file *view.Checkpoints, report *verifyReport) ([]byte, error) {
+	if !report.OK || c.keep {
+		return nil, nil
+	}
+	state, err := view.StateOf(&report.Report, c.env.Now())
+	if err != nil {
+		return nil, err
+	}
+	block, err := file.Append(c.cmd.Context(), state)
+	if err != nil {
+		text, hint := term.SplitHint(err)
+		if hint == "" {
+			hint = "name a file that can be written with --checkpoints FILE, or use --no-checkpoint"
+		}
+		return nil, term.BadInput(hint, "writing the checkpoint: %s", text)
+	}
+	report.Written = true
+	return block, nil
+}
+
+// show prints the result and returns the error to exit with.
+func (c *verifyCommand) show(report *verifyReport, block []byte) error {
+	var err error
+	switch {
+	case c.json:
+		err = term.WriteJSONLine(c.env.Out, report)
+	case c.only && report.OK:
+		_, err = c.env.Out.Write(block)
+	default:
+		c.print(report)
+	}
+	if err == nil && !report.OK {
+		return term.Found()
+	}
+	return err
+}
+
+func (c *verifyCommand) progress() func(view.Progress) {
+	shown := int64(-1)
+	return func(p view.Progress) {
+		if p.Bytes>>22 != shown {
+			shown = p.Bytes >> 22
+			fmt.Fprintf(c.env.Err, "\r%d of %d nodes, %d MiB", p.Done, p.Nodes, p.Bytes>>20)
+		}
+	}
+}
+
+func (c *verifyCommand) print(r *verifyReport) {
+	p := c.env.Colors()
+	for i := range r.Nodes {
+		fmt.Fprintln(c.env.Out, nodeWords(&r.Nodes[i], p))
+	}
+	for _, d := range r.Damage {
+		fmt.Fprintf(c.env.Out, "%s  node %s  %s\n", p.Bad("FAILED  "+string(d.Kind)), p.Name(term.Printable(d.Node)), location(d.Damage))
+		fmt.Fprintf(c.env.Out, "        %s\n", term.Printable(d.Text))
+	}
+	if r.OK {
+		fmt.Fprintf(c.env.Out, "%s: %s of %s\n", p.Good("OK"), term.Count(r.Entries, "entry", "entries"), term.Count(uint64(len(r.Nodes)), "node", "nodes"))
+	} else {
+		fmt.Fprintf(c.env.Out, "%s: %s; the first bad entry of each chain is named above\n", p.Bad("FAILED"), term.Count(uint64(len(r.Damage)), "problem", "problems"))
+	}
+	c.explain(r)
+}
+
+// explain prints what the result was compared with, and the next step.
+func (c *verifyCommand) explain(r *verifyReport) {
+	for _, d := range r.Damage {
+		if d.Kind == ledgerverify.KindUnknownKey {
+			c.env.Notify(c.cmd, "a node is known by another key", "rotate keys with candor ledger key rotate; to accept another key, list all keys of the node with --key FILE")
+			break
+		}
+	}
+	if r.Compared.IsZero() {
+		c.env.Notify(c.cmd, "there was no checkpoint to compare with: an older copy of the store, and nodes that are missing, cannot be detected yet",
+			"keep "+term.Printable(r.Checkpoints)+" outside the store, and verify again later")
+		return
+	}
+	fmt.Fprintf(c.env.Out, "compared with the checkpoints up to %s in %s\n", ledgercmd.LocalTime(r.Compared), term.Printable(r.Checkpoints))
+}
+
+// nodeWords describes a node in one line.
+func nodeWords(n *view.Node, p term.Colors) string {
+	words := []string{term.Count(n.Entries, "entry", "entries"), term.Count(uint64(len(n.Chains)), "chain", "chains")}
+	open, pruned := 0, uint64(0)
+	for i := range n.Chains {
+		if !n.Chains[i].Closed && n.Chains[i].Recovered == "" && n.Chains[i].Damage == nil {
+			open++
+		}
+		pruned += n.Chains[i].Pruned
+	}
+	if open > 0 {
+		words = append(words, fmt.Sprintf("%d not closed", open))
+	}
+	if pruned > 0 {
+		words = append(words, fmt.Sprintf("%d pruned before", pruned))
+	}
+	if n.New {
+		words = append(words, "its key is new here")
+	}
+	if !n.OK {
+		words = append(words, "damaged")
+	}
+	return fmt.Sprintf("node %s: %s", p.Name(term.Printable(n.Node)), strings.Join(words, ", "))
+}
+
+// location describes where damage was found. The store has no files, so the byte is that of the chain.
+func location(h ledgerverify.Damage) string {
+	h.File = ""
+	return ledgercmd.Location(h)
+}
