@@ -75,7 +75,7 @@ func TestExportOfAStoreHasEveryNode(t *testing.T) {
 		Engines: fleet.Engines{"nats": store.Engine()}, Exporters: map[string]term.Exporter{"parquet": exporter},
 	}
 	export := func(args ...string) error {
-		cmd := ledgercmd.New(env)
+		cmd := ledgercmd.New(env, nil)
 		cmd.SilenceErrors, cmd.SilenceUsage = true, true
 		cmd.SetArgs(append([]string{"export"}, args...))
 		return errors.Join(cmd.ExecuteContext(t.Context()), env.Out.Flush())
