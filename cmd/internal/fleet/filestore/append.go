@@ -55,7 +55,10 @@ func (s *Store) lockChain(ctx context.Context, root *os.Root, chain fleet.Chain)
 		<-state.turn
 		return nil, nil, err
 	}
-	return state, func() error { <-state.turn; return file.Close() }, nil
+	return state, func() error {
+		defer func() { <-state.turn }()
+		return file.Close()
+	}, nil
 }
 
 // Head implements [fleet.Store]. It first makes the end of the chain durable, and repairs what a crash has left there: the caller will not
@@ -84,7 +87,8 @@ func (s *Store) lockedHead(ctx context.Context, root *os.Root, chain fleet.Chain
 		return fleet.Head{}, err
 	}
 	err = state.refresh(root, chain)
-	return state.head, errors.Join(err, unlock())
+	head := state.head // before the next one changes it
+	return head, errors.Join(err, unlock())
 }
 
 // Append implements [fleet.Store].

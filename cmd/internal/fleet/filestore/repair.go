@@ -22,7 +22,7 @@ func (c *chainState) refresh(root *os.Root, chain fleet.Chain) error {
 	if c.known && c.number == files.newest() && c.isActive(files.active) {
 		return nil
 	}
-	*c = chainState{turn: c.turn, number: files.newest()}
+	c.known, c.active, c.size, c.number = false, nil, 0, files.newest()
 	if files.active != nil {
 		if c.active, c.size, err = repair(root, chain); err != nil {
 			return err
