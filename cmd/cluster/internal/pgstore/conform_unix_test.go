@@ -12,7 +12,7 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	server := startServer(t, "fsync=on", "max_connections=200")
+	server := startServer(t, "max_connections=200")
 	databases := 0
 	storetest.Run(t, func(t *testing.T) storetest.Opened {
 		databases++

@@ -116,7 +116,12 @@ func tryOpen(t testing.TB, text string, log *slog.Logger) (fleet.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pgstore.Engine{}.Open(t.Context(), at, fleet.OpenOptions{Log: log, Getenv: func(string) string { return "" }})
+	return openLocation(t, at, log)
+}
+
+func openLocation(t testing.TB, at fleet.Location, log *slog.Logger) (fleet.Store, error) {
+	t.Helper()
+	return pgstore.Engine{}.Open(t.Context(), at, fleet.OpenOptions{Log: log, Getenv: os.Getenv})
 }
 
 // addNode creates the role of a node with the SQL of Grant, and returns its store. The role may exist from an earlier test.

@@ -21,6 +21,7 @@ import (
 // "hunter2-reader" and owns the database "shop".
 type Server struct {
 	Socket string // folder of its socket
+	Port   int    // 0 means the default port, which only its socket has
 
 	programs string
 	identity *syscall.SysProcAttr
@@ -32,6 +33,7 @@ type Server struct {
 // a socket only.
 type Options struct {
 	Settings []string // such as "fsync=on"
+	Port     int      // on 127.0.0.1; by default there is none
 	Rules    string   // pg_hba.conf; by default the roles but admin need a password
 }
 
@@ -53,6 +55,10 @@ func Start(t testing.TB) *Server {
 func StartWith(t testing.TB, o Options) *Server {
 	t.Helper()
 	s := newServer(t, append([]string{"fsync=off"}, o.Settings...))
+	if o.Port != 0 {
+		s.Port = o.Port
+		s.settings = append(s.settings, "listen_addresses=127.0.0.1", fmt.Sprint("port=", o.Port))
+	}
 	run(t, s.command("initdb", "-D", s.Data(), "-U", "admin", "-A", "trust", "-E", "UTF8", "--no-sync"))
 	rules := o.Rules
 	if rules == "" {
@@ -94,16 +100,35 @@ func (s *Server) Standby(t testing.TB, name string, settings ...string) *Server 
 // Follow makes a stopped standby follow another server.
 func (s *Server) Follow(t testing.TB, primary *Server) {
 	t.Helper()
-	s.set(t, "primary_conninfo=user=admin host="+primary.Socket)
+	s.Set(t, "primary_conninfo=user=admin host="+primary.Socket)
 }
 
-// set adds a setting that takes effect with the next Run.
-func (s *Server) set(t testing.TB, setting string) {
+// Set adds a setting that takes effect with the next Run.
+func (s *Server) Set(t testing.TB, setting string) {
 	t.Helper()
 	if s.running != nil {
 		t.Fatal("the server is running")
 	}
 	s.settings = append(s.settings, setting)
+}
+
+// Install copies a file into the folder of the data, for the server's eyes only.
+func (s *Server) Install(t testing.TB, file, name string) {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(s.Data(), name)
+	if err := os.WriteFile(to, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s.identity == nil {
+		return
+	}
+	if err := os.Chown(to, int(s.identity.Credential.Uid), int(s.identity.Credential.Gid)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Promote makes a standby an ordinary server.
@@ -162,6 +187,9 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(s.programs, name), args...) //nolint:noctx // the cleanup ends the server
 	cmd.Dir, cmd.SysProcAttr = s.Socket, s.identity
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "HOME="+s.Socket)
+	if s.Port != 0 {
+		cmd.Env = append(cmd.Env, fmt.Sprint("PGPORT=", s.Port))
+	}
 	return cmd
 }
 

@@ -1,0 +1,220 @@
+//go:build unix
+
+package pgstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/fleet"
+	"github.com/candor-mcp/candor/cmd/internal/fleet/storetest"
+)
+
+// writer ships lines of one chain like a node: after an error it reads the head and continues there.
+type writer struct {
+	store fleet.Store
+	chain fleet.Chain
+	lines [][]byte
+	acked atomic.Uint64 // number of the last line that was acknowledged
+}
+
+// run ships all lines in batches, and tries again until the context ends.
+func (w *writer) run(ctx context.Context, batch uint64) error {
+	all := uint64(len(w.lines))
+	for w.acked.Load() < all {
+		head, err := w.store.Head(ctx, w.chain)
+		if err == nil {
+			err = w.check(head)
+			if err != nil {
+				return err
+			}
+			err = w.ship(ctx, head, batch)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			time.Sleep(10 * time.Millisecond) // the server is away; a node waits longer
+		}
+	}
+	return nil
+}
+
+// check compares a head that the store returned with the lines.
+func (w *writer) check(head fleet.Head) error {
+	if head.Seq < w.acked.Load() {
+		return fmt.Errorf("%s: entry %d was acknowledged, and the head is entry %d", w.chain, w.acked.Load(), head.Seq)
+	}
+	return nil
+}
+
+// ship appends until an error, which is none if it is a conflict: an earlier append whose answer was lost has taken effect.
+func (w *writer) ship(ctx context.Context, head fleet.Head, batch uint64) error {
+	all := uint64(len(w.lines))
+	for done := head.Seq; done < all; {
+		next := min(done+batch, all)
+		err := w.store.Append(ctx, w.chain, head, w.lines[done:next])
+		var conflict *fleet.ConflictError
+		if errors.As(err, &conflict) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		parsed, err := fleet.HeadOf(w.chain, w.lines[next-1])
+		if err != nil {
+			return err
+		}
+		head, done = parsed, next
+		w.acked.Store(done)
+	}
+	w.acked.Store(all)
+	return nil
+}
+
+// startWriters runs a writer per node, each with connections of its own, and returns them and a function that waits for them.
+func startWriters(ctx context.Context, t *testing.T, n, lines int, openNode func(node string) fleet.Store) ([]*writer, func()) {
+	t.Helper()
+	writers := make([]*writer, n)
+	var group sync.WaitGroup
+	for i := range writers {
+		chain := fleet.Chain{Node: fmt.Sprintf("node-%d", i%(n/2)), Name: fmt.Sprintf("chain-%d", i)}
+		w := &writer{store: openNode(chain.Node), chain: chain, lines: storetest.MakeLines(chain, fleet.Head{}, lines, 200)}
+		writers[i] = w
+		group.Go(func() {
+			if err := w.run(ctx, uint64(1+i%9)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	return writers, group.Wait
+}
+
+// acknowledged returns the number of all lines that were acknowledged.
+func acknowledged(writers []*writer) (sum uint64) {
+	for _, w := range writers {
+		sum += w.acked.Load()
+	}
+	return sum
+}
+
+// awaitProgress waits until the writers have got on.
+func awaitProgress(ctx context.Context, t *testing.T, writers []*writer, more uint64) {
+	t.Helper()
+	all := uint64(0)
+	for _, w := range writers {
+		all += uint64(len(w.lines))
+	}
+	for target := min(acknowledged(writers)+more, all); acknowledged(writers) < target && !t.Failed(); time.Sleep(time.Millisecond) {
+		if ctx.Err() != nil {
+			t.Fatal("the writers do not get on")
+		}
+	}
+}
+
+// TestManyWritersSurviveCrashes has 32 writers with connections of their own while sessions are ended and the server crashes. Afterwards
+// every chain has all its lines, once, in order.
+func TestManyWritersSurviveCrashes(t *testing.T) {
+	rounds := 6
+	if testing.Short() {
+		rounds = 2
+	}
+	server := startServer(t, "max_connections=300")
+	admin := setUp(t, server)
+	for i := range 16 {
+		_ = addNode(t, server, admin, fmt.Sprintf("node-%d", i)).Close()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	writers, wait := startWriters(ctx, t, 32, 60*rounds, func(node string) fleet.Store { return open(t, server, "candor_node_"+node, "candor") })
+	for round := range rounds {
+		awaitProgress(ctx, t, writers, 200)
+		if round%3 == 2 {
+			server.Crash()
+			server.Run(t)
+		} else {
+			server.SQL(t, "postgres", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename LIKE 'candor_node_%'")
+		}
+	}
+	wait()
+	for _, w := range writers {
+		wantChain(t, admin, w.chain, w.lines)
+	}
+	if chains, err := admin.Chains(t.Context()); err != nil || len(chains) != len(writers) {
+		t.Errorf("%d chains, %v, want %d", len(chains), err, len(writers))
+	}
+}
+
+// TestFollowMissesNothingThatIsCommittedLate has a transaction that begins before others and ends after them.
+func TestFollowMissesNothingThatIsCommittedLate(t *testing.T) {
+	server, admin := sharedStore(t)
+	addNode(t, server, admin, "slow")
+	slow, fast := fleet.Chain{Node: "slow", Name: "c"}, fleet.Chain{Node: "fast", Name: "c"}
+	slowLines, fastLines := storetest.MakeLines(slow, fleet.Head{}, 3, 10), storetest.MakeLines(fast, fleet.Head{}, 3, 10)
+	late := connect(t, server, "candor_node_slow")
+	tx, err := late.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "SELECT candor.append('c', 0, $1, $2)", make([]byte, 32), slowLines); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	followed := admin.Follow(ctx)
+	appendLines(t, admin, fast, fleet.Head{}, fastLines)
+	seen := map[fleet.Chain]int{}
+	for stored, err := range followed {
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[stored.Chain]++
+		if seen[fast] == 3 && seen[slow] == 0 { // the later transaction was read before the earlier one ends
+			if err := tx.Commit(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if seen[fast]+seen[slow] == 6 {
+			break
+		}
+	}
+	if seen[slow] != 3 || seen[fast] != 3 {
+		t.Errorf("saw %v", seen)
+	}
+}
+
+func TestFollowContinuesAfterACrash(t *testing.T) {
+	server := startServer(t)
+	admin := setUp(t, server)
+	chain := fleet.Chain{Node: "n", Name: "c"}
+	lines := storetest.MakeLines(chain, fleet.Head{}, 6, 10)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	followed := open(t, server, "admin", "candor").Follow(ctx)
+	appendLines(t, admin, chain, fleet.Head{}, lines[:3])
+	seen := 0
+	for stored, err := range followed {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(stored.Line) != string(lines[seen]) {
+			t.Fatalf("line %d: %q", seen+1, stored.Line)
+		}
+		if seen++; seen == len(lines) {
+			break
+		}
+		if seen == 3 {
+			server.Crash()
+			server.Run(t)
+			appendLines(t, open(t, server, "admin", "candor"), chain, storetest.HeadOf(t, lines[2]), lines[3:])
+		}
+	}
+	if seen != len(lines) {
+		t.Errorf("Follow returned %d lines, want %d", seen, len(lines))
+	}
+}
