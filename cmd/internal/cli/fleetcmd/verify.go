@@ -29,6 +29,9 @@ type trustFlags struct {
 	nodeKeys    string
 }
 
+// defaultWait is how long entries are waited for that a node names and the store does not have.
+const defaultWait = term.AgeFlag(5 * time.Second)
+
 func (f *trustFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.checkpoints, "checkpoints", "", "file of the operator's checkpoints; default candor/fleet in the user's state folder")
 	cmd.Flags().StringVar(&f.operatorKey, "operator-key", "", "file with the operator's key; by default one is created in candor/fleet in the user's state folder")
@@ -92,12 +95,13 @@ type verifyCommand struct {
 	env  *term.Env
 	cmd  *cobra.Command
 	keep bool // write no checkpoint
+	wait term.AgeFlag
 	only bool // print only the checkpoint
 	json bool
 }
 
 func newVerify(env *term.Env) *cobra.Command {
-	c := &verifyCommand{env: env}
+	c := &verifyCommand{env: env, wait: defaultWait}
 	cmd := &cobra.Command{
 		Use:   "verify URL",
 		Short: "Check that no entry of any node was changed, removed or added",
@@ -122,13 +126,14 @@ Exit codes: 0 OK; 1 FAILED; 2 the check could not run.`,
 	}
 	c.cmd = cmd
 	c.register(cmd)
+	cmd.Flags().Var(&c.wait, "wait", "how long to wait for entries that a node names and has not shipped yet")
 	cmd.Flags().BoolVar(&c.keep, "no-checkpoint", false, "compare with the checkpoints, but write none")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
 	return cmd
 }
 
 func newCheckpoint(env *term.Env) *cobra.Command {
-	c := &verifyCommand{env: env, only: true}
+	c := &verifyCommand{env: env, only: true, wait: defaultWait}
 	cmd := &cobra.Command{
 		Use:   "checkpoint URL",
 		Short: "Verify the fleet, and print the new checkpoint over all nodes",
@@ -150,7 +155,7 @@ Exit codes: 0 OK; 1 FAILED; 2 the check could not run.`,
 // VerifyStore returns what candor ledger verify does with the URL of a store.
 func VerifyStore(env *term.Env) ledgercmd.VerifyStore {
 	return func(cmd *cobra.Command, check ledgercmd.StoreCheck) error {
-		c := &verifyCommand{env: env, cmd: cmd, json: check.JSON, trustFlags: trustFlags{nodeKeys: check.Keys}}
+		c := &verifyCommand{env: env, cmd: cmd, json: check.JSON, wait: defaultWait, trustFlags: trustFlags{nodeKeys: check.Keys}}
 		if len(check.Checkpoints) > 1 {
 			return term.BadInput("name one", "--checkpoints: a store of many nodes has one file of checkpoints")
 		}
@@ -185,7 +190,7 @@ func (c *verifyCommand) run(url string) error {
 		return err
 	}
 	report := verifyReport{Checkpoints: file.Name, Store: at.String()}
-	options := view.Options{Keys: keys, Known: known}
+	options := view.Options{Keys: keys, Known: known, Wait: time.Duration(c.wait)}
 	if known != nil {
 		report.Compared = known.Time
 	}
@@ -206,25 +211,17 @@ func (c *verifyCommand) run(url string) error {
 	return c.show(&report, block)
 }
 
-// known reads the checkpoints of the operator. Without any, no key is needed.
+// known reads the checkpoints of the operator, which need no key if there are none yet.
 func (c *verifyCommand) known(at fleet.Location) (*view.Checkpoints, *view.State, error) {
 	name, keyFile, err := c.place(c.env, at)
 	if err != nil {
 		return nil, nil, err
 	}
-	file := &view.Checkpoints{Name: name}
-	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && c.keep {
+	file := &view.Checkpoints{Name: name, Key: &view.OperatorKey{Name: keyFile}}
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) && c.operatorKey == "" {
 		return file, nil, nil
 	}
-	if _, err := os.Stat(keyFile); errors.Is(err, fs.ErrNotExist) && c.operatorKey != "" {
-		return nil, nil, term.BadInput("name the file of a key, or leave the flag out to have one created", "--operator-key %s: no such file", c.operatorKey)
-	}
-	if c.operatorKey != "" || c.keep {
-		file.Key, err = view.ReadOperatorKey(keyFile)
-	} else {
-		file.Key, err = view.CreateOperatorKey(keyFile)
-	}
-	if err != nil {
+	if file.Key, err = view.ReadOperatorKey(keyFile); err != nil {
 		return nil, nil, term.BadInput("name the operator's key with --operator-key FILE", "%s", err)
 	}
 	state, err := file.Read()
@@ -242,6 +239,11 @@ func (c *verifyCommand) write(file *view.Checkpoints, report *verifyReport) ([]b
 	state, err := view.StateOf(&report.Report, c.env.Now())
 	if err != nil {
 		return nil, err
+	}
+	if file.Key.Public == "" {
+		if file.Key, err = view.CreateOperatorKey(file.Key.Name); err != nil {
+			return nil, term.BadInput("name the operator's key with --operator-key FILE", "%s", err)
+		}
 	}
 	block, err := file.Append(c.cmd.Context(), state)
 	if err != nil {

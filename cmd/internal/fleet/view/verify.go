@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/ledger/verify"
@@ -20,6 +21,9 @@ type Options struct {
 	Known *State
 	// Nodes limits the verification to these nodes; empty means all.
 	Nodes []string
+	// Wait is how long to wait for entries that the store does not have although other entries of the node name them. A node ships its
+	// chains side by side, so they may arrive a moment later. A node that makes progress is waited for again. 0 means no wait.
+	Wait time.Duration
 	// Parallel is how many nodes are read at the same time; 0 means as many as there are processors.
 	Parallel int
 	// Progress, if not nil, is called from time to time, one call at a time.
@@ -70,6 +74,27 @@ func (d Damage) String() string { return d.Node + "/" + d.Damage.String() }
 // about another never counts. Damage is in the report; the error is not nil only if the store cannot be read or ctx is cancelled.
 // Memory depends on the number of chains, not on that of the entries.
 func Verify(ctx context.Context, store fleet.Store, o Options) (Report, error) {
+	report, err := verifyNodes(ctx, store, o)
+	for range maxWaits {
+		late := lateNodes(&report)
+		if err != nil || o.Wait <= 0 || len(late) == 0 || !arriving(ctx, store, late, o.Wait) {
+			break
+		}
+		again := o
+		again.Nodes = nil
+		for i := range late {
+			again.Nodes = append(again.Nodes, late[i].Node)
+		}
+		var next Report
+		if next, err = verifyNodes(ctx, store, again); err == nil {
+			report = conclude(replaceNodes(report.Nodes, next.Nodes))
+		}
+	}
+	return report, err
+}
+
+// verifyNodes verifies the nodes that the options name, once.
+func verifyNodes(ctx context.Context, store fleet.Store, o Options) (Report, error) {
 	chains, err := store.Chains(ctx)
 	if err != nil {
 		return Report{}, fmt.Errorf("listing the chains: %w", err)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/memstore"
@@ -420,5 +421,43 @@ func TestVerifyWhileNodesWrite(t *testing.T) {
 	mustVerify(t, store, view.Options{Known: known})
 	if rounds < 2 {
 		t.Errorf("verified %d times while nodes were writing", rounds)
+	}
+}
+
+// lateStore ships the rest of a ledger when it is asked for a head.
+type lateStore struct {
+	*memstore.Store
+	ship func()
+}
+
+func (s lateStore) Head(ctx context.Context, chain fleet.Chain) (fleet.Head, error) {
+	s.ship()
+	return s.Store.Head(ctx, chain)
+}
+
+func TestVerifyWaitsForEntriesThatArriveLater(t *testing.T) {
+	dir := t.TempDir()
+	writeChain(t, dir, 20, ledger.Options{})
+	writeChain(t, dir, 20, ledger.Options{})
+	whole, part := memstore.New(), memstore.New()
+	ship(t, whole, "web", dir)
+	chains, err := whole.Chains(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ship(t, part, "web", dir)
+	for cut := range map[int]bool{0: true, 10: true} { // the older chain arrives after the one that names it
+		part.Edit(chains[0], func(lines [][]byte) [][]byte { return lines[:cut] })
+		report, err := view.Verify(context.Background(), part, view.Options{})
+		if err != nil || report.OK {
+			t.Fatalf("OK although entries are missing, %v", err)
+		}
+		shipped := false
+		mustVerify(t, lateStore{part, func() {
+			if !shipped {
+				shipped = true
+				ship(t, part, "web", dir)
+			}
+		}}, view.Options{Wait: time.Minute})
 	}
 }
