@@ -36,7 +36,7 @@ const (
 	codeStoreFull         = 10077
 	codeNotClustered      = 10074 // replicas need a cluster
 	codeDeleteDenied      = 10057
-	codeNotEmptyRequest   = 10038
+	codeNoJetStream       = 10039 // the account has no JetStream
 )
 
 func (e *apiError) class() (code candor.Code, text string) {
@@ -66,8 +66,23 @@ func hasCode(err error, codes ...int) bool {
 	return false
 }
 
-// call sends a request of the JetStream API, and decodes the answer into result unless that is nil.
-func (s *store) call(ctx context.Context, subject string, request, result any) error {
+// The prefixes of the subjects of the JetStream API: that of the account that has the stream, and that under which the account of a node
+// imports it (see [GrantText]). An account without JetStream has the first one too, but only to say that it has no JetStream.
+const (
+	directPrefix   = "$JS.API."
+	importedPrefix = "candor.api."
+)
+
+func (s *store) prefix() string {
+	if s.imported.Load() {
+		return importedPrefix
+	}
+	return directPrefix
+}
+
+// call sends a request of the JetStream API, and decodes the answer into result unless that is nil. The operation is the subject without
+// its prefix.
+func (s *store) call(ctx context.Context, operation string, request, result any) error {
 	var body []byte
 	if request != nil {
 		var err error
@@ -75,11 +90,21 @@ func (s *store) call(ctx context.Context, subject string, request, result any) e
 			return err
 		}
 	}
-	answer, err := s.request(ctx, &nats.Msg{Subject: subject, Data: body})
-	if err != nil {
+	for {
+		imported := s.imported.Load()
+		answer, err := s.request(ctx, &nats.Msg{Subject: s.prefix() + operation, Data: body})
+		if err == nil {
+			err = decode(answer.Data, result)
+		}
+		if !imported && hasCode(err, codeNoJetStream) {
+			s.imported.Store(true)
+			continue
+		}
+		if imported && errors.Is(err, nats.ErrNoResponders) {
+			s.imported.Store(false) // the next call finds out again
+		}
 		return err
 	}
-	return decode(answer.Data, result)
 }
 
 // decode returns the error of an answer as an *apiError.
@@ -102,7 +127,7 @@ func decode(answer []byte, result any) error {
 // info returns the state of the stream as its leader sees it.
 func (s *store) info(ctx context.Context) (*jetstream.StreamInfo, error) {
 	var info jetstream.StreamInfo
-	if err := s.call(ctx, "$JS.API.STREAM.INFO."+s.params.stream, nil, &info); err != nil {
+	if err := s.call(ctx, "STREAM.INFO."+s.params.stream, nil, &info); err != nil {
 		return nil, err
 	}
 	return &info, nil
@@ -121,7 +146,7 @@ func (s *store) get(ctx context.Context, request map[string]any) (*message, erro
 	var result struct {
 		Message *message `json:"message"`
 	}
-	err := s.call(ctx, "$JS.API.STREAM.MSG.GET."+s.params.stream, request, &result)
+	err := s.call(ctx, "STREAM.MSG.GET."+s.params.stream, request, &result)
 	if hasCode(err, codeNoMessage) {
 		return nil, nil //nolint:nilnil // no message is an answer
 	}

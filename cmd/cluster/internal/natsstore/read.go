@@ -42,7 +42,7 @@ func (s *store) Chains(ctx context.Context) ([]fleet.Chain, error) {
 			} `json:"state"`
 		}
 		request := map[string]any{"subjects_filter": allSubjects, "offset": offset}
-		if err := s.call(ctx, "$JS.API.STREAM.INFO."+s.params.stream, request, &page); err != nil {
+		if err := s.call(ctx, "STREAM.INFO."+s.params.stream, request, &page); err != nil {
 			return nil, s.failed("listing chains", err)
 		}
 		for subject := range page.State.Subjects {
@@ -261,14 +261,14 @@ func (r *reading) createConsumer(ctx context.Context) (string, error) {
 			AckPolicy: jetstream.AckNonePolicy, MaxDeliver: 1, InactiveThreshold: 30 * time.Second, MemoryStorage: true, Replicas: 1,
 		},
 	}
-	subject := "$JS.API.CONSUMER.CREATE." + r.s.params.stream + "." + name + "." + r.filter
-	return name, r.s.call(ctx, subject, request, nil)
+	operation := "CONSUMER.CREATE." + r.s.params.stream + "." + name + "." + r.filter
+	return name, r.s.call(ctx, operation, request, nil)
 }
 
 func (r *reading) deleteConsumer(ctx context.Context, name string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
-	_ = r.s.call(ctx, "$JS.API.CONSUMER.DELETE."+r.s.params.stream+"."+name, nil, nil) // the server removes it later if this fails
+	_ = r.s.call(ctx, "CONSUMER.DELETE."+r.s.params.stream+"."+name, nil, nil) // the server removes it later if this fails
 }
 
 func (r *reading) askForMore(consumer, inbox string) error {
@@ -281,7 +281,7 @@ func (r *reading) askForMore(consumer, inbox string) error {
 	if err != nil {
 		return err
 	}
-	return r.s.conn.PublishRequest("$JS.API.CONSUMER.MSG.NEXT."+r.s.params.stream+"."+consumer, inbox, body)
+	return r.s.conn.PublishRequest(r.s.prefix()+"CONSUMER.MSG.NEXT."+r.s.params.stream+"."+consumer, inbox, body)
 }
 
 // receive returns the next message, or nil if the server has answered the request for more.

@@ -11,14 +11,14 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 )
 
-// grantText returns blocks of a nats-server configuration.
+// GrantText returns blocks of a nats-server configuration: the account of the stream, with an operator and a reader, and that of a node.
 //
 // Each node has an account of its own and imports the subjects of its chains. Permissions of a user in the account of the stream would
 // not be enough: a server sends its answer to any address that a request names, and does so with its own rights. A node could have
 // the confirmation of a message to itself delivered to the chain of another node, where it would be stored. The address of an answer
 // that crosses accounts is valid in the account of the node only.
-func grantText(stream, node string) string {
-	return strings.NewReplacer("STREAM", stream, "NODE", node).Replace(`# For the configuration of every nats-server of the cluster.
+func GrantText(stream, node string) string {
+	return strings.NewReplacer("{stream}", stream, "{node}", node).Replace(`# For the configuration of every nats-server of the cluster.
 #
 # Once: the account of the stream. Its operator has all rights in it; readers verify and follow.
 accounts {
@@ -28,26 +28,26 @@ accounts {
       { nkey: "PUBLIC-KEY-OF-OPERATOR" }
       { nkey: "PUBLIC-KEY-OF-READER", permissions: {
           publish: [
-            "$JS.API.STREAM.INFO.STREAM", "$JS.API.STREAM.MSG.GET.STREAM", "$JS.API.CONSUMER.CREATE.STREAM.>",
-            "$JS.API.CONSUMER.DELETE.STREAM.*", "$JS.API.CONSUMER.MSG.NEXT.STREAM.*"
+            "$JS.API.STREAM.INFO.{stream}", "$JS.API.STREAM.MSG.GET.{stream}", "$JS.API.CONSUMER.CREATE.{stream}.>",
+            "$JS.API.CONSUMER.DELETE.{stream}.*", "$JS.API.CONSUMER.MSG.NEXT.{stream}.*"
           ]
           subscribe: "_INBOX_READER.>"     # open the store with ?node=READER
       } }
     ]
     exports: [
       { service: "candor.ledger.*.*", account_token_position: 3 }   # a node can import the subjects with its own name only
-      { service: "$JS.API.STREAM.INFO.STREAM" }
-      { service: "$JS.API.STREAM.MSG.GET.STREAM" }
+      { service: "$JS.API.STREAM.INFO.{stream}" }
+      { service: "$JS.API.STREAM.MSG.GET.{stream}" }
     ]
   }
 
-  # The account of node NODE. Its name must be the name of the node.
-  "NODE" {
+  # The account of node {node}. Its name must be the name of the node.
+  "{node}" {
     users: [ { nkey: "PUBLIC-KEY-OF-NODE" } ]
     imports: [
-      { service: { account: LEDGER, subject: "candor.ledger.NODE.*" } }
-      { service: { account: LEDGER, subject: "$JS.API.STREAM.INFO.STREAM" } }
-      { service: { account: LEDGER, subject: "$JS.API.STREAM.MSG.GET.STREAM" } }
+      { service: { account: LEDGER, subject: "candor.ledger.{node}.*" } }
+      { service: { account: LEDGER, subject: "$JS.API.STREAM.INFO.{stream}" }, to: "candor.api.STREAM.INFO.{stream}" }
+      { service: { account: LEDGER, subject: "$JS.API.STREAM.MSG.GET.{stream}" }, to: "candor.api.STREAM.MSG.GET.{stream}" }
     ]
   }
 }
@@ -77,7 +77,7 @@ func (s *store) attempts(node string) []attempt {
 		other = "rights-check-other"
 	}
 	api := func(what, operation, body string) attempt {
-		return attempt{what: what, subject: "$JS.API.STREAM." + operation + "." + s.params.stream, body: body}
+		return attempt{what: what, subject: s.prefix() + "STREAM." + operation + "." + s.params.stream, body: body}
 	}
 	own := api("read its own chains", "MSG.GET", `{"last_by_subj":"`+subjectPrefix+node+`.rights-check"}`)
 	state := api("read the state of the stream", "INFO", "")
@@ -95,7 +95,7 @@ func (s *store) attempts(node string) []attempt {
 		api("change the stream", "UPDATE", "not JSON"),
 		api("restore the stream from a copy", "RESTORE", "not JSON"),
 		api("remove a replica of the stream", "PEER.REMOVE", "not JSON"),
-		{what: "create a consumer", subject: "$JS.API.CONSUMER.CREATE." + s.params.stream + ".rights-check." + allSubjects, body: "not JSON"},
+		{what: "create a consumer", subject: s.prefix() + "CONSUMER.CREATE." + s.params.stream + ".rights-check." + allSubjects, body: "not JSON"},
 	}
 }
 
@@ -107,6 +107,9 @@ func (s *store) CheckRights(ctx context.Context, node string) ([]fleet.RightChec
 	}
 	if err := s.open(ctx); err != nil {
 		return nil, err
+	}
+	if _, err := s.info(ctx); err != nil && !errors.Is(err, errDenied) && !errors.Is(err, nats.ErrNoResponders) {
+		return nil, s.failed("reading the stream", err)
 	}
 	var checks []fleet.RightCheck
 	shared := false // whether the node is a user in the account of the stream
@@ -150,5 +153,8 @@ func (s *store) try(ctx context.Context, a attempt) (allowed, denied bool, err e
 		return false, false, err
 	}
 	err = decode(answer.Data, nil)
+	if hasCode(err, codeNoJetStream) {
+		return false, false, nil
+	}
 	return a.refused == 0 || !hasCode(err, a.refused), false, nil
 }

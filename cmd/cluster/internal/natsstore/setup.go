@@ -54,7 +54,7 @@ func (s *store) Setup(ctx context.Context, o fleet.SetupOptions) error {
 	if !differs {
 		return nil
 	}
-	err = s.call(ctx, "$JS.API.STREAM.UPDATE."+s.params.stream, config, nil)
+	err = s.call(ctx, "STREAM.UPDATE."+s.params.stream, config, nil)
 	s.batches.Store(batchesUnknown)
 	return s.failed("changing the stream", err)
 }
@@ -65,10 +65,10 @@ func (s *store) create(ctx context.Context, o fleet.SetupOptions) error {
 	if chosen {
 		o.Replicas = 3
 	}
-	err := s.call(ctx, "$JS.API.STREAM.CREATE."+s.params.stream, s.streamConfig(o), nil)
+	err := s.call(ctx, "STREAM.CREATE."+s.params.stream, s.streamConfig(o), nil)
 	if chosen && hasCode(err, codeNotClustered) {
 		o.Replicas = 1
-		err = s.call(ctx, "$JS.API.STREAM.CREATE."+s.params.stream, s.streamConfig(o), nil)
+		err = s.call(ctx, "STREAM.CREATE."+s.params.stream, s.streamConfig(o), nil)
 	}
 	s.batches.Store(batchesUnknown)
 	return err
@@ -119,7 +119,7 @@ func (s *store) Remove(ctx context.Context, chain fleet.Chain, through uint64) e
 		Success bool `json:"success"`
 	}
 	request := map[string]any{"filter": subjectOf(chain), "seq": keep}
-	err = s.call(ctx, "$JS.API.STREAM.PURGE."+s.params.stream, request, &result)
+	err = s.call(ctx, "STREAM.PURGE."+s.params.stream, request, &result)
 	if err == nil && !result.Success {
 		err = errors.New("the server did not confirm the removal")
 	}
@@ -154,7 +154,7 @@ func (s *store) Grant(node string) (string, error) {
 	if !fleet.ValidNode(node) {
 		return "", candor.New(candor.CodeInvalidArguments, fmt.Sprintf("%q is not the name of a node", node))
 	}
-	return grantText(s.params.stream, node), nil
+	return GrantText(s.params.stream, node), nil
 }
 
 var _ fleet.Store = (*store)(nil)

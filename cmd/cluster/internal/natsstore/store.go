@@ -30,9 +30,9 @@ type store struct {
 	confirmed time.Time                // when the leader was last known to have a majority
 
 	batches   atomic.Int32 // whether the stream accepts batches: one of the constants below
+	imported  atomic.Bool  // whether the account of the node imports the API of JetStream
 	closing   sync.Once
 	closed    chan struct{}
-	following sync.WaitGroup
 }
 
 const (

@@ -29,6 +29,9 @@ func (c *Cluster) configure(o Options, dir string) error {
 	auth := o.Auth || len(o.Users) > 0
 	c.render = func(users []string) error {
 		accounts := accountsText(operator, system, users, auth)
+		if o.Accounts != nil {
+			accounts = withSystem(o.Accounts(operator), system, "")
+		}
 		for _, server := range c.Servers {
 			text := server.configText(c.Servers, o.Lazy) + certificates + accounts + o.Config
 			if err := writeFile(server.config(), []byte(text)); err != nil {
@@ -95,12 +98,27 @@ func accountsText(operator, system string, users []string, auth bool) string {
 		all = append(all, "{ user: open, password: open }")
 		open = "no_auth_user: open\n"
 	}
-	return fmt.Sprintf(`accounts {
-  CANDOR { jetstream: enabled, users: [
-    %s
-  ] }
-  SYSTEM { users: [ { nkey: %s } ] }
+	return withSystem("CANDOR { jetstream: enabled, users: [\n"+strings.Join(all, "\n")+"\n] }", system, open)
 }
-system_account: SYSTEM
-%s`, strings.Join(all, "\n    "), system, open)
+
+// withSystem adds the system account.
+func withSystem(accounts, system, more string) string {
+	return fmt.Sprintf("accounts {\n%s\nSYSTEM { users: [ { nkey: %s } ] }\n}\nsystem_account: SYSTEM\n%s", accounts, system, more)
+}
+
+// Accounts joins the texts that an engine prints for nodes, for [Options.Accounts]. It has the account of the stream once, with an
+// operator and a reader, and the account of each node; keys are the public keys of the nodes.
+func Accounts(grant func(node string) string, operator, reader string, keys map[string]string) string {
+	const first, second = "accounts {\n", "  # The account of node "
+	text := ""
+	for node, key := range keys {
+		_, body, _ := strings.Cut(grant(node), first)
+		ledger, own, _ := strings.Cut(body, second)
+		own, _, _ = strings.Cut(own, "\n}\n")
+		if text == "" {
+			text = ledger
+		}
+		text += second + strings.ReplaceAll(own, "PUBLIC-KEY-OF-NODE", key) + "\n"
+	}
+	return strings.NewReplacer("PUBLIC-KEY-OF-OPERATOR", operator, "PUBLIC-KEY-OF-READER", reader, "_INBOX_READER", "_INBOX_reader").Replace(text)
 }

@@ -28,6 +28,9 @@ type Options struct {
 	Users []string
 	// Auth refuses clients without credentials also if Users is empty.
 	Auth bool
+	// Accounts, if set, returns the accounts of the configuration instead of the one with Users, for an operator with a public key. See
+	// [Accounts].
+	Accounts func(operator string) string
 
 	// Namespaces gives each server its own network namespace, so that [Cluster.Block] can cut connections. It needs root and Linux; the
 	// test is skipped elsewhere.
@@ -207,8 +210,8 @@ func (c *Cluster) StreamLeader(ctx context.Context, stream string) (*Server, err
 func poll(ctx context.Context, check func() error) error {
 	for {
 		err := check()
-		if err == nil {
-			return nil
+		if err == nil || errors.Is(err, errExited) {
+			return err
 		}
 		select {
 		case <-ctx.Done():
@@ -218,10 +221,12 @@ func poll(ctx context.Context, check func() error) error {
 	}
 }
 
+var errExited = errors.New("it has exited")
+
 // ready returns an error unless the server is healthy and knows a leader and all peers.
 func (s *Server) ready(ctx context.Context, servers int) error {
 	if s.exited() {
-		return errors.New("it has exited")
+		return errExited
 	}
 	if _, err := s.get(ctx, "/healthz"); err != nil {
 		return err
