@@ -32,7 +32,7 @@ func New(env *term.Env, verifyStore VerifyStore) *cobra.Command {
 		Short: "Read, verify, prove and export the ledger of failures",
 		Long: `Read, verify, prove and export the ledger: a durable, tamper-evident log in which every failure is recorded
 before it is sent. The commands can be used while the ledger is written; only key rotate, repair, prune and
-forget change anything.
+forget change anything. copy writes only to its destination.
 
 The folder of the ledger is --ledger, else the environment variable CANDOR_LEDGER, else candor/ledger in the
 user's state folder.`,
@@ -44,7 +44,7 @@ user's state folder.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&c.dir, "ledger", "", "folder of the ledger")
-	cmd.AddCommand(newVerify(c), newTail(c), newShow(c), newStats(c), newExport(c), newProve(c),
+	cmd.AddCommand(newVerify(c), newTail(c), newShow(c), newStats(c), newExport(c), newCopy(c), newProve(c),
 		newCheckProof(c), newKey(c), newRepair(c), newPrune(c), newForget(c))
 	return cmd
 }

@@ -107,6 +107,9 @@ func (s *Store) folder(create bool) (*os.Root, error) {
 		}
 	}
 	root, err := os.OpenRoot(s.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w (hint: check the name, or create the store with candor fleet setup file:%s)", err, s.dir)
+	}
 	s.root = root
 	return root, err
 }
@@ -172,7 +175,10 @@ func failed(doing string, chain fleet.Chain, err error) error {
 	case oserror.IsFull(err):
 		code = candor.CodeDiskFull
 	}
-	err = fmt.Errorf("%s chain %s: %w", doing, chain, err)
+	if chain != (fleet.Chain{}) {
+		doing += " chain " + chain.String()
+	}
+	err = fmt.Errorf("%s: %w", doing, err)
 	return candor.New(code, err.Error(), candor.WithCause(err), candor.WithOrigin(candor.PartyServer, false))
 }
 
@@ -205,7 +211,7 @@ func (s *Store) Setup(_ context.Context, o fleet.SetupOptions) error {
 		return candor.New(candor.CodeUnsupported, "a folder has one replica and no limits; use a quota of the file system")
 	}
 	if _, err := s.folder(true); err != nil {
-		return failed("making the store for", fleet.Chain{}, err)
+		return failed("making the store", fleet.Chain{}, err)
 	}
 	return nil
 }
@@ -213,15 +219,15 @@ func (s *Store) Setup(_ context.Context, o fleet.SetupOptions) error {
 // Chains implements [fleet.Store].
 func (s *Store) Chains(ctx context.Context) ([]fleet.Chain, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, failed("listing", fleet.Chain{}, err)
+		return nil, failed("listing the chains", fleet.Chain{}, err)
 	}
 	root, err := s.folder(false)
 	if err != nil {
-		return nil, failed("listing", fleet.Chain{}, err)
+		return nil, failed("listing the chains", fleet.Chain{}, err)
 	}
 	nodes, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
-		return nil, failed("listing", fleet.Chain{}, err)
+		return nil, failed("listing the chains", fleet.Chain{}, err)
 	}
 	var list []fleet.Chain
 	for _, node := range nodes {
@@ -229,10 +235,10 @@ func (s *Store) Chains(ctx context.Context) ([]fleet.Chain, error) {
 			continue
 		}
 		if list, err = appendChains(root, node.Name(), list); err != nil {
-			return nil, failed("listing", fleet.Chain{Node: node.Name()}, err)
+			return nil, failed("listing the chains of "+node.Name(), fleet.Chain{}, err)
 		}
 		if err := ctx.Err(); err != nil {
-			return nil, failed("listing", fleet.Chain{}, err)
+			return nil, failed("listing the chains", fleet.Chain{}, err)
 		}
 	}
 	slices.SortFunc(list, func(a, b fleet.Chain) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Name, b.Name)) })
@@ -280,7 +286,7 @@ func (s *Store) CheckRights(ctx context.Context, node string) ([]fleet.RightChec
 	}
 	root, err := s.folder(false)
 	if err != nil {
-		return nil, failed("checking the rights of", fleet.Chain{Node: node}, err)
+		return nil, failed("checking the rights of "+node, fleet.Chain{}, err)
 	}
 	own := node
 	if _, err := root.Stat(node); errors.Is(err, fs.ErrNotExist) {
@@ -289,7 +295,7 @@ func (s *Store) CheckRights(ctx context.Context, node string) ([]fleet.RightChec
 	checks := []fleet.RightCheck{try(root, own, "append to a chain of its own", true)}
 	others, err := fs.ReadDir(root.FS(), ".")
 	if err != nil && !errors.Is(err, fs.ErrPermission) { // a node need not be able to list the others
-		return nil, failed("checking the rights of", fleet.Chain{Node: node}, err)
+		return nil, failed("checking the rights of "+node, fleet.Chain{}, err)
 	}
 	for _, other := range others {
 		if other.Name() == node || !other.IsDir() || !fleet.ValidNode(other.Name()) || ctx.Err() != nil {

@@ -26,7 +26,7 @@ func (s *Store) Follow(ctx context.Context) iter.Seq2[fleet.Stored, error] {
 			}
 		}
 		if err != nil && ctx.Err() == nil {
-			yield(fleet.Stored{}, failed("following", fleet.Chain{}, err))
+			yield(fleet.Stored{}, failed("following the chains", fleet.Chain{}, err))
 		}
 	}
 }
