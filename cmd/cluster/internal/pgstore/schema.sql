@@ -1,8 +1,9 @@
 -- The tables and functions of a store. Setup runs this text as the role candor_owner, which cannot log in.
 --
--- No role but the owner has a right to change a table. Nodes have no right on the tables at all: they call the functions below, which run
--- with the rights of the owner, name every object with its schema, and have a fixed search_path with pg_temp last, so that objects that a
--- session creates are never used. The node is always taken from session_user, the role that has logged in, which SET ROLE does not change.
+-- No role but the owner has a right to change a table. Nodes have no right on the tables at all: they call the functions below that are
+-- SECURITY DEFINER. These run with the rights of the owner, name every object with its schema, and have a fixed search_path with pg_temp last,
+-- so that objects that a session creates are never used. The other functions can be called by these only, with the same search_path.
+-- The node is always taken from session_user, the role that has logged in, which SET ROLE does not change.
 --
 -- What the functions trust: nothing that a client says about stored entries. The head of a chain is read from its last line. The content of
 -- new lines is not checked here: hashes, links and signatures are checked by the verifier, and a node can spoil its own chains only.
@@ -39,18 +40,18 @@ INSERT INTO candor.settings DEFAULT VALUES ON CONFLICT DO NOTHING;
 
 -- own_node returns the node of the session, or null.
 CREATE OR REPLACE FUNCTION candor.own_node() RETURNS text
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN left(session_user::text, 12) = 'candor_node_' THEN substr(session_user::text, 13) END
 $$;
 
 -- may_read reports whether the session may read the chains of a node.
 CREATE OR REPLACE FUNCTION candor.may_read(of_node text) RETURNS boolean
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql STABLE AS $$
     SELECT coalesce(of_node = candor.own_node(), false) OR pg_has_role(session_user, 'candor_reader', 'MEMBER')
 $$;
 
 CREATE OR REPLACE FUNCTION candor.check_reader(of_node text) RETURNS void
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE AS $$
 BEGIN
     IF NOT candor.may_read(of_node) THEN
         RAISE insufficient_privilege USING MESSAGE = format('role %s may not read the chains of node %s', session_user, left(of_node, 64));
@@ -62,7 +63,7 @@ $$;
 -- A row can be visible without that: after a crash, or if the wait of its transaction was cancelled. The server reports a cancelled wait
 -- only by a warning, which a role could have switched off.
 CREATE OR REPLACE FUNCTION candor.make_durable() RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM candor.wait_at_commit();
     PERFORM pg_logical_emit_message(true, 'candor', '');
@@ -70,7 +71,7 @@ END
 $$;
 
 CREATE OR REPLACE FUNCTION candor.wait_at_commit() RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql AS $$
 BEGIN
     IF current_setting('synchronous_commit') <> 'remote_apply' THEN
         PERFORM set_config('synchronous_commit', 'on', true);
@@ -81,7 +82,7 @@ $$;
 
 -- is_head reports whether a line is the entry with this number and hash.
 CREATE OR REPLACE FUNCTION candor.is_head(line bytea, of_chain text, seq bigint, hash bytea) RETURNS boolean
-LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
     start bytea := convert_to(format('{"v":1,"chain":"%s","seq":%s,', of_chain, seq), 'UTF8');
     tail  bytea := convert_to(format(',"hash":"%s"}', encode(hash, 'hex')), 'UTF8');
@@ -94,7 +95,7 @@ END
 $$;
 
 CREATE OR REPLACE FUNCTION candor.check_input(of_node text, of_chain text, lines bytea[]) RETURNS void
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE AS $$
 BEGIN
     IF of_node IS NULL OR of_node !~ '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$' THEN
         RAISE insufficient_privilege USING MESSAGE = format('role %s is not the role of a node', session_user);
@@ -114,7 +115,7 @@ $$;
 -- check_space refuses new lines at the limit. The size on the disk also counts space that is free inside the files, so the sizes of the
 -- chains decide where it exceeds the limit.
 CREATE OR REPLACE FUNCTION candor.check_space(more bigint) RETURNS void
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     top bigint := (SELECT max_bytes FROM candor.settings);
 BEGIN
@@ -128,7 +129,7 @@ $$;
 -- chain without lines.
 CREATE OR REPLACE FUNCTION candor.append_to(of_node text, of_chain text, expected_seq bigint, expected_hash bytea, lines bytea[],
     OUT stored boolean, OUT head bytea)
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     own  candor.chains;
     more bigint := (SELECT coalesce(sum(length(u.line)), 0) FROM unnest(lines) AS u (line));
@@ -232,7 +233,7 @@ $$;
 
 -- seq_of returns the number of an entry, or null for other bytes.
 CREATE OR REPLACE FUNCTION candor.seq_of(line bytea) RETURNS bigint
-LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE sql IMMUTABLE AS $$
     SELECT substring(encode(substr(line, 1, 256), 'escape') FROM '^[{]"v":1,"chain":"[A-Za-z0-9-]+","seq":([1-9][0-9]{0,17}),')::bigint
 $$;
 
