@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/share"
 )
 
 // Breaker is a circuit breaker for one server. It opens after several consecutive failures of the server: the server ended, was
@@ -14,20 +15,25 @@ import (
 //
 // While it is open, it lets one trial call through after each TrialInterval, even if the previous trial has not ended, so that
 // the delay in a refusal is correct. Any answer from the server closes it.
+//
+// A report of another gateway opens it too, unless the server has just answered this one. The trial decides whether it stays open.
 type Breaker struct {
 	policy BreakerPolicy
 	now    func() time.Time
+	shared *share.Upstream // nil if other gateways have no part in it
 
 	troubled atomic.Bool // there are failures; otherwise calls pass without locking mu
 
-	mu       sync.Mutex // guards the fields below
-	failures int        // consecutive
-	whole    bool       // at least one of them affected the whole server
-	first    string     // tool or method of the first failed call
-	several  bool       // calls with other names have failed too
-	until    time.Time  // when the next trial is let through; zero if closed
-	since    time.Time  // when it opened or closed last
-	opened   uint64     // number of times that it opened
+	mu       sync.Mutex    // guards the fields below
+	failures int           // consecutive
+	whole    bool          // at least one of them affected the whole server
+	first    string        // tool or method of the first failed call
+	several  bool          // calls with other names have failed too
+	until    time.Time     // when the next trial is let through; zero if closed
+	since    time.Time     // when it opened or closed last
+	opened   uint64        // number of times that it opened
+	report   *share.Report // why it is open, if no failures of this gateway are the reason
+	told     time.Time     // when other gateways were last told that it is open
 }
 
 // NewBreaker returns a closed breaker for a connection to the server. The caller must call [Upstream.DropBreaker] when the connection
@@ -46,28 +52,32 @@ func (b *Breaker) enter(c *Call) *candor.Error {
 		return nil
 	}
 	if b.troubled.Load() {
-		if wait := b.remaining(); wait > 0 {
-			return candor.RetryableAfter(candor.CodeCircuitOpen, wait, "The server failed too often and is not called for a while.",
-				candor.WithOrigin(candor.PartyGateway, false))
+		if wait, report := b.remaining(); wait > 0 {
+			return circuitOpen(wait, report)
 		}
 	}
 	c.passes = true
 	return nil
 }
 
-// remaining returns how long calls are refused, or 0 if this call is let through. If the breaker is open, that call is the trial.
-func (b *Breaker) remaining() time.Duration {
+// remaining returns how long calls are refused, and the report that is the reason, if any. It returns 0 if this call is let through. If
+// the breaker is open, that call is the trial.
+func (b *Breaker) remaining() (time.Duration, *share.Report) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.until.IsZero() {
-		return 0
+		return 0, nil
 	}
 	now := b.now()
 	if wait := b.until.Sub(now); wait > 0 {
-		return wait
+		return wait, b.report
+	}
+	if b.isStale(now) {
+		b.reset()
+		return 0, nil
 	}
 	b.until = now.Add(b.policy.TrialInterval)
-	return 0
+	return 0, nil
 }
 
 // close resets the breaker, because the server has answered.
@@ -77,10 +87,22 @@ func (b *Breaker) close() {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	switch {
+	case b.until.IsZero():
+	case b.report == nil:
+		b.shared.Closed()
+	case b.failures == 0:
+		b.shared.Refuted(b.policy.TrialInterval)
+	}
+	b.reset()
+}
+
+// reset closes the breaker. The lock must be held.
+func (b *Breaker) reset() {
 	if !b.until.IsZero() {
 		b.since = b.now()
 	}
-	b.failures, b.whole, b.first, b.several, b.until = 0, false, "", false, time.Time{}
+	b.failures, b.whole, b.first, b.several, b.until, b.report, b.told = 0, false, "", false, time.Time{}, nil, time.Time{}
 	b.troubled.Store(false)
 }
 
@@ -98,12 +120,16 @@ func (b *Breaker) fail(c *Call, e *candor.Error) {
 	b.failures++
 	b.several = b.several || name != b.first
 	b.whole = b.whole || isWholeServer(e)
-	if b.until.IsZero() && b.failures >= b.policy.Failures && (b.whole || b.several) {
+	enough := b.failures >= b.policy.Failures && (b.whole || b.several)
+	if b.until.IsZero() && enough {
 		b.since = b.now()
 		b.until = b.since.Add(b.policy.TrialInterval)
 		b.opened++
 	}
 	b.troubled.Store(true)
+	if b.shared != nil && !b.until.IsZero() {
+		b.tell(e, enough)
+	}
 }
 
 // isWholeServer reports whether e is a failure that any call would have met, whatever the tool.

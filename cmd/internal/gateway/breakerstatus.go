@@ -21,6 +21,8 @@ type BreakerStatus struct {
 	Opened   uint64     `json:"opened"`   // number of times that a breaker opened
 	Failures int        `json:"failures"` // consecutive failures; the most of one breaker
 	Trial    *time.Time `json:"trial,omitempty"`
+	// ReportedBy is the gateway whose report has opened it; "" if calls of this one have failed.
+	ReportedBy string `json:"reportedBy,omitempty"`
 }
 
 // breakers has the breakers of an upstream. The zero value is ready to use.
@@ -67,6 +69,9 @@ func (b *Breaker) status(now time.Time) BreakerStatus {
 	}
 	at := b.until.UTC()
 	s.Trial = &at
+	if b.report != nil {
+		s.ReportedBy = b.report.Node
+	}
 	return s
 }
 
@@ -97,7 +102,7 @@ func (s BreakerStatus) plus(t BreakerStatus) BreakerStatus {
 	sum := s
 	switch d := severity[t.State] - severity[s.State]; {
 	case d > 0:
-		sum.State, sum.Since, sum.Trial = t.State, t.Since, t.Trial
+		sum.State, sum.Since, sum.Trial, sum.ReportedBy = t.State, t.Since, t.Trial, t.ReportedBy
 	case d == 0 && t.Open > 0:
 		if t.Since.Before(s.Since) {
 			sum.Since = t.Since

@@ -109,6 +109,7 @@ func (c *Call) closeFailure(ctx context.Context, a *Answer) Reply {
 	passed := c.withClientID(f.received, m)
 	f.said = c.withoutSecrets(m)
 	f.err = c.interpret(a, &f)
+	c.noteSaid(f.err)
 	end := c.answered
 	if f.verdict == contract.VerdictMalformed || f.verdict == contract.VerdictStray {
 		end = c.unanswered

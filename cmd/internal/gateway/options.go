@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/share"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/ref"
 	"github.com/candor-mcp/candor/wire"
@@ -57,6 +58,8 @@ type Options struct {
 	Breaker      BreakerPolicy
 	Repeats      RepeatPolicy
 	Limits       Limits
+	// Shared connects this upstream with other gateways that serve the same server; nil if this gateway decides alone.
+	Shared *share.Upstream
 
 	Ledger candor.Ledger
 	Meter  candor.Meter

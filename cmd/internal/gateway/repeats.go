@@ -51,6 +51,9 @@ type callStreak struct {
 	ref    string
 	retry  candor.Retry
 	advice string
+	// reporter is the gateway that has reported the failures; "" if the call has failed here too. heard is their number.
+	reporter string
+	heard    int
 }
 
 // toolStreak counts failures of a tool with the same code, for any arguments. Calls are not refused because of it, since other
@@ -162,6 +165,7 @@ func (r *repeats) noteCall(s *sessionRepeats, key callKey, c *Call, e *candor.Er
 		streak.gap = r.policy.Window / firstGapShare
 		streak.next = now.Add(streak.gap)
 	}
+	c.tellRepeats(streak, r.policy.After)
 	return streak.count
 }
 
@@ -200,7 +204,7 @@ func (r *repeats) noteTool(s *sessionRepeats, c *Call, e *candor.Error, now time
 
 // fail stores the parts of a failure that a later refusal mentions.
 func (s *callStreak) fail(e *candor.Error, now time.Time) {
-	s.noted, s.due = now, time.Time{}
+	s.noted, s.due, s.reporter = now, time.Time{}, ""
 	if !slices.Contains(s.codes, e.Code()) && len(s.codes) < maxCodes {
 		s.codes = append(s.codes, e.Code())
 	}
@@ -266,12 +270,14 @@ func (r *repeats) forgive(c *Call) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	t := c.tools.tool(c.tool)
+	changes := t == nil || !t.readOnly
+	c.tellForgiven(changes)
 	s := r.sessions[c.session]
 	if s == nil {
 		return
 	}
-	t := c.tools.tool(c.tool)
-	changes := t == nil || !t.readOnly
+	c.refute(s)
 	for key := range s.calls {
 		if changes || key.tool == c.tool {
 			delete(s.calls, key)
@@ -295,11 +301,14 @@ func (r *repeats) stop(c *Call, misfit bool) *candor.Error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := r.sessions[c.session]
-	if s == nil {
-		return nil
+	key, now := c.key(), c.up.Options.Now()
+	var streak *callStreak
+	if s := r.sessions[c.session]; s != nil {
+		streak = s.calls[key]
 	}
-	streak, now := s.calls[c.key()], c.up.Options.Now()
+	if streak == nil || streak.next.IsZero() || streak.expired(now, r.policy.Window) {
+		streak = r.adopt(c, key)
+	}
 	switch {
 	case streak == nil, streak.next.IsZero(), streak.expired(now, r.policy.Window), streak.waited(now):
 		return nil
@@ -337,12 +346,15 @@ func (s *callStreak) refusal(c *Call, misfit bool, now time.Time) *candor.Error 
 		advice = s.code.Action()
 	}
 	details := map[string]any{"code": s.code.String(), "times": s.count, "lastRef": s.ref, "advice": advice}
+	if s.reporter != "" {
+		details["reportedBy"] = s.reporter
+	}
 	options := []candor.Option{candor.WithOrigin(candor.PartyGateway, false)}
 	message := ""
 	if !misfit {
 		wait := candor.RetryIn(s.opens().Sub(now))
 		details["afterMs"] = wait.AfterMs()
-		message = fmt.Sprintf("This call has failed %d times with the same arguments. The next one is let through in %d s.", s.count, (wait.AfterMs()+999)/1000)
+		message = fmt.Sprintf("This call has failed %d times with the same arguments%s. The next one is let through in %d s.", s.count, s.whereWords(), (wait.AfterMs()+999)/1000)
 		if s.retry.Retryable() {
 			options = append(options, candor.WithRetry(wait),
 				candor.WithSuggestion("Wait for the delay in the retry advice before sending the same call again, or use another tool."))

@@ -46,6 +46,7 @@ func New(o Options) *Upstream {
 	o.Breaker.Off = o.Breaker.Off || o.Mode == ModeObserve // observe mode lets every call through
 	u := &Upstream{Options: o, repeats: newRepeats(o.Repeats), budget: newBudget(o.Retry), sent: NewRecent[[sha256.Size]byte, sentFailure](maxSent)}
 	u.Breaker = u.NewBreaker()
+	u.shareBreaker()
 	u.name.Store(&o.Name)
 	u.nameLogger()
 	return u
