@@ -61,7 +61,7 @@ func (c *dualCommand) openUpstreams(cmd *cobra.Command, state *workbench.State) 
 	var upstreams []router.Upstream
 	for _, u := range file.Upstreams {
 		u.HTTP.Token = "" // the token is only for clients on the network
-		d := newLocalServer(gatewaycmd.OpenEndpoint(all.sinks, u, gatewaycmd.ForeignSecrets(file, u)))
+		d := newLocalServer(gatewaycmd.OpenEndpoint(all.sinks, u, nil, gatewaycmd.ForeignSecrets(file, u)))
 		all.servers = append(all.servers, d)
 		upstreams = append(upstreams, router.Upstream{Name: u.Name, Cost: costs[u.Name], Dial: d.dial})
 		delete(costs, u.Name)

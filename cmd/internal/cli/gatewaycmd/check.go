@@ -60,6 +60,7 @@ type settings struct {
 	Token      bool               `json:"token"`      // clients must send one
 	AdminToken bool               `json:"adminToken"` // the API allows changes with one
 	Ledger     string             `json:"ledger"`
+	Share      string             `json:"share,omitempty"` // address, without parameters
 	Drain      string             `json:"drain"`
 	Watch      bool               `json:"watch"`
 	Upstreams  []upstreamSettings `json:"upstreams"`
@@ -88,6 +89,7 @@ type upstreamSettings struct {
 	Restarts   int               `json:"restarts,omitempty"` // per minute
 	Masks      int               `json:"masks"`
 	Codes      int               `json:"codes"`
+	Sharing    bool              `json:"sharing,omitempty"` // other gateways hear about its failures
 	Results    int               `json:"results"`
 	Reached    *bool             `json:"reached,omitempty"` // only with --connect
 	Why        string            `json:"why,omitempty"`     // why it could not be reached
@@ -133,11 +135,13 @@ func (c *gatewayCheck) settings(f *config.File) (*settings, error) {
 // settingsOf returns the settings of a file, without secrets.
 func settingsOf(f *config.File, ledger string) *settings {
 	out := &settings{
-		Listen: f.Listen, Admin: f.Admin, Token: f.Token != "", AdminToken: f.AdminToken != "", Ledger: ledger, Drain: f.Drain.String(), Watch: !f.NoWatch,
+		Listen: f.Listen, Admin: f.Admin, Token: f.Token != "", AdminToken: f.AdminToken != "", Ledger: ledger, Share: shownShare(f.Share), Drain: f.Drain.String(), Watch: !f.NoWatch,
 		Upstreams: []upstreamSettings{},
 	}
 	for _, u := range f.Upstreams {
-		out.Upstreams = append(out.Upstreams, upstreamSettingsOf(u))
+		row := upstreamSettingsOf(u)
+		row.Sharing = f.Share != "" && u.IsShared()
+		out.Upstreams = append(out.Upstreams, row)
 	}
 	return out
 }
@@ -246,6 +250,9 @@ func (c *gatewayCheck) write(u *settings, format string) error {
 	}
 	line("token", map[bool]string{true: "from the environment", false: config.None}[u.Token])
 	line("ledger", u.Ledger)
+	if u.Share != "" {
+		line("share", u.Share)
+	}
 	line("drain", u.Drain)
 	for i := range u.Upstreams {
 		u.Upstreams[i].write(c.env, p)
@@ -304,6 +311,9 @@ func (u *upstreamSettings) words() []string {
 		words = append(words, map[bool]string{true: "one process for all sessions", false: "one process per session"}[u.Shared], count(u.Restarts, "restart", "restarts"))
 	}
 	words = append(words, count(u.Masks, "mask", "masks"), count(u.Codes, "code rule", "code rules"), count(u.Results, "result rule", "result rules"))
+	if u.Sharing {
+		words = append(words, "shared with other gateways")
+	}
 	if u.Profile != "" {
 		words = append(words, "profile "+term.Printable(u.Profile))
 	}

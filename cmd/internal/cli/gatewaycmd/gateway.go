@@ -38,6 +38,7 @@ type gatewayFlags struct {
 	adminEnv  string
 	noToken   bool
 	mirror    bool
+	share     string
 
 	open func(name string) ([]byte, error) // reads the file and its profiles; nil means [config.ReadFile]
 }
@@ -52,6 +53,7 @@ func (f *gatewayFlags) register(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.hosts, "host", nil, "host name that clients may use, without --config; may be repeated")
 	flags.StringVar(&f.tokenEnv, "token-env", "", "environment variable with the bearer token that clients must send, without --config")
 	flags.BoolVar(&f.mirror, "mirror", false, "repeat the error in structuredContent of error responses, for all upstreams")
+	flags.StringVar(&f.share, "share", "", "address where gateways share which calls keep failing and which servers are down, such as nats://10.0.0.1:4222; see docs/fleet.md")
 	flags.BoolVar(&f.noToken, "no-token", false, "require no token although other machines can connect, without --config")
 }
 
@@ -108,6 +110,11 @@ func (f *gatewayFlags) read(getenv func(string) string) (*config.File, error) {
 	if f.admin != "" {
 		if file.Admin, err = config.ParseAdmin(f.admin); err != nil {
 			return nil, service.BadFlag("--admin", err)
+		}
+	}
+	if f.share != "" {
+		if file.Share, err = config.ParseShare(f.share); err != nil {
+			return nil, service.BadFlag("--share", err)
 		}
 	}
 	if f.adminEnv != "" {
@@ -192,14 +199,18 @@ func (c *gatewayCommand) run(cmd *cobra.Command) error {
 	}
 	defer raiseHeap()()
 	defer limitMemory()()
-	s, err := newServer(p, file)
+	group, err := openShare(c.env, p.Log, file)
+	if err != nil {
+		return errors.Join(err, p.Close())
+	}
+	s, err := newServer(p, group, file)
 	if err == nil {
 		if !c.Quiet {
 			s.announce()
 		}
 		err = c.serve(ctx, stop, cmd, s, asked)
 	}
-	closed := p.Close()
+	closed := errors.Join(group.Close(), p.Close())
 	if err == nil && !c.Quiet {
 		p.Notice("%s%s", p.Summary(s.routes.Load().total().calls), p.ByServer())
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/gateway/bridge"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/share"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/stdio"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/ref"
@@ -70,14 +71,14 @@ type keeper interface {
 const MaxRetired = 8
 
 // newRoutes opens the endpoints of a file. An endpoint whose settings did not change is reused, with its state.
-func newRoutes(p *service.Sinks, file *config.File, before *routes) *routes {
+func newRoutes(p *service.Sinks, group *share.Group, file *config.File, before *routes) *routes {
 	f := &routes{file: file, endpoints: map[string]*Endpoint{}, retired: map[string][]*Endpoint{}, removed: map[string]totals{}, closed: map[string]gateway.Health{}}
 	for _, u := range file.Upstreams {
 		if before != nil && before.endpoints[u.Name] != nil && reflect.DeepEqual(before.endpoints[u.Name].settings, u) {
 			f.endpoints[u.Name] = before.endpoints[u.Name]
 			continue
 		}
-		f.endpoints[u.Name] = OpenEndpoint(p, u, ForeignSecrets(file, u))
+		f.endpoints[u.Name] = OpenEndpoint(p, u, sharedUpstream(group, u), ForeignSecrets(file, u))
 	}
 	if before != nil {
 		f.retire(before)
@@ -85,9 +86,12 @@ func newRoutes(p *service.Sinks, file *config.File, before *routes) *routes {
 	return f
 }
 
-// OpenEndpoint makes an endpoint. It connects or starts the server at the first request.
-func OpenEndpoint(p *service.Sinks, u config.Upstream, withheld map[string]bool) *Endpoint {
-	up := gateway.New(p.Attach(u.Options))
+// OpenEndpoint makes an endpoint. It connects or starts the server at the first request. Shared is nil unless other gateways hear about
+// failures of the server.
+func OpenEndpoint(p *service.Sinks, u config.Upstream, shared *share.Upstream, withheld map[string]bool) *Endpoint {
+	options := p.Attach(u.Options)
+	options.Shared = shared
+	up := gateway.New(options)
 	d := &Endpoint{settings: u, up: up}
 	if u.URL != nil {
 		d.Handler = httpgate.New(up, u.URL, u.HTTP)
@@ -113,7 +117,7 @@ func ForeignSecrets(file *config.File, u config.Upstream) map[string]bool {
 	for _, name := range u.Secrets {
 		delete(names, name)
 	}
-	for _, name := range []string{file.TokenEnv, file.AdminTokenEnv} {
+	for _, name := range []string{file.TokenEnv, file.AdminTokenEnv, file.ShareKeyEnv} {
 		if name != "" {
 			names[name] = true
 		}

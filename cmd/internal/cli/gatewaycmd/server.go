@@ -19,6 +19,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/share"
 	"github.com/candor-mcp/candor/cmd/internal/telemetry"
 	"github.com/candor-mcp/candor/internal/httpguard"
 	"github.com/candor-mcp/candor/internal/redact"
@@ -27,6 +28,7 @@ import (
 // server is a running gateway.
 type server struct {
 	p       *service.Sinks
+	group   *share.Group // nil if nothing is shared
 	routes  atomic.Pointer[routes]
 	metrics *prometheus.Registry
 
@@ -47,12 +49,12 @@ type server struct {
 }
 
 // newServer opens the endpoints and listens. It does not serve yet.
-func newServer(p *service.Sinks, file *config.File) (*server, error) {
-	s := &server{p: p, started: time.Now(), reloadRequests: make(chan chan struct{})}
+func newServer(p *service.Sinks, group *share.Group, file *config.File) (*server, error) {
+	s := &server{p: p, group: group, started: time.Now(), reloadRequests: make(chan chan struct{})}
 	s.setConfig(configStatus{Loaded: s.started.UTC()})
 	s.base, s.cancel = context.WithCancelCause(context.Background())
 	p.Calls = telemetry.NewCalls()
-	s.routes.Store(newRoutes(p, file, nil))
+	s.routes.Store(newRoutes(p, group, file, nil))
 	var err error
 	if s.metrics, err = newRegistry(p, s); err != nil {
 		return nil, err
@@ -123,11 +125,13 @@ func shownCommand(words []string) []string {
 // replace makes new calls use another configuration.
 func (s *server) replace(file *config.File) {
 	before := s.routes.Load()
-	if file.Listen != before.file.Listen || file.Admin != before.file.Admin || file.Ledger != before.file.Ledger {
-		s.p.Log.Warn("listening addresses and the ledger change only at a restart")
+	if file.Listen != before.file.Listen || file.Admin != before.file.Admin || file.Ledger != before.file.Ledger ||
+		file.Share != before.file.Share || file.ShareKey != before.file.ShareKey {
+		s.p.Log.Warn("listening addresses, the ledger and share change only at a restart")
 		file.Listen, file.Admin, file.Ledger = before.file.Listen, before.file.Admin, before.file.Ledger
+		file.Share, file.ShareKey = before.file.Share, before.file.ShareKey
 	}
-	s.routes.Store(newRoutes(s.p, file, before))
+	s.routes.Store(newRoutes(s.p, s.group, file, before))
 }
 
 // ServeHTTP passes a request to its endpoint.

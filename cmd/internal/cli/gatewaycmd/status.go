@@ -8,6 +8,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/share"
 )
 
 // GatewayStatus is the state of a running gateway. The member names are part of the output format of --json, /status and /api/v1/status.
@@ -17,6 +18,7 @@ type GatewayStatus struct {
 	Draining  bool             `json:"draining"`
 	Config    configStatus     `json:"config"`
 	Ledger    *ledgerStatus    `json:"ledger,omitempty"` // nil with --ledger none
+	Share     *share.Status    `json:"share,omitempty"`  // nil without share
 	Upstreams []upstreamStatus `json:"upstreams"`
 }
 
@@ -46,7 +48,7 @@ func (s *server) statusPage(w http.ResponseWriter, _ *http.Request) {
 
 func (s *server) status() GatewayStatus {
 	f := s.routes.Load()
-	out := GatewayStatus{Version: term.ReadBuildInfo().Version, Started: s.started.UTC(), Draining: s.draining.Load(), Config: *s.config.Load(), Upstreams: []upstreamStatus{}}
+	out := GatewayStatus{Version: term.ReadBuildInfo().Version, Started: s.started.UTC(), Draining: s.draining.Load(), Config: *s.config.Load(), Share: shareStatus(s.group), Upstreams: []upstreamStatus{}}
 	if s.p.Ledger != nil {
 		counts := s.p.Ledger.Stats()
 		out.Ledger = &ledgerStatus{Folder: s.p.Dir, Recorded: counts.Appended, Unrecorded: counts.Failed + counts.Unrecorded}

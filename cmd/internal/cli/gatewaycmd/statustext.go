@@ -41,6 +41,9 @@ func writeStatus(env *term.Env, s *GatewayStatus, now time.Time) {
 			fmt.Fprintf(env.Out, "  %s\n", line)
 		}
 	}
+	if s.Share != nil {
+		fmt.Fprintf(env.Out, "\n%s\n", strings.Join(shareWords(s.Share), "\n"))
+	}
 	if l := s.Ledger; l != nil && l.Unrecorded > 0 {
 		fmt.Fprintf(env.Out, "\n%s\n", p.Bad("the ledger in "+term.Printable(l.Folder)+" did not record "+term.Count(l.Unrecorded, "entry", "entries")))
 	}

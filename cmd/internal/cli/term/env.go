@@ -18,6 +18,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/asyncwriter"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/filestore"
+	"github.com/candor-mcp/candor/cmd/internal/gateway/share"
 	"github.com/candor-mcp/candor/internal/timestamp"
 	"github.com/candor-mcp/candor/ledger"
 )
@@ -39,6 +40,8 @@ type Env struct {
 	Engines fleet.Engines
 	// Exporters write entries in the formats that only candor-cluster has, by name.
 	Exporters map[string]Exporter
+	// Sharing are the engines for what gateways tell each other about failures.
+	Sharing share.Engines
 	// background writes standard error after BackgroundStderr, otherwise nil.
 	background *asyncwriter.Writer
 }
@@ -65,6 +68,7 @@ func ProcessEnv() *Env {
 		Interactive: terminal && IsTerminal(os.Stdin),
 		Engines:     fleet.Engines{filestore.Scheme: filestore.Engine{}},
 		Exporters:   map[string]Exporter{},
+		Sharing:     share.Engines{},
 	}
 }
 

@@ -43,6 +43,10 @@ type File struct {
 	// AdminToken allows changes at the admin address; "" means that there are none. AdminTokenEnv is as TokenEnv.
 	AdminToken, AdminTokenEnv string
 
+	// Share is the URL of what this gateway shares with others about failures; "" means nothing. ShareKey is the secret for it, and
+	// ShareKeyEnv is as TokenEnv.
+	Share, ShareKey, ShareKeyEnv string
+
 	Ledger    string        // a directory, [None], or "" for the default one
 	NoWatch   bool          // the file has watch: false
 	Drain     time.Duration // how long open calls may take to finish during shutdown
@@ -61,6 +65,7 @@ type Upstream struct {
 	// Secrets are the environment variables with secrets that the settings refer to. They are hidden from the other upstreams.
 	Secrets []string
 	Profile string // file of the rules in Options; "" means none
+	Share   *bool  // other gateways hear about this server; nil means the default, see [Upstream.IsShared]
 
 	Options gateway.Options  // without ledger, meter and logger, which are set later
 	HTTP    httpgate.Options // which clients are served, and how much memory they may use
@@ -151,6 +156,10 @@ func (d *draft) keys() []key {
 			about: "origins of web pages that may call from a browser and read the answers (CORS); `*` accepts any"},
 		{name: "ledger", value: parsed(&d.f.Ledger, "a folder, or none", d.path),
 			about: "where failures are recorded; default `CANDOR_LEDGER`, else the state directory of the user"},
+		{name: "share", value: shareAddress(&d.f.Share),
+			about: "where gateways tell each other which calls keep failing and which servers are down, for `candor-cluster`; default nowhere"},
+		{name: "shareKey", value: secretOnly(&d.f.ShareKey, &d.f.ShareKeyEnv, "shareKey: ${CANDOR_SHARE_KEY}"),
+			about: "a secret of all gateways that share, from which the digests of sessions and arguments are made; default none"},
 		{name: "drain", value: parsed(&d.f.Drain, "a duration such as 10s", ParseDuration),
 			about: "how long open calls may take to finish when the gateway is stopped; default 10s"},
 		{name: "watch", value: boolean(func(on bool) { d.f.NoWatch = !on }),

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"net/http"
 	"net/textproto"
 	"strings"
@@ -42,6 +43,18 @@ func secretOnly(into, name *string, example string) value {
 			return
 		}
 		*into, *name = r.expand(n, text), text[2:len(text)-1]
+	})
+}
+
+// shareAddress returns a value that reads an address for [ParseShare], which may have a password by mistake.
+func shareAddress(into *string) value {
+	return discreet("an address such as nats://10.0.0.1:4222", map[string]any{"type": "string"}, func(r *reader, n ast.Node, text string) {
+		got, err := ParseShare(text)
+		if m, ok := errors.AsType[*Mistake](err); ok {
+			r.hide(n, m)
+			return
+		}
+		*into = got
 	})
 }
 

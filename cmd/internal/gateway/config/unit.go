@@ -110,6 +110,25 @@ func ParseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
+// ParseShare parses the URL of what gateways share. It is not shown in errors, because it may have a secret.
+func ParseShare(text string) (string, error) {
+	const hint = "such as nats://10.0.0.1:4222?creds=/etc/candor/node.creds"
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", mistake(hint, "not a URL")
+	}
+	_, secret := u.User.Password()
+	switch {
+	case u.Scheme != "nats" && u.Scheme != "tls":
+		return "", mistake(hint, "the address begins neither with nats:// nor with tls://")
+	case u.Host == "":
+		return "", mistake(hint, "the address names no host")
+	case secret:
+		return "", mistake("name a file of credentials: ?creds=FILE", "an address must not have a password")
+	}
+	return text, nil
+}
+
 // ShowURL returns the URL of a server for people and logs, without user information and the values of its query, which often hold
 // a key.
 func ShowURL(u *url.URL) string {

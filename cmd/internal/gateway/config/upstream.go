@@ -8,6 +8,7 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/dialect"
+	"github.com/candor-mcp/candor/internal/httpguard"
 )
 
 // upstream adds an upstream with that name and returns the value that reads it.
@@ -33,6 +34,8 @@ func (u *Upstream) check() *Mistake {
 			"the upstream %s needs one of url and command", u.Name)
 	case u.URL != nil && (len(u.Env) > 0 || u.Dir != "" || u.Shared || u.Restart > 0):
 		return mistake("leave them out", "env, cwd, shared and restart are for a command, and the upstream %s has a url", u.Name)
+	case u.URL == nil && u.Share != nil && *u.Share:
+		return mistake("leave it out", "share is for a url: the upstream %s has a command, which each gateway starts for itself", u.Name)
 	case u.URL == nil && len(u.HTTP.Header) > 0:
 		return mistake("leave them out", "headers are for a url, and the upstream %s has a command", u.Name)
 	}
@@ -66,11 +69,21 @@ func (d *draft) upstreamKeys(u *Upstream) []key {
 			}
 		}), about: "false is the same as validate: off; for older files"},
 		{name: "headers", value: headers(u.HTTP.Header, &u.Secrets), about: "headers to set on every request to the server; a value may contain `${NAME}`"},
+		{name: "share", value: boolean(func(on bool) { u.Share = &on }), about: "whether gateways tell each other about failures of this server; default true, but false for a url of this machine. Never for a command"},
 		{name: "profile", value: d.profile(u), about: "a file with rules for this server"},
 		{name: "masks", value: masks(o), about: "which successes of a tool are failures"},
 		{name: "codes", value: codes(o), about: "what the server's errors mean"},
 		{name: "results", value: results(o), about: "tools whose JSON-RPC errors are returned as results with `isError`, so that a model sees them"},
 	}
+}
+
+// IsShared reports whether other gateways hear about failures of this server. By default they do, unless its address is one of this machine,
+// which means another server on every machine.
+func (u *Upstream) IsShared() bool {
+	if u.URL == nil || u.Share != nil {
+		return u.URL != nil && *u.Share
+	}
+	return !httpguard.IsLoopback(u.URL.Hostname())
 }
 
 // absolute refuses a relative path, which would depend on where the gateway is started.

@@ -176,6 +176,7 @@ type Status struct {
 // Status returns what is known about the other nodes.
 func (g *Group) Status() Status {
 	bus := g.o.Bus.Status()
+	g.expire()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	s := Status{BusStatus: bus, Ignored: g.ignored, Reports: g.reports, Nodes: []NodeStatus{}}

@@ -32,6 +32,15 @@ type Bus interface {
 	Close() error
 }
 
+// Engines open buses, by URL scheme.
+type Engines map[string]func(address string, o OpenOptions) (Bus, error)
+
+// OpenOptions is what an engine gets from the program.
+type OpenOptions struct {
+	Getenv func(string) string
+	Log    *slog.Logger
+}
+
 // Value is what another node has published. Only Node can be relied on, if the bus lets each node publish under its own name only.
 type Value struct {
 	Node string
