@@ -2,6 +2,7 @@
 package engines
 
 import (
+	"github.com/candor-mcp/candor/cmd/cluster/internal/natsshare"
 	"github.com/candor-mcp/candor/cmd/cluster/internal/natsstore"
 	"github.com/candor-mcp/candor/cmd/cluster/internal/parquetfile"
 	"github.com/candor-mcp/candor/cmd/cluster/internal/pgstore"
@@ -9,9 +10,12 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 )
 
-// Register adds the engines by URL scheme, and the formats of exports by name.
+// Register adds the engines by URL scheme, the formats of exports by name, and how gateways share failures.
 func Register(env *term.Env) {
 	registerStores(env.Engines)
+	for _, scheme := range natsshare.Schemes {
+		env.Sharing[scheme] = natsshare.Open
+	}
 	env.Exporters[parquetfile.Format] = parquetfile.Write
 }
 

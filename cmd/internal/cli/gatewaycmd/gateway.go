@@ -188,6 +188,9 @@ func (c *gatewayCommand) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if err := checkShare(c.env, file); err != nil {
+		return err
+	}
 	if c.Ledger == "" {
 		c.Ledger = file.Ledger
 	}

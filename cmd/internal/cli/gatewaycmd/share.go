@@ -16,16 +16,25 @@ func openShare(env *term.Env, log *slog.Logger, file *config.File) (*share.Group
 	if file.Share == "" {
 		return nil, nil //nolint:nilnil // a nil group shares nothing
 	}
-	scheme, _, _ := strings.Cut(file.Share, ":")
-	open := env.Sharing[scheme]
-	if open == nil {
-		return nil, term.BadInput("run candor-cluster instead of candor", "share: this executable has no engine for %s://", scheme)
-	}
-	bus, err := open(file.Share, share.OpenOptions{Getenv: env.Getenv, Log: log})
+	bus, err := shareEngine(env, file)(file.Share, share.OpenOptions{Getenv: env.Getenv, Log: log})
 	if err != nil {
 		return nil, term.BadInput("correct share: in the file, or --share; see docs/fleet.md", "share: %s", err)
 	}
 	return share.New(share.Options{Bus: bus, Key: file.ShareKey, Version: term.ReadBuildInfo().Version, Log: log}), nil
+}
+
+// shareEngine returns the function that opens what the file shares, or nil.
+func shareEngine(env *term.Env, file *config.File) func(string, share.OpenOptions) (share.Bus, error) {
+	scheme, _, _ := strings.Cut(file.Share, ":")
+	return env.Sharing[scheme]
+}
+
+// checkShare returns an error if this program cannot open what the file shares.
+func checkShare(env *term.Env, file *config.File) error {
+	if file.Share != "" && shareEngine(env, file) == nil {
+		return term.NeedsCluster("share")
+	}
+	return nil
 }
 
 // sharedUpstream returns the part of a group for one upstream, or nil.

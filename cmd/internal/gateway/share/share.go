@@ -24,9 +24,9 @@ type Bus interface {
 	// Publish sends a value of this node to the others. It returns at once, even if the network is stalled: values wait in a bounded queue
 	// from which the oldest are dropped.
 	Publish(key string, value []byte)
-	// Listen starts to pass the values of other nodes to f, those of the last minutes first. It is called once, and does not wait for a
-	// connection.
-	Listen(f func(Value))
+	// Listen starts to pass the values of other nodes to receive, also those that were published shortly before. It calls connected after each
+	// connection, when values can be sent. Listen is called once, and does not wait for a connection.
+	Listen(receive func(Value), connected func())
 	// Status returns the state of the connection.
 	Status() BusStatus
 	Close() error
@@ -117,7 +117,7 @@ func New(o Options) *Group {
 		o: o, stop: make(chan struct{}), upstreams: map[ID]*Upstream{}, failing: map[ID]map[ID]*failing{}, perNode: map[string]int{},
 		refuted: map[ID]*refutation{}, nodes: map[string]*NodeStatus{}, unknown: map[string]*CodeDefinition{}, defined: map[string]time.Time{},
 	}
-	o.Bus.Listen(g.receive)
+	o.Bus.Listen(g.receive, g.publishCatalogue)
 	g.publishCatalogue()
 	g.wait.Go(g.keepUp)
 	return g

@@ -61,7 +61,7 @@ func (b *Bus) Flush() []share.Value {
 }
 
 // Listen implements [share.Bus].
-func (b *Bus) Listen(f func(share.Value)) {
+func (b *Bus) Listen(f func(share.Value), _ func()) {
 	b.network.mu.Lock()
 	defer b.network.mu.Unlock()
 	if b.network.nodes == nil {
