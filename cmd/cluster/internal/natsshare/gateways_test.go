@@ -120,7 +120,7 @@ func startGateway(t *testing.T, s *toolServer, address, extra string) *gatewayPr
 		t.Fatal(err)
 	}
 	g := &gatewayProcess{t: t, output: &lockedBuffer{}}
-	cmd := exec.CommandContext(t.Context(), self, "gateway", "--config", file) //nolint:gosec // this test
+	cmd := exec.CommandContext(t.Context(), self, "gateway", "--config", file)
 	cmd.Env = append(os.Environ(), runVariable+"=1", "SHARE_KEY=a secret of all nodes", "XDG_STATE_HOME="+dir)
 	cmd.Stdout, cmd.Stderr = g.output, g.output
 	if err := cmd.Start(); err != nil {
@@ -170,7 +170,7 @@ func (g *gatewayProcess) call(session, arguments string) answer {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	defer response.Body.Close()
+	defer response.Body.Close() //nolint:errcheck // it was read
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		g.t.Fatal(err)
@@ -228,7 +228,7 @@ func (g *gatewayProcess) status() shareState {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	defer response.Body.Close()
+	defer response.Body.Close() //nolint:errcheck // it was read
 	var s struct {
 		Share shareState `json:"share"`
 	}

@@ -221,7 +221,7 @@ func TestForgedHeadersDoNotChangeTheSender(t *testing.T) {
 
 func TestAddressIsCheckedAtStart(t *testing.T) {
 	open := filepath.Join(t.TempDir(), "open.nk")
-	if err := os.WriteFile(open, []byte("SUAsecret"), 0o644); err != nil { //nolint:gosec // it is readable on purpose
+	if err := os.WriteFile(open, []byte("SUAsecret"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	closed := filepath.Join(t.TempDir(), "closed.nk")
