@@ -96,7 +96,7 @@ func (s *store) sequenceOf(ctx context.Context, chain fleet.Chain, after fleet.H
 	if !ok && after == (fleet.Head{}) {
 		return 0, nil // the server decides whether the chain is new
 	}
-	at, err := s.last(ctx, chain)
+	at, err := s.confirmedLast(ctx, chain)
 	if err != nil {
 		return 0, err
 	}
@@ -122,7 +122,7 @@ func (s *store) retry(ctx context.Context, chain fleet.Chain, after fleet.Head, 
 		return err
 	}
 	s.forget(chain)
-	at, err := s.last(ctx, chain)
+	at, err := s.confirmedLast(ctx, chain)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (s *store) retry(ctx context.Context, chain fleet.Chain, after fleet.Head, 
 
 func backoff(attempt int) time.Duration {
 	base := min(time.Millisecond<<min(attempt, 7), 100*time.Millisecond)
-	return base/2 + rand.N(base)
+	return base/2 + rand.N(base) //nolint:gosec // spreads attempts
 }
 
 // publication is lines for one subject.

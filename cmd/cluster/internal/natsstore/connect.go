@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -30,7 +31,7 @@ func (s *store) connect(ctx context.Context) error {
 		return candor.New(candor.CodePermissionDenied, "the server refuses the credentials of this node", candor.WithCause(err))
 	}
 	if err != nil && ctx.Err() == nil {
-		s.log.Warn("the store cannot be reached yet", "store", s.at.String(), "error", err.Error())
+		s.log.Warn("the store cannot be reached yet", slog.String("store", s.at.String()), slog.String("error", err.Error()))
 		connection, err = nats.Connect(s.params.servers, append(options, nats.RetryOnFailedConnect(true))...)
 	}
 	if err != nil {
@@ -64,10 +65,10 @@ func (s *store) options(creds, nkey string) ([]nats.Option, error) {
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { s.denied.report(err) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
-				s.log.Warn("the connection to the store was lost", "store", s.at.String(), "error", err.Error())
+				s.log.Warn("the connection to the store was lost", slog.String("store", s.at.String()), slog.String("error", err.Error()))
 			}
 		}),
-		nats.ReconnectHandler(func(*nats.Conn) { s.log.Info("connected to the store again", "store", s.at.String()) }),
+		nats.ReconnectHandler(func(*nats.Conn) { s.log.Info("connected to the store again", slog.String("store", s.at.String())) }),
 	}
 	user, err := credentials(creds, nkey)
 	if err != nil {
@@ -98,7 +99,7 @@ func (s *store) options(creds, nkey string) ([]nats.Option, error) {
 // reconnectDelay grows to five seconds, with a random part so that a fleet does not connect at the same moment.
 func reconnectDelay(attempts int) time.Duration {
 	base := min(50*time.Millisecond<<min(attempts, 7), 5*time.Second)
-	return base/2 + rand.N(base)
+	return base/2 + rand.N(base) //nolint:gosec // spreads attempts
 }
 
 // credentials returns the options for a .creds file or a file with the seed of an nkey. Errors contain the names of files, never their
@@ -155,7 +156,7 @@ func secret(name, path string) error {
 
 // isCreds reports whether a file of credentials holds a token beside the seed.
 func isCreds(path string) bool {
-	content, err := os.ReadFile(path) //nolint:gosec // the operator names it
+	content, err := os.ReadFile(path)
 	return err == nil && bytes.Contains(content, []byte("BEGIN NATS USER JWT"))
 }
 

@@ -170,22 +170,22 @@ func (l *serverLog) Fatalf(format string, v ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = fmt.Sprintf(format, v...)
-	l.log.Error(l.last, "part", "nats-server")
+	l.log.Error("the embedded nats-server cannot run", slog.String("message", l.last))
 }
 
 // Errorf logs an error.
 func (l *serverLog) Errorf(format string, v ...any) {
-	l.log.Error(fmt.Sprintf(format, v...), "part", "nats-server")
+	l.log.Error("the embedded nats-server reports an error", slog.String("message", fmt.Sprintf(format, v...)))
 }
 
 // Warnf logs a warning.
 func (l *serverLog) Warnf(format string, v ...any) {
-	l.log.Warn(fmt.Sprintf(format, v...), "part", "nats-server")
+	l.log.Warn("the embedded nats-server warns", slog.String("message", fmt.Sprintf(format, v...)))
 }
 
 // Noticef logs a note.
 func (l *serverLog) Noticef(format string, v ...any) {
-	l.log.Debug(fmt.Sprintf(format, v...), "part", "nats-server")
+	l.log.Debug("the embedded nats-server notes", slog.String("message", fmt.Sprintf(format, v...)))
 }
 
 // Debugf logs details.

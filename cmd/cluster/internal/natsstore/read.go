@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -192,7 +193,9 @@ func (r *reading) pull(ctx context.Context, yield func(fleet.Stored, error) bool
 		return false, err
 	}
 	defer r.deleteConsumer(ctx, name)
-	inbox, err := r.s.conn.SubscribeSync(r.s.conn.NewInbox())
+	// A channel, because the other kinds of subscription take a stored message with the headers of a status for the status.
+	messages := make(chan *nats.Msg, 2*pullMessages)
+	inbox, err := r.s.conn.ChanSubscribe(r.s.conn.NewInbox(), messages)
 	if err != nil {
 		return false, err
 	}
@@ -203,7 +206,7 @@ func (r *reading) pull(ctx context.Context, yield func(fleet.Stored, error) bool
 			return false, err
 		}
 		for range pullMessages {
-			m, err := r.receive(ctx, inbox)
+			m, err := r.receive(ctx, messages)
 			if err != nil {
 				return false, err
 			}
@@ -285,29 +288,40 @@ func (r *reading) askForMore(consumer, inbox string) error {
 }
 
 // receive returns the next message, or nil if the server has answered the request for more.
-func (r *reading) receive(ctx context.Context, inbox *nats.Subscription) (*nats.Msg, error) {
+func (r *reading) receive(ctx context.Context, messages <-chan *nats.Msg) (*nats.Msg, error) {
+	timer := time.NewTimer(3 * pullHeartbeat)
+	defer timer.Stop()
 	for {
-		limited, cancel := context.WithTimeout(ctx, 3*pullHeartbeat)
-		m, err := inbox.NextMsgWithContext(limited)
-		cancel()
-		if err != nil {
-			return nil, err
-		}
-		if m.Reply != "" { // a stored message; a node that means harm may have given it the headers of a status
-			return m, nil
-		}
-		switch m.Header.Get("Status") {
-		case "100": // heartbeat
-		case "404", "408":
-			return nil, nil //nolint:nilnil // no message is an answer
-		case "409":
-			if text := m.Header.Get("Description"); strings.Contains(text, "Exceeds MaxBytes") || text == "Batch Completed" {
-				return nil, nil //nolint:nilnil // no message is an answer
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-r.s.closed:
+			return nil, errClosed
+		case <-timer.C:
+			return nil, nats.ErrTimeout
+		case m, ok := <-messages:
+			if !ok {
+				return nil, nats.ErrConnectionClosed
 			}
-			return nil, errors.New("the server ended the consumer: " + m.Header.Get("Description"))
-		default:
-			return nil, errors.New("the server ended the consumer with status " + m.Header.Get("Status"))
+			if m.Reply != "" { // a stored message; statuses need no acknowledgement
+				return m, nil
+			}
+			if m.Header.Get("Status") == "100" { // heartbeat
+				timer.Reset(3 * pullHeartbeat)
+				continue
+			}
+			return nil, statusError(m.Header.Get("Status"), m.Header.Get("Description"))
 		}
+	}
+}
+
+// statusError returns nil for a status that ends a request for more in the usual way.
+func statusError(status, text string) error {
+	switch {
+	case status == "404", status == "408", status == "409" && (strings.Contains(text, "Exceeds MaxBytes") || text == "Batch Completed"):
+		return nil
+	default:
+		return fmt.Errorf("the server ended the consumer: %s %s", status, text)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -41,7 +42,7 @@ func (s *store) Setup(ctx context.Context, o fleet.SetupOptions) error {
 		return invalid("%d replicas: JetStream keeps 1 to 5 (hint: use 3)", o.Replicas)
 	}
 	if size := s.conn.MaxPayload(); size < fleet.MaxLine {
-		s.log.Warn("the server accepts only small messages; a line may have up to 2 MiB (set max_payload: 4MB in its configuration)", "max_payload", size)
+		s.log.Warn("the server accepts only small messages; a line may have up to 2 MiB (set max_payload: 4MB in its configuration)", slog.Int64("max_payload", size))
 	}
 	info, err := s.info(ctx)
 	if hasCode(err, codeNoStream) {

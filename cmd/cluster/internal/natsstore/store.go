@@ -29,10 +29,10 @@ type store struct {
 	known     map[fleet.Chain]position // the last message of a chain, as far as this store has seen
 	confirmed time.Time                // when the leader was last known to have a majority
 
-	batches   atomic.Int32 // whether the stream accepts batches: one of the constants below
-	imported  atomic.Bool  // whether the account of the node imports the API of JetStream
-	closing   sync.Once
-	closed    chan struct{}
+	batches  atomic.Int32 // whether the stream accepts batches: one of the constants below
+	imported atomic.Bool  // whether the account of the node imports the API of JetStream
+	closing  sync.Once
+	closed   chan struct{}
 }
 
 const (

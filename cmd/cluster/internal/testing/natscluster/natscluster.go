@@ -298,7 +298,7 @@ func (s *Server) get(ctx context.Context, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer response.Body.Close()
+	defer response.Body.Close() //nolint:errcheck // only read
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: %s", path, response.Status)
 	}

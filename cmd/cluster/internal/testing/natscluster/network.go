@@ -1,6 +1,7 @@
 package natscluster
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -57,7 +58,7 @@ func (c *Cluster) addresses(t testing.TB, o Options) func() []host {
 func freePorts(t testing.TB) int {
 	t.Helper()
 	for range 1000 {
-		first := 20000 + 3*rand.IntN(4000)
+		first := 20000 + 3*rand.IntN(4000) //nolint:gosec // any free port will do
 		if isFree(first) && isFree(first+1) && isFree(first+2) {
 			return first
 		}
@@ -67,7 +68,8 @@ func freePorts(t testing.TB) int {
 }
 
 func isFree(port int) bool {
-	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	var config net.ListenConfig
+	listener, err := config.Listen(context.Background(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return false
 	}

@@ -1,6 +1,7 @@
 package natscluster
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -49,7 +50,7 @@ func (s *Server) Start() error {
 		return err
 	}
 	words := append(append([]string{}, s.host.prefix...), s.program, "-c", s.config())
-	command := exec.Command(words[0], words[1:]...)
+	command := exec.CommandContext(context.Background(), words[0], words[1:]...)
 	command.Stdout, command.Stderr = out, out
 	dieWithParent(command)
 	if err := command.Start(); err != nil {

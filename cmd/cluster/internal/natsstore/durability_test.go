@@ -1,0 +1,94 @@
+package natsstore_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/candor-mcp/candor/cmd/cluster/internal/testing/natscluster"
+	"github.com/candor-mcp/candor/cmd/internal/fleet"
+)
+
+func TestQuorumOfThreeServersThatSync(t *testing.T) {
+	cluster := natscluster.Start(t, natscluster.Options{Servers: 3})
+	setUp(t, open(t, cluster.URL()+"?node=operator"))
+	for name, parameter := range map[string]string{"monitoring": "monitor=" + cluster.MonitorURLs(), "system account": "sys=" + cluster.SystemSeed} {
+		store := open(t, cluster.URL()+"?node=n&"+parameter)
+		if d := waitForReplicas(t, store); !d.Quorum || !d.Synced || d.Replicas != 2 || d.Reason != "" {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	wantNoQuorum(t, open(t, cluster.URL()+"?node=n"), "not verified", "monitor=")
+
+	one, _, _ := strings.Cut(cluster.MonitorURLs(), ",")
+	wantNoQuorum(t, open(t, cluster.URL()+"?node=n&monitor="+one), "not verified that server", "monitor=")
+
+	silent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }))
+	defer silent.Close()
+	wantNoQuorum(t, open(t, cluster.URL()+"?node=n&monitor="+silent.URL), "not verified that server", "monitor=")
+	wantNoQuorum(t, open(t, cluster.URL()+"?node=n&sys="+cluster.OperatorSeed), "not verified that server", "sys=")
+
+	store := open(t, cluster.URL()+"?node=n&sys="+cluster.SystemSeed+"&monitor="+cluster.MonitorURLs())
+	down := cluster.Servers[0]
+	down.Kill()
+	wantNoQuorum(t, store, "", "")
+}
+
+func TestNoQuorumOnLazyServers(t *testing.T) {
+	cluster := natscluster.Start(t, natscluster.Options{Servers: 3, Lazy: true})
+	setUp(t, open(t, cluster.URL()+"?node=operator"))
+	for _, parameter := range []string{"monitor=" + cluster.MonitorURLs(), "sys=" + cluster.SystemSeed} {
+		wantNoQuorum(t, open(t, cluster.URL()+"?node=n&"+parameter), "syncs its disk only from time to time", "sync_interval: always")
+	}
+}
+
+func TestNoQuorumOfOneReplica(t *testing.T) {
+	cluster := natscluster.Start(t, natscluster.Options{})
+	store := open(t, cluster.URL()+"?node=n&monitor="+cluster.MonitorURLs())
+	setUp(t, store)
+	wantNoQuorum(t, store, "1 replica(s)", "--replicas 3")
+
+	embedded := open(t, "nats-embedded:"+t.TempDir()+"?node=n")
+	setUp(t, embedded)
+	wantNoQuorum(t, embedded, "1 replica(s)", "--replicas 3")
+}
+
+// waitForReplicas waits until all replicas of a new stream have caught up.
+func waitForReplicas(t *testing.T, store fleet.Store) fleet.Durability {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for {
+		d, err := store.Durability(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Quorum || !strings.Contains(d.Reason, "behind") {
+			return d
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// wantNoQuorum waits for an answer: a cluster that lost a server has no leader for a moment.
+func wantNoQuorum(t *testing.T, store fleet.Store, reason, change string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var d fleet.Durability
+	for {
+		var err error
+		if d, err = store.Durability(ctx); err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			t.Fatal(err)
+		}
+	}
+	if d.Quorum || d.Reason == "" || d.Change == "" || !strings.Contains(d.Reason, reason) || !strings.Contains(d.Change, change) {
+		t.Errorf("%+v, want no quorum, a reason with %q and a change with %q", d, reason, change)
+	}
+}
