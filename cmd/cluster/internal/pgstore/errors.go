@@ -3,6 +3,7 @@ package pgstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -28,17 +29,32 @@ func storeError(err error) error {
 	if known := (*candor.Error)(nil); errors.As(err, &known) {
 		return err
 	}
-	cause := candor.WithCause(err)
 	var refused *pgconn.PgError
 	switch {
 	case errors.Is(err, context.Canceled):
-		return candor.New(candor.CodeCancelled, "The call to PostgreSQL was cancelled.", cause)
-	case errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
-		return candor.New(candor.CodeTimeout, "PostgreSQL did not answer in time.", cause)
+		return coded(candor.CodeCancelled, "The call to PostgreSQL was cancelled.", err)
 	case errors.As(err, &refused):
-		return candor.New(codeOf(refused.Code), stateMessage(refused), cause)
+		return coded(codeOf(refused.Code), "PostgreSQL: "+strings.TrimSuffix(refused.Message, ".")+".", err)
+	case errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
+		return coded(candor.CodeTimeout, "PostgreSQL did not answer in time.", err)
 	}
-	return candor.New(candor.CodeUnavailable, "PostgreSQL is not available: "+err.Error(), cause)
+	return coded(candor.CodeUnavailable, "PostgreSQL is not available.", err)
+}
+
+// hints are what to do about an error, for commands.
+var hints = map[candor.Code]string{
+	candor.CodePreconditionFailed: "the database has not been set up as a store; an operator runs candor fleet setup URL",
+	candor.CodeUnauthenticated:    "check the role in the URL, passfile or sslcert, and pg_hba.conf on the server",
+	candor.CodePermissionDenied:   "candor fleet join prints the rights that a node needs",
+	candor.CodeUnavailable:        "check the URL and that the server is running",
+	candor.CodeDiskFull:           "free space, or raise the limit with candor fleet setup --max-bytes",
+}
+
+func coded(code candor.Code, message string, err error) error {
+	if hint, ok := hints[code]; ok {
+		err = fmt.Errorf("%w (hint: %s)", err, hint)
+	}
+	return candor.New(code, message, candor.WithCause(err))
 }
 
 func codeOf(state string) candor.Code {
@@ -48,14 +64,6 @@ func codeOf(state string) candor.Code {
 		}
 	}
 	return candor.CodeInternalError
-}
-
-func stateMessage(err *pgconn.PgError) string {
-	text := "PostgreSQL: " + strings.TrimSuffix(err.Message, ".") + "."
-	if codeOf(err.Code) == candor.CodePreconditionFailed {
-		text += " The database has not been set up as a store; an operator runs candor fleet setup."
-	}
-	return text
 }
 
 // keepWarning keeps the last warning of a connection, see [store.durably].

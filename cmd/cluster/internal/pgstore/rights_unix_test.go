@@ -256,6 +256,7 @@ func TestHostileNodeIsRefused(t *testing.T) {
 		"long chain name":           {"SELECT candor.append(repeat('a', 10000000), 0, '', '{}')", "22023"},
 		"null chain":                {"SELECT candor.append(NULL, 0, '', '{}')", "22023"},
 		"null lines":                {call + "NULL)", "22023"},
+		"no lines":                  {call + "'{}')", "22023"},
 		"null line":                 {call + "ARRAY[NULL::bytea])", "22023"},
 		"table of lines":            {call + "ARRAY[ARRAY['a'::bytea], ARRAY['b'::bytea]])", "22023"},
 		"line feed":                 {call + `ARRAY[decode('610a62', 'hex')])`, "22023"},
@@ -299,7 +300,13 @@ func TestNodeCannotReplaceItsOwnEntries(t *testing.T) {
 	if err := node.Append(t.Context(), chain, fleet.Head{}, lines); !errors.As(err, &conflict) || conflict.Head != head {
 		t.Errorf("a replay: %v, want a conflict", err)
 	}
+	if err := node.Append(t.Context(), chain, head, nil); err != nil {
+		t.Errorf("nothing after the head: %v", err)
+	}
 	third := storetest.HeadOf(t, lines[2])
+	if err := node.Append(t.Context(), chain, third, nil); !errors.As(err, &conflict) {
+		t.Errorf("nothing after an older entry: %v, want a conflict", err)
+	}
 	if err := node.Append(t.Context(), chain, third, [][]byte{storetest.NextLine(chain, third, []byte("another entry 4"))}); !errors.As(err, &conflict) {
 		t.Errorf("a fork: %v, want a conflict", err)
 	}
@@ -339,7 +346,7 @@ func TestStoreThatIsNotSetUpSaysSo(t *testing.T) {
 	store := open(t, server, "admin", "candor")
 	_, err := store.Head(t.Context(), fleet.Chain{Node: "n", Name: "c"})
 	wantClass(t, "Head", err, candor.ClassPrecondition)
-	if err == nil || !strings.Contains(err.Error(), "candor fleet setup") {
+	if !strings.Contains(fmt.Sprint(errors.Unwrap(err)), "candor fleet setup") {
 		t.Errorf("%v does not say what to do", err)
 	}
 	_, err = store.CheckRights(t.Context(), "n")
@@ -365,7 +372,7 @@ func randomLines(t *testing.T, chain fleet.Chain, head fleet.Head) [][]byte {
 }
 
 func TestStoreRefusesMoreThanItsLimit(t *testing.T) {
-	_, admin := sharedStore(t)
+	server, admin := sharedStore(t)
 	if err := admin.Setup(t.Context(), fleet.SetupOptions{MaxBytes: 1 << 20}); err != nil {
 		t.Fatal(err)
 	}
@@ -387,6 +394,15 @@ func TestStoreRefusesMoreThanItsLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	appendLines(t, admin, chain, head, randomLines(t, chain, head)) // removing makes space
+
+	// Short lines and chains count with the space that they need in the tables.
+	short := make([][]byte, 20000)
+	for i := range short {
+		short[i] = []byte("x")
+	}
+	if _, err := connect(t, server, "admin").Exec(t.Context(), "SELECT candor.append_as('n', 'short', 0, $1, $2)", make([]byte, 32), short); state(err) != "53100" {
+		t.Errorf("20000 short lines: %v, want that the store is full", err)
+	}
 }
 
 func TestGrantRefusesNamesThatPostgreSQLWouldCut(t *testing.T) {

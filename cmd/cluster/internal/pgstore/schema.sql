@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS candor.chains (
     node     text COLLATE "C" NOT NULL,
     name     text COLLATE "C" NOT NULL,
     position bigint NOT NULL DEFAULT 0, -- of the last line that was appended; numbers the lines, and is no evidence of them
-    bytes    bigint NOT NULL DEFAULT 0, -- of the lines, for the limit in settings
+    bytes    bigint NOT NULL DEFAULT 256, -- for the limit in settings: of this row, and of each line with 64 bytes for its row
     changed  bigint NOT NULL DEFAULT 0, -- transaction of the last append, see candor.changed
     UNIQUE (node, name)
 );
@@ -103,8 +103,8 @@ BEGIN
     IF of_chain IS NULL OR of_chain !~ '^[A-Za-z0-9-]{1,100}$' THEN
         RAISE invalid_parameter_value USING MESSAGE = 'not the name of a chain';
     END IF;
-    IF lines IS NULL OR coalesce(array_ndims(lines), 1) <> 1 OR cardinality(lines) > 65536 THEN
-        RAISE invalid_parameter_value USING MESSAGE = 'too many lines, or not a list of lines';
+    IF lines IS NULL OR coalesce(array_ndims(lines), 1) <> 1 OR cardinality(lines) NOT BETWEEN 1 AND 65536 THEN
+        RAISE invalid_parameter_value USING MESSAGE = 'no lines, too many lines, or not a list of lines';
     END IF;
     IF EXISTS (SELECT FROM unnest(lines) AS u (line) WHERE line IS NULL OR length(line) NOT BETWEEN 1 AND 2097152 OR position(decode('0a', 'hex') IN line) > 0) THEN
         RAISE invalid_parameter_value USING MESSAGE = 'a line is empty, longer than 2 MiB or contains a line feed';
@@ -132,7 +132,7 @@ CREATE OR REPLACE FUNCTION candor.append_to(of_node text, of_chain text, expecte
 LANGUAGE plpgsql AS $$
 DECLARE
     own  candor.chains;
-    more bigint := (SELECT coalesce(sum(length(u.line)), 0) FROM unnest(lines) AS u (line));
+    more bigint := (SELECT coalesce(sum(length(u.line) + 64), 0) FROM unnest(lines) AS u (line));
 BEGIN
     PERFORM candor.check_input(of_node, of_chain, lines);
     SELECT * INTO own FROM candor.chains c WHERE c.node = of_node AND c.name = of_chain FOR UPDATE;
@@ -253,7 +253,7 @@ BEGIN
     WITH gone AS (
         DELETE FROM candor.lines l
         WHERE l.chain = own AND (l.position <= last_at OR last_at IS NULL) AND candor.seq_of(l.line) <= through
-        RETURNING length(l.line) AS size)
+        RETURNING length(l.line) + 64 AS size)
     UPDATE candor.chains c SET bytes = c.bytes - (SELECT coalesce(sum(size), 0) FROM gone) WHERE c.id = own;
     PERFORM candor.wait_at_commit();
 END

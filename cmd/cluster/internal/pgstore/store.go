@@ -43,6 +43,9 @@ func (s *store) Append(ctx context.Context, chain fleet.Chain, after fleet.Head,
 	if _, err := fleet.CheckLines(chain, after, lines); err != nil {
 		return err
 	}
+	if len(lines) == 0 {
+		return s.checkHead(ctx, chain, after)
+	}
 	if after.Seq > math.MaxInt64 {
 		return candor.New(candor.CodeInvalidArguments, "The number of the expected entry is too large.")
 	}
@@ -60,6 +63,15 @@ func (s *store) Append(ctx context.Context, chain fleet.Chain, after fleet.Head,
 		return err
 	}
 	return &fleet.ConflictError{Chain: chain, Head: head}
+}
+
+// checkHead is an append of no lines.
+func (s *store) checkHead(ctx context.Context, chain fleet.Chain, after fleet.Head) error {
+	head, err := s.Head(ctx, chain)
+	if err == nil && head != after {
+		err = &fleet.ConflictError{Chain: chain, Head: head}
+	}
+	return err
 }
 
 // headOf returns the head of a chain with this last line, or the zero head if there is none.
