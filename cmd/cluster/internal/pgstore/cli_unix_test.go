@@ -8,12 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/candor-mcp/candor/cmd/cluster/internal/engines"
 	"github.com/candor-mcp/candor/cmd/internal/cli"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
-	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/storetest"
 )
 
@@ -21,10 +19,9 @@ import (
 func candorCluster(t *testing.T, home string, args ...string) (code int, out, complaints string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	env := &term.Env{
-		In: strings.NewReader(""), Out: term.NewOutput(&stdout, false), Err: &stderr, Now: time.Now, Engines: fleet.Engines{}, Exporters: map[string]term.Exporter{},
-		Getenv: func(name string) string { return map[string]string{"HOME": home, "PATH": os.Getenv("PATH")}[name] },
-	}
+	env := term.ProcessEnv()
+	env.In, env.Out, env.Err, env.Terminal, env.Interactive = strings.NewReader(""), term.NewOutput(&stdout, false), &stderr, false, false
+	env.Getenv = func(name string) string { return map[string]string{"HOME": home, "PATH": os.Getenv("PATH")}[name] }
 	engines.Register(env)
 	code = cli.Run(env, args)
 	return code, stdout.String(), stderr.String()

@@ -12,11 +12,12 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	server := startServer(t, "max_connections=200")
+	server := sharedServer(t)
 	databases := 0
 	storetest.Run(t, func(t *testing.T) storetest.Opened {
 		databases++
 		database := fmt.Sprintf("store%d", databases)
+		server.SQL(t, "postgres", "DROP DATABASE IF EXISTS "+database+" WITH (FORCE)")
 		server.SQL(t, "postgres", "CREATE DATABASE "+database)
 		again := func(t *testing.T) fleet.Store { t.Helper(); return open(t, server, "admin", database) }
 		store := again(t)

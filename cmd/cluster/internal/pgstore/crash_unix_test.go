@@ -120,12 +120,8 @@ func awaitProgress(ctx context.Context, t *testing.T, writers []*writer, more ui
 // TestManyWritersSurviveCrashes has 32 writers with connections of their own while sessions are ended and the server crashes. Afterwards
 // every chain has all its lines, once, in order.
 func TestManyWritersSurviveCrashes(t *testing.T) {
-	rounds := 6
-	if testing.Short() {
-		rounds = 2
-	}
-	server := startServer(t, "max_connections=300")
-	admin := setUp(t, server)
+	const rounds = 3
+	server, admin := sharedStore(t)
 	for i := range 16 {
 		_ = addNode(t, server, admin, fmt.Sprintf("node-%d", i)).Close()
 	}
@@ -189,8 +185,7 @@ func TestFollowMissesNothingThatIsCommittedLate(t *testing.T) {
 }
 
 func TestFollowContinuesAfterACrash(t *testing.T) {
-	server := startServer(t)
-	admin := setUp(t, server)
+	server, admin := sharedStore(t)
 	chain := fleet.Chain{Node: "n", Name: "c"}
 	lines := storetest.MakeLines(chain, fleet.Head{}, 6, 10)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -52,7 +52,7 @@ func sharedServer(t testing.TB) *pgtest.Server {
 	t.Helper()
 	if shared.server == nil {
 		shared.owner = &lastingTB{TB: t}
-		shared.server = pgtest.StartWith(shared.owner, pgtest.Options{Rules: trustLocal, Settings: []string{"max_connections=200"}})
+		shared.server = pgtest.StartWith(shared.owner, pgtest.Options{Rules: trustLocal, Settings: []string{"max_connections=300"}})
 	}
 	shared.server.SQL(t, "postgres", "DROP DATABASE IF EXISTS candor WITH (FORCE)")
 	shared.server.SQL(t, "postgres", "CREATE DATABASE candor")
