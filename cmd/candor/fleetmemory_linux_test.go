@@ -39,7 +39,7 @@ func TestFleetVerifyNeedsNoMemoryForEntries(t *testing.T) {
 		began := time.Now()
 		report, peak := verifyFleet(t, store)
 		t.Logf("%d entries, %d bytes: peak %d KiB, %v", report.Entries, report.Bytes, peak, time.Since(began).Round(time.Millisecond))
-		if !report.OK || len(report.Nodes) != 8 || report.Entries < uint64(entries) { //nolint:gosec // not negative
+		if !report.OK || len(report.Nodes) != 8 || report.Entries < uint64(entries) {
 			t.Errorf("%d entries: got %+v", entries, report)
 		}
 		if least == 0 {
@@ -130,7 +130,7 @@ func peakMemory(pid int) int {
 	if err != nil {
 		return 0
 	}
-	defer file.Close()
+	defer file.Close() //nolint:errcheck // it was only read
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		if words := strings.Fields(lines.Text()); len(words) > 1 && words[0] == "VmHWM:" {
 			size, _ := strconv.Atoi(words[1])

@@ -85,7 +85,7 @@ func (f *fleetOf) ship(t *testing.T, node, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
+	defer r.Close() //nolint:errcheck // it was only read
 	chains, err := r.Chains()
 	if err != nil {
 		t.Fatal(err)

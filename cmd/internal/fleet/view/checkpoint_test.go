@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/view"
 )
 
@@ -111,7 +112,12 @@ func TestLaterCheckpointsKeepTheLongestHeads(t *testing.T) {
 	_, state := honestFleet(t)
 	file := checkpoints(t)
 	appendState(t, file, state)
-	appendState(t, file, &view.State{Time: time.Now().UTC()}) // a store that lost everything
+	shorter := &view.State{Time: time.Now().UTC(), Heads: map[fleet.Chain]view.Head{}} // of a store that was set back
+	for chain, head := range state.Heads {
+		head.Size--
+		shorter.Heads[chain] = head
+	}
+	appendState(t, file, shorter)
 	got, err := file.Read()
 	if err != nil || !reflect.DeepEqual(got.Heads, state.Heads) {
 		t.Errorf("the heads of the first checkpoint are lost: %v", err)

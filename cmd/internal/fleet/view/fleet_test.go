@@ -59,7 +59,7 @@ func ship(t testing.TB, store fleet.Store, node, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
+	defer r.Close() //nolint:errcheck // it was only read
 	chains, err := r.Chains()
 	if err != nil {
 		t.Fatal(err)

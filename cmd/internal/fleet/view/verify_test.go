@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/memstore"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/view"
@@ -136,7 +138,7 @@ func TestEveryDamageIsFoundAtItsNode(t *testing.T) {
 	for name, damage := range damages {
 		t.Run(name, func(t *testing.T) {
 			for round := range rounds {
-				r := rand.New(rand.NewPCG(20, uint64(round))) //nolint:gosec // a repeatable test; not negative
+				r := rand.New(rand.NewPCG(20, uint64(round)))
 				store, _ := honestFleet(t)
 				chain, want := chains[r.IntN(len(chains))], uint64(0)
 				store.Edit(chain, func(lines [][]byte) [][]byte {
@@ -246,16 +248,9 @@ func TestForgedRotationIsNotTrusted(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	forged := t.TempDir()
+	forged := t.TempDir() // the attacker has a key, and claims that the node's key was rotated to it
 	writeChain(t, forged, 1, ledger.Options{})
-	rotate(t, forged)
-	name := filepath.Join(forged, "keys", "rotations")
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, _, _ := strings.Cut(strings.SplitN(string(text), "old ", 2)[1], "\n")
-	if err := os.WriteFile(name, []byte(strings.ReplaceAll(string(text), own, key[0])), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(forged, "keys", "rotations"), signRotation(t, forged, key[0]), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.RemoveAll(firstChain(t, forged)); err != nil {
@@ -272,6 +267,28 @@ func TestForgedRotationIsNotTrusted(t *testing.T) {
 	}
 }
 
+// signRotation returns a note about a rotation from a key to that of a ledger, signed only with the latter.
+func signRotation(t *testing.T, dir, old string) []byte {
+	t.Helper()
+	secret, err := os.ReadFile(filepath.Join(dir, "keys", "signer.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := note.NewSigner(strings.TrimSpace(string(secret)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := ledger.PublicKeys(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := note.Sign(&note.Note{Text: fmt.Sprintf("candor-ledger-rotation/1\nold %s\nnew %s\n", old, public[0])}, signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(signed, "---\n"...)
+}
+
 func firstChain(t *testing.T, dir string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "*", "audit-log.jsonl"))
@@ -282,35 +299,34 @@ func firstChain(t *testing.T, dir string) string {
 }
 
 func TestChainUnderTheWrongNodeIsFound(t *testing.T) {
-	for _, known := range []bool{true, false} {
-		store, state := honestFleet(t)
-		var chain fleet.Chain
-		for c := range state.Heads {
-			if c.Node == "node-5" && c.String() > chain.String() {
-				chain = c
+	for name, c := range map[string]struct{ from, to string }{"a newer chain": {"node-5", "node-0"}, "an older chain": {"node-0", "node-7"}} {
+		t.Run(name, func(t *testing.T) {
+			store, state := honestFleet(t)
+			var chain fleet.Chain
+			for found := range state.Heads {
+				if found.Node == c.from && found.String() > chain.String() {
+					chain = found
+				}
 			}
-		}
-		lines := honest.lines[chain]
-		copied := fleet.Chain{Node: "node-0", Name: chain.Name}
-		store.Edit(copied, func([][]byte) [][]byte { return lines })
-		o := view.Options{}
-		if known {
-			o.Known = state
-		}
-		requireDamage(t, store, o, copied, 1)
+			lines := honest.lines[chain]
+			copied := fleet.Chain{Node: c.to, Name: chain.Name}
+			store.Edit(copied, func([][]byte) [][]byte { return lines })
+			requireDamage(t, store, view.Options{Known: state}, copied, 1)
+			requireDamage(t, store, view.Options{}, copied, 1)
 
-		store.Edit(chain, func([][]byte) [][]byte { return nil }) // moved, not copied
-		report, err := view.Verify(context.Background(), store, view.Options{Known: state})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var nodes []string
-		for _, d := range report.Damage {
-			nodes = append(nodes, fmt.Sprintf("%s %s", d.Node, d.Kind))
-		}
-		if !slices.Contains(nodes, "node-0 unknown-key") || !slices.Contains(nodes, "node-5 missing-chain") {
-			t.Errorf("got %v, want the chain named at both nodes", nodes)
-		}
+			store.Edit(chain, func([][]byte) [][]byte { return nil }) // moved, not copied
+			report, err := view.Verify(context.Background(), store, view.Options{Known: state})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var nodes []string
+			for _, d := range report.Damage {
+				nodes = append(nodes, fmt.Sprintf("%s %s", d.Node, d.Kind))
+			}
+			if !slices.Contains(nodes, c.to+" unknown-key") || !slices.Contains(nodes, c.from+" missing-chain") {
+				t.Errorf("got %v, want the chain named at both nodes", nodes)
+			}
+		})
 	}
 }
 

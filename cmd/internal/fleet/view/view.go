@@ -93,7 +93,7 @@ type file struct {
 	info     fs.FileInfo
 	fsys     *FS
 	chain    fleet.Chain
-	next     func() (fleet.Stored, error, bool) //nolint:revive // the order of iter.Pull2
+	next     func() (fleet.Stored, error, bool)
 	stop     func()
 	position uint64 // of the last line
 	line     []byte // of which rest was not returned yet
