@@ -29,7 +29,7 @@ const (
 func Folder(named string, getenv func(string) string) (string, error) {
 	for _, dir := range []string{named, getenv(EnvLedger)} {
 		if dir != "" {
-			return dir, nil
+			return notStore(dir)
 		}
 	}
 	state, err := StateFolder(getenv)
@@ -37,6 +37,22 @@ func Folder(named string, getenv func(string) string) (string, error) {
 		return "", fmt.Errorf("no folder for the ledger: %w (hint: set %s to a folder, or to %q)", err, EnvLedger, NoLedger)
 	}
 	return filepath.Join(state, "ledger"), nil
+}
+
+// notStore returns the folder that dir names, which may be written as file:DIR, or an error if dir is the URL of another store: only the
+// servers of the candor command ship their ledger themselves.
+func notStore(dir string) (string, error) {
+	scheme, rest, _ := strings.Cut(dir, ":")
+	switch scheme {
+	case "file":
+		if rest = strings.TrimPrefix(rest, "//"); rest != "" && !strings.Contains(rest, "?") {
+			return rest, nil
+		}
+	case "nats", "tls", "nats-embedded", "postgres", "postgresql":
+	default:
+		return dir, nil
+	}
+	return "", fmt.Errorf("a %s: store cannot be used here (hint: set %s to a folder, and ship it with candor fleet ship DIR URL)", scheme, EnvLedger)
 }
 
 // StateFolder returns the path of Candor's folder in the user's state folder. It does not create it.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/internal/filelock"
+	"github.com/candor-mcp/candor/cmd/internal/fleet/ship"
 	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/ledger/verify"
 )
@@ -37,7 +38,7 @@ func (e *examination) findLedger() ledgerFolder {
 		named = e.config.file.Ledger
 	}
 	l := ledgerFolder{}
-	if l.dir, l.err = plug.Folder(named, e.Getenv); l.err != nil {
+	if l.dir, _, l.err = ship.Locate(named, e.Getenv, ship.DefaultFolder(e.Getenv)); l.err != nil {
 		return l
 	}
 	if l.dir == plug.NoLedger {

@@ -11,10 +11,12 @@ import (
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/fleet/ship"
 	"github.com/candor-mcp/candor/cmd/internal/telemetry"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/dialect"
 	"github.com/candor-mcp/candor/internal/plug"
+	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/meter"
 )
 
@@ -29,9 +31,10 @@ type Server struct {
 	tokenEnv    string
 	hosts       []string
 	exitOnAudit bool
-	HideStats   bool   // do not offer sys/errorStats
-	Started     bool   // serving has begun; later errors are not usage errors
-	Exported    string // default file for the final counters, in the state folder; "" for none
+	ship        *ship.Shipper // nil if the ledger is not shipped
+	HideStats   bool          // do not offer sys/errorStats
+	Started     bool          // serving has begun; later errors are not usage errors
+	Exported    string        // default file for the final counters, in the state folder; "" for none
 }
 
 // System is a system of the workbench.
@@ -84,6 +87,12 @@ func (c *Server) Serve(cmd *cobra.Command, name string, open func(*workbench.Sta
 		if o.Trail, err = c.Logs.Keep.Options(o.Ledger, "", c.Env.Getenv, o.Logger); err != nil {
 			return err
 		}
+		end, err := c.StartShipping(ctx, state)
+		if err != nil {
+			return err
+		}
+		defer end()
+		o.Trail = c.Shipped(o.Trail)
 	}
 	if o.Meter = counts; c.HideStats {
 		o.Meter = countOnly{counts}
@@ -103,6 +112,28 @@ func (c *Server) Serve(cmd *cobra.Command, name string, open func(*workbench.Sta
 	c.Started = true
 	s.Start(ctx, b)
 	return listenOrServe(ctx, c.Env, cmd, b, c.listen)
+}
+
+// StartShipping starts to ship the ledger, if --ledger names a store. Call end after the ledger is closed.
+func (c *Server) StartShipping(ctx context.Context, state *workbench.State) (end func(), err error) {
+	dir, at := c.LedgerPlace(c.Env, state)
+	if c.ship, err = service.Ship(ctx, c.Env, dir, at, c.Log); err != nil {
+		return nil, err
+	}
+	return func() {
+		left, err := service.EndShipping(c.ship, dir)
+		if left != "" || err != nil {
+			c.Log.Warn("the ledger was not shipped completely", slog.String("waiting", left), slog.Any("error", err))
+		}
+	}, nil
+}
+
+// Shipped returns the options for a ledger in the folder that is shipped, if it is.
+func (c *Server) Shipped(o ledger.Options) ledger.Options {
+	if c.ship == nil {
+		return o
+	}
+	return c.ship.Options(o)
 }
 
 // StartTelemetry sets Log, and starts the export that the environment asks for. The result is nil if it asks for none. Call end after

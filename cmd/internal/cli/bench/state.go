@@ -11,7 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/fleet"
+	"github.com/candor-mcp/candor/cmd/internal/fleet/ship"
 	"github.com/candor-mcp/candor/cmd/internal/workbench"
 	"github.com/candor-mcp/candor/internal/plug"
 )
@@ -39,7 +42,7 @@ func (f *StateFlags) RegisterRoot(cmd *cobra.Command, root string) {
 func (f *StateFlags) RegisterState(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.State, "state", "", "folder for the state of the system; default a folder in the user's state folder")
-	flags.StringVar(&f.Ledger, "ledger", "", "folder of the ledger, or none; default $CANDOR_LEDGER, else ledger in the --state folder")
+	flags.StringVar(&f.Ledger, "ledger", "", "folder of the ledger, URL of a store that it is shipped to, or none; default $CANDOR_LEDGER, else ledger in the --state folder")
 	for _, folder := range []string{"state", "ledger"} {
 		_ = cmd.MarkFlagDirname(folder) // fails only for an unknown flag
 	}
@@ -83,6 +86,9 @@ func (f *StateFlags) OpenState(env *term.Env, system string) (*workbench.State, 
 	if err != nil {
 		return nil, err
 	}
+	if _, _, err := ship.Locate(f.Ledger, env.Getenv, noFolder); err != nil {
+		return nil, service.BadLedger(err)
+	}
 	state, err := workbench.OpenState(dir)
 	if err != nil {
 		text, hint := term.SplitHint(err)
@@ -103,20 +109,23 @@ func (f *StateFlags) StateDir(env *term.Env, system string) (string, error) {
 	return term.AbsolutePath(filepath.Join(home, "workbench", system)), nil
 }
 
-// LedgerDir returns the folder of the ledger, or "" for --ledger none.
+// LedgerDir returns the folder of the ledger, or "" for --ledger none. OpenState has checked the flag.
 func (f *StateFlags) LedgerDir(env *term.Env, state *workbench.State) string {
-	dir := f.Ledger
-	if dir == "" {
-		dir = env.Getenv(plug.EnvLedger)
-	}
-	switch dir {
-	case "":
-		return filepath.Join(state.Dir(), "ledger")
-	case plug.NoLedger:
-		return ""
-	}
-	return term.AbsolutePath(dir)
+	dir, _ := f.LedgerPlace(env, state)
+	return dir
 }
+
+// LedgerPlace returns the folder of the ledger, or "" for --ledger none, and the store that it is shipped to, or nil.
+func (f *StateFlags) LedgerPlace(env *term.Env, state *workbench.State) (dir string, at *fleet.Location) {
+	dir, at, _ = ship.Locate(f.Ledger, env.Getenv, func() (string, error) { return filepath.Join(state.Dir(), "ledger"), nil })
+	if dir == plug.NoLedger {
+		return "", nil
+	}
+	return term.AbsolutePath(dir), at
+}
+
+// noFolder is the default folder where only the syntax of --ledger is checked.
+func noFolder() (string, error) { return "", nil }
 
 // listenOrServe serves a bench at an address, or on standard input and output if listen is empty.
 func listenOrServe(ctx context.Context, env *term.Env, cmd *cobra.Command, b *workbench.Bench, listen string) error {

@@ -53,7 +53,7 @@ func (c *dualCommand) openUpstreams(cmd *cobra.Command, state *workbench.State) 
 		if err != nil {
 			return nil, nil, err
 		}
-		all.sinks.Ledger, err = plug.Ledger(all.sinks.Dir, options, all.sinks.Log)
+		all.sinks.Ledger, err = plug.Ledger(all.sinks.Dir, c.Shipped(options), all.sinks.Log)
 		if err != nil {
 			return nil, nil, term.BadInput("name a folder that can be written with --ledger", "%s", term.TrimHint(err))
 		}

@@ -28,7 +28,7 @@ engine for file:, candor-cluster has all of them. A password in the URL is refus
 		Args: term.NoSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newVerify(env), newCheckpoint(env), newStats(env), newTail(env), newPrune(env), newSetup(env), newJoin(env))
+	cmd.AddCommand(newVerify(env), newCheckpoint(env), newStats(env), newTail(env), newPrune(env), newSetup(env), newJoin(env), newShip(env))
 	return cmd
 }
 

@@ -15,10 +15,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/fleet/ship"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
-	"github.com/candor-mcp/candor/internal/plug"
 )
 
 // gatewayCheck has the flags of `candor gateway check`.
@@ -48,7 +49,7 @@ Exit codes: 0 the configuration is valid; 1 a server could not be reached; 2 the
 	}
 	c.gatewayFlags.register(cmd)
 	c.FormatFlag.Register(cmd, "text", "json")
-	cmd.Flags().StringVar(&c.ledger, "ledger", "", "folder of the ledger, or none, as for candor gateway")
+	cmd.Flags().StringVar(&c.ledger, "ledger", "", "folder of the ledger, URL of a store, or none, as for candor gateway")
 	cmd.Flags().BoolVar(&c.connect, "connect", false, "try to connect to each server")
 	return cmd
 }
@@ -61,6 +62,9 @@ type settings struct {
 	AdminToken bool               `json:"adminToken"` // the API allows changes with one
 	Ledger     string             `json:"ledger"`
 	Share      string             `json:"share,omitempty"` // address, without parameters
+	Store      string             `json:"store,omitempty"` // that the ledger is shipped to
+	Ack        string             `json:"ack,omitempty"`
+	Node       string             `json:"node,omitempty"`
 	Drain      string             `json:"drain"`
 	Watch      bool               `json:"watch"`
 	Upstreams  []upstreamSettings `json:"upstreams"`
@@ -125,11 +129,15 @@ func (c *gatewayCheck) run(cmd *cobra.Command) error {
 }
 
 func (c *gatewayCheck) settings(f *config.File) (*settings, error) {
-	dir, err := plug.Folder(cmp.Or(c.ledger, f.Ledger), c.env.Getenv)
+	dir, at, err := ship.Locate(cmp.Or(c.ledger, f.Ledger), c.env.Getenv, ship.DefaultFolder(c.env.Getenv))
 	if err != nil {
-		return nil, term.BadInput("name a folder with --ledger, or --ledger none", "%s", term.TrimHint(err))
+		return nil, service.BadLedger(err)
 	}
-	return settingsOf(f, dir), nil
+	out := settingsOf(f, dir)
+	if at != nil {
+		out.Store, out.Ack, out.Node = at.String(), string(at.Mode), at.Node
+	}
+	return out, nil
 }
 
 // settingsOf returns the settings of a file, without secrets.
@@ -250,6 +258,9 @@ func (c *gatewayCheck) write(u *settings, format string) error {
 	}
 	line("token", map[bool]string{true: "from the environment", false: config.None}[u.Token])
 	line("ledger", u.Ledger)
+	if u.Store != "" {
+		line("shipped to", fmt.Sprintf("%s as node %s, ack=%s", u.Store, u.Node, u.Ack))
+	}
 	if u.Share != "" {
 		line("share", u.Share)
 	}

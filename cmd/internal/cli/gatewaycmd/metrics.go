@@ -12,6 +12,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/doctor"
+	"github.com/candor-mcp/candor/cmd/internal/fleet/ship"
 	"github.com/candor-mcp/candor/meter/prom"
 )
 
@@ -41,6 +42,26 @@ var (
 	diskFree  = prometheus.NewDesc("candor_ledger_disk_free_bytes", "Space left for this process on the disk of the ledger.", nil, nil)
 )
 
+// shippingMetric is a metric of a ledger that is shipped to a store.
+type shippingMetric struct {
+	desc *prometheus.Desc
+	kind prometheus.ValueType
+	of   func(ship.Stats) float64
+}
+
+func newShippingMetric(name, help string, kind prometheus.ValueType, of func(ship.Stats) float64) shippingMetric {
+	return shippingMetric{prometheus.NewDesc(name, help, nil, nil), kind, of}
+}
+
+var shippingMetrics = []shippingMetric{
+	newShippingMetric("candor_ledger_shipped_entries_total", "Ledger entries that this process has appended to the store.", prometheus.CounterValue, func(s ship.Stats) float64 { return float64(s.Shipped) }),
+	newShippingMetric("candor_ledger_waiting_entries", "Ledger entries that the store does not have yet.", prometheus.GaugeValue, func(s ship.Stats) float64 { return float64(s.Waiting) }),
+	newShippingMetric("candor_ledger_waiting_bytes", "Size of the ledger entries that the store does not have yet.", prometheus.GaugeValue, func(s ship.Stats) float64 { return float64(s.Bytes) }),
+	newShippingMetric("candor_ledger_waiting_seconds", "How long the oldest ledger entry waits for the store.", prometheus.GaugeValue, func(s ship.Stats) float64 { return s.Oldest.Seconds() }),
+	newShippingMetric("candor_ledger_lost_by_store_total", "Ledger entries that the store had acknowledged and did not have any more.", prometheus.CounterValue, func(s ship.Stats) float64 { return float64(s.Lost) }),
+	newShippingMetric("candor_ledger_unshippable_chains", "Chains that differ from their copy in the store, or are damaged, and are not shipped.", prometheus.GaugeValue, func(s ship.Stats) float64 { return float64(len(s.Problems)) }),
+}
+
 // collector reads the metrics of a running gateway, without its failures and durations.
 type collector struct{ s *server }
 
@@ -52,6 +73,9 @@ func (collector) Describe(descs chan<- *prometheus.Desc) {
 	descs <- buildInfo
 	descs <- diskFree
 	descs <- dropped
+	for _, m := range shippingMetrics {
+		descs <- m.desc
+	}
 }
 
 // Collect implements [prometheus.Collector]. Retired endpoints of an upstream are included.
@@ -68,6 +92,12 @@ func (c collector) Collect(metrics chan<- prometheus.Metric) {
 	}
 	if c.s.p.Ledger == nil {
 		return
+	}
+	if c.s.p.Ship != nil {
+		now := c.s.p.Ship.Stats()
+		for _, m := range shippingMetrics {
+			metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, m.of(now))
+		}
 	}
 	if free, err := doctor.FreeBytes(c.s.p.Dir); err == nil { // unknown on some systems
 		metrics <- prometheus.MustNewConstMetric(diskFree, prometheus.GaugeValue, float64(free))

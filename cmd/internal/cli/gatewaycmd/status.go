@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/fleet/ship"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/share"
@@ -27,6 +28,8 @@ type ledgerStatus struct {
 	Folder     string `json:"folder"`
 	Recorded   uint64 `json:"recorded"`   // entries
 	Unrecorded uint64 `json:"unrecorded"` // entries that could not be written
+
+	Shipping *ship.Stats `json:"shipping,omitempty"` // nil if the ledger is not shipped to a store
 }
 
 type upstreamStatus struct {
@@ -52,6 +55,10 @@ func (s *server) status() GatewayStatus {
 	if s.p.Ledger != nil {
 		counts := s.p.Ledger.Stats()
 		out.Ledger = &ledgerStatus{Folder: s.p.Dir, Recorded: counts.Appended, Unrecorded: counts.Failed + counts.Unrecorded}
+		if s.p.Ship != nil {
+			shipping := s.p.Ship.Stats()
+			out.Ledger.Shipping = &shipping
+		}
 	}
 	for _, u := range f.file.Upstreams {
 		out.Upstreams = append(out.Upstreams, f.upstreamStatus(u))

@@ -2,11 +2,14 @@ package gatewaycmd
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/fleet/ship"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 )
 
@@ -46,6 +49,27 @@ func writeStatus(env *term.Env, s *GatewayStatus, now time.Time) {
 	}
 	if l := s.Ledger; l != nil && l.Unrecorded > 0 {
 		fmt.Fprintf(env.Out, "\n%s\n", p.Bad("the ledger in "+term.Printable(l.Folder)+" did not record "+term.Count(l.Unrecorded, "entry", "entries")))
+	}
+	if s.Ledger != nil && s.Ledger.Shipping != nil {
+		writeShipping(env, p, s.Ledger.Shipping)
+	}
+}
+
+// writeShipping writes how far the ledger is shipped, and what is wrong with that.
+func writeShipping(env *term.Env, p term.Colors, s *ship.Stats) {
+	fmt.Fprintf(env.Out, "\nshipped to %s as node %s, ack=%s: %s, %s (%d bytes)\n", term.Printable(s.Store), term.Printable(s.Node), s.Mode,
+		term.Count(s.Shipped, "entry", "entries"), term.Count(s.Waiting, "waits", "wait"), s.Bytes)
+	if s.Error != "" {
+		fmt.Fprintf(env.Out, "  %s\n", p.Bad("the store cannot be reached: "+term.Printable(s.Error)))
+	}
+	if s.Full {
+		fmt.Fprintf(env.Out, "  %s\n", p.Bad("the backlog is full, and calls whose failure cannot be recorded are refused"))
+	}
+	if s.Lost > 0 {
+		fmt.Fprintf(env.Out, "  %s\n", p.Bad("the store lost "+term.Count(s.Lost, "entry", "entries")+" that it had acknowledged"))
+	}
+	for _, chain := range slices.Sorted(maps.Keys(s.Problems)) {
+		fmt.Fprintf(env.Out, "  %s\n", p.Bad("chain "+term.Printable(chain)+" is not shipped: "+term.Printable(s.Problems[chain])))
 	}
 }
 

@@ -176,6 +176,11 @@ func (c *harnessCommand) serveLines(cmd *cobra.Command) (err error) {
 	defer func() { err = errors.Join(err, counts.Close()) }()
 	served, end := c.StartTelemetry(harness.SystemName, counts)
 	defer end()
+	endShipping, err := c.StartShipping(ctx, state)
+	if err != nil {
+		return err
+	}
+	defer endShipping()
 	trail, err := c.openLedger(dir, c.Log)
 	if err != nil {
 		return err
@@ -212,7 +217,7 @@ func (c *harnessCommand) openLedger(dir string, log *slog.Logger) (*ledger.Ledge
 	if err != nil {
 		return nil, err
 	}
-	trail, err := plug.Ledger(named, options, log)
+	trail, err := plug.Ledger(named, c.Shipped(options), log)
 	if err != nil {
 		return nil, term.BadInput("name a folder that can be written with --ledger, or --ledger none", "%s", term.TrimHint(err))
 	}

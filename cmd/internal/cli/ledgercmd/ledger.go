@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/fleet/ship"
 	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/ledger"
 	ledgerexport "github.com/candor-mcp/candor/ledger/export"
@@ -93,11 +94,14 @@ func (c *ledgerCommand) named(args []string) (string, error) {
 		}
 		dir = args[0]
 	}
-	dir, err := plug.Folder(dir, c.env.Getenv)
+	folder, at, err := ship.Locate(dir, c.env.Getenv, ship.DefaultFolder(c.env.Getenv))
 	if err != nil {
 		return "", term.BadInput(nameFolder, "%s", term.TrimHint(err))
 	}
-	return dir, nil
+	if at != nil && dir != "" { // from the environment it names the folder that is shipped
+		return "", term.BadInput("candor fleet reads stores; this command reads "+folder, "%s is a store, not a folder", at)
+	}
+	return folder, nil
 }
 
 // verifyOptions returns options that compare the ledger with its default witness copy.

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/fleet/ship"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 	"github.com/candor-mcp/candor/cmd/internal/telemetry"
@@ -32,6 +33,7 @@ type Sinks struct {
 	JSON   bool           // standard error is JSON
 	Dir    string         // folder of the ledger
 	Ledger *ledger.Ledger // nil with --ledger none
+	Ship   *ship.Shipper  // nil if the ledger is not shipped to a store
 	Counts *meter.Meter
 	Calls  *telemetry.Calls    // durations of calls; nil if they are not measured
 	Export *telemetry.Export   // nil unless the environment asks for it
@@ -49,7 +51,7 @@ type Flags struct {
 
 // Register adds the flags.
 func (f *Flags) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Ledger, "ledger", "", "folder of the ledger, or none; default $CANDOR_LEDGER, else candor/ledger in the state folder")
+	cmd.Flags().StringVar(&f.Ledger, "ledger", "", "folder of the ledger, URL of a store that it is shipped to, or none; default $CANDOR_LEDGER, else candor/ledger in the state folder")
 	f.Keep.Register(cmd)
 	cmd.Flags().BoolVar(&f.JSONLogs, "json-logs", false, "write standard error as JSON lines")
 	cmd.Flags().BoolVar(&f.Quiet, "quiet", false, "log only warnings, and print no summary at the end")
@@ -108,10 +110,11 @@ func WitnessCopyFlag(cmd *cobra.Command, file *string, usage string) {
 func (f *Flags) Open(ctx context.Context, env *term.Env, cmd *cobra.Command, instance string) (*Sinks, error) {
 	env.BackgroundStderr(f.JSONLogs)
 	p := &Sinks{Env: env, Cmd: cmd, Log: f.Logger(env.Err), JSON: f.JSONLogs}
-	var err error
-	if p.Dir, err = plug.Folder(f.Ledger, env.Getenv); err != nil {
-		return nil, term.BadInput("name a folder with --ledger, or --ledger none", "%s", term.TrimHint(err))
+	dir, at, err := ship.Locate(f.Ledger, env.Getenv, ship.DefaultFolder(env.Getenv))
+	if err != nil {
+		return nil, BadLedger(err)
 	}
+	p.Dir = dir
 	if p.Counts, err = plug.Meter(ctx, p.Dir, env.Getenv, p.Log); err != nil {
 		return nil, term.BadInput("see docs/meter.md", "%s", err)
 	}
@@ -125,8 +128,18 @@ func (f *Flags) Open(ctx context.Context, env *term.Env, cmd *cobra.Command, ins
 	if err != nil {
 		return nil, err
 	}
+	if p.Ship, err = Ship(ctx, env, p.Dir, at, p.Log); err != nil {
+		return nil, err
+	}
+	if p.Ship != nil {
+		options = p.Ship.Options(options)
+	}
 	if p.Ledger, err = plug.Ledger(p.Dir, options, p.Log); err != nil {
+		_, _ = EndShipping(p.Ship, p.Dir) // nothing was written
 		return nil, term.BadInput("name a folder that can be written with --ledger, or --ledger none", "%s", term.TrimHint(err))
+	}
+	if p.Ship != nil {
+		p.Ship.RecordIn(p.Ledger)
 	}
 	return p, nil
 }
@@ -199,6 +212,10 @@ func (p *Sinks) Close() error {
 	err := p.Counts.Close()
 	if p.Ledger != nil {
 		err = errors.Join(err, p.Ledger.Close())
+	}
+	left, failed := EndShipping(p.Ship, p.Dir)
+	if err = errors.Join(err, failed); left != "" {
+		p.Log.Warn(left)
 	}
 	p.Export.Shutdown()
 	if err != nil {

@@ -43,6 +43,9 @@ const (
 	drainAway      = time.Second      // the same if the store is away
 )
 
+// probe is the name of a chain that no process writes.
+const probe = "candor-20000101T000000000Z-00000000"
+
 // Shipper ships a ledger folder. Its methods are safe for concurrent use.
 type Shipper struct {
 	config  Config
@@ -130,11 +133,14 @@ func (s *Shipper) check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.config.confirm)
 	defer cancel()
 	store, err := s.open(ctx)
-	if err == nil && s.config.At.Mode != fleet.ModeLocal {
-		return s.demand(ctx, store)
+	if err == nil && s.config.At.Mode == fleet.ModeLocal {
+		return nil
 	}
 	if err == nil {
-		return nil
+		// An engine may open a store without a request to it.
+		if _, err = store.Head(ctx, fleet.Chain{Node: s.config.At.Node, Name: probe}); err == nil {
+			return s.demand(ctx, store)
+		}
 	}
 	if s.config.At.Mode == fleet.ModeLocal && mayPass(err) {
 		s.failed(err)
@@ -171,13 +177,13 @@ func refusal(at fleet.Location, need string, d fleet.Durability) error {
 	return fmt.Errorf("%s (hint: %s)", text, change)
 }
 
-// mayPass reports whether an error of the store says that it may work later, or that other credentials may.
+// mayPass reports whether an error of the store may pass without a change of the URL.
 func mayPass(err error) bool {
 	switch candor.CodeOf(err).Class() {
-	case candor.ClassUnavailable, candor.ClassTimeout, candor.ClassRateLimited, candor.ClassDenied:
-		return true
-	default:
+	case "", candor.ClassBadRequest, candor.ClassUnsupported:
 		return errors.Is(err, context.DeadlineExceeded)
+	default:
+		return true
 	}
 }
 

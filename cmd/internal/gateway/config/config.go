@@ -15,8 +15,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
 	"github.com/candor-mcp/candor/dialect"
@@ -154,8 +156,8 @@ func (d *draft) keys() []key {
 			about: "host names to accept besides those of this machine; `*` accepts any"},
 		{name: "origins", value: words(&d.origins, "a list of origins such as https://app.example"),
 			about: "origins of web pages that may call from a browser and read the answers (CORS); `*` accepts any"},
-		{name: "ledger", value: parsed(&d.f.Ledger, "a folder, or none", d.path),
-			about: "where failures are recorded; default `CANDOR_LEDGER`, else the state directory of the user"},
+		{name: "ledger", value: parsed(&d.f.Ledger, "a folder, the URL of a store, or none", d.path),
+			about: "where failures are recorded: a folder, or the URL of a store that the folder is shipped to; default `CANDOR_LEDGER`, else the state directory of the user"},
 		{name: "share", value: shareAddress(&d.f.Share),
 			about: "where gateways tell each other which calls keep failing and which servers are down, for `candor-cluster`; default nowhere"},
 		{name: "shareKey", value: secretOnly(&d.f.ShareKey, &d.f.ShareKeyEnv, "shareKey: ${CANDOR_SHARE_KEY}"),
@@ -206,9 +208,24 @@ func (d *draft) path(text string) (string, error) {
 		return "", mistake("leave the key out for the default", "the name is empty")
 	case text == None || filepath.IsAbs(text):
 		return text, nil
+	case fleet.IsLocation(text):
+		return d.location(text)
 	default:
 		return filepath.Join(d.dir, text), nil
 	}
+}
+
+// location checks the URL of a store. The folder in file:DIR is relative to the file, as a folder without a scheme is.
+func (d *draft) location(text string) (string, error) {
+	at, err := fleet.ParseLocation(text)
+	if err != nil {
+		text, hint, _ := strings.Cut(err.Error(), " (hint: ")
+		return "", mistake(strings.TrimSuffix(hint, ")"), "%s", text)
+	}
+	if folder := at.URL.Opaque; at.URL.Scheme == "file" && at.Dir == "" && folder != "" && !filepath.IsAbs(folder) {
+		return filepath.Join(d.dir, folder), nil
+	}
+	return text, nil
 }
 
 // file returns the complete File, with the settings for all upstreams copied into each.
