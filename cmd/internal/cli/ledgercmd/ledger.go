@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
+	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/ship"
 	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/ledger"
@@ -56,6 +57,9 @@ func (c *ledgerCommand) folder(args []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if fleet.IsLocation(dir) {
+		return "", term.BadInput("candor fleet reads stores; for a folder leave the scheme out", "this command reads the ledger of one node, not a store")
+	}
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -85,7 +89,8 @@ func (c *ledgerCommand) missingFolder(dir string) *term.Error {
 
 const nameFolder = "name the folder of the ledger: --ledger DIR"
 
-// named returns the path of the ledger's folder, from the argument, the flag, the environment or the default.
+// named returns the path of the ledger's folder, from the argument, the flag, the environment or the default, or the URL of a store that
+// the argument or the flag names. A URL in the environment names the folder that is shipped to it.
 func (c *ledgerCommand) named(args []string) (string, error) {
 	dir := c.dir
 	if len(args) > 0 {
@@ -94,12 +99,12 @@ func (c *ledgerCommand) named(args []string) (string, error) {
 		}
 		dir = args[0]
 	}
-	folder, at, err := ship.Locate(dir, c.env.Getenv, ship.DefaultFolder(c.env.Getenv))
+	if fleet.IsLocation(dir) {
+		return dir, nil // only some commands read a store
+	}
+	folder, _, err := ship.Locate(dir, c.env.Getenv, ship.DefaultFolder(c.env.Getenv))
 	if err != nil {
 		return "", term.BadInput(nameFolder, "%s", term.TrimHint(err))
-	}
-	if at != nil && dir != "" { // from the environment it names the folder that is shipped
-		return "", term.BadInput("candor fleet reads stores; this command reads "+folder, "%s is a store, not a folder", at)
 	}
 	return folder, nil
 }
