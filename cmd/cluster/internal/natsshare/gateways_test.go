@@ -402,7 +402,7 @@ func TestGarbageAndFloodsInTheBucketAreIgnored(t *testing.T) {
 	const garbage = 300
 	for i := range garbage {
 		for _, key := range []string{"hostile.breaker.zz", "hostile.repeat." + strings.Repeat("0", 32), "hostile.nonsense", "hostile", "bad node.catalogue"} {
-			if err := conn.Publish("$KV.CANDOR_SHARED."+strings.ReplaceAll(key, " ", "%"), bytes.Repeat([]byte{byte(i)}, i*100)); err != nil {
+			if err := conn.Publish("$KV.CANDOR_SHARED."+strings.ReplaceAll(key, " ", "%"), bytes.Repeat([]byte{byte(i)}, i*10)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -1,7 +1,8 @@
 // Package natsshare carries what gateways share about failures over NATS: each node publishes under its own name into one JetStream
-// key-value bucket, and all nodes subscribe to it. The bucket keeps the last values for nodes that start later.
+// key-value bucket. The server publishes again what the bucket has accepted, for all nodes, and the bucket keeps the last values for nodes
+// that start later.
 //
-// A node needs the right to publish below its own name, to subscribe to the bucket, and to read it: see [Grant]. The server knows nothing
+// A node needs the right to publish below its own name, to subscribe to the bucket, and to read it: see [Exports]. The server knows nothing
 // about the nodes but their subscriptions, because a right to create consumers could be used against others.
 //
 // No caller waits for the network. A connection that is stalled or away loses values, which costs nothing but the sharing.
@@ -167,6 +168,10 @@ func inboxPrefix(node string) string { return "_INBOX_" + node }
 // subject returns the beginning of the subjects of a bucket.
 func subject(bucket string) string { return "$KV." + bucket + "." }
 
+// liveSubject returns the beginning of the subjects to which the server publishes again what a bucket has accepted. A message that crosses
+// from the account of a node into that of the bucket does not go on to a third account by itself.
+func liveSubject(bucket string) string { return "candor.shared." + bucket + "." }
+
 // Listen implements [share.Bus].
 func (b *Bus) Listen(receive func(share.Value), connected func()) {
 	b.receive, b.connected = receive, connected
@@ -236,7 +241,7 @@ func (b *Bus) catchUp(conn *nats.Conn) {
 		case <-time.After(reconnectDelay(attempt)):
 		}
 	}
-	b.log.Warn("share: the bucket cannot be read, so this gateway knows only what it hears from now on (hint: an operator creates it with candor-cluster fleet setup)",
+	b.log.Warn("share: the bucket cannot be read, so this gateway decides alone (hint: an operator creates it with candor-cluster fleet setup)",
 		slog.String("bucket", b.bucket))
 }
 
@@ -247,23 +252,18 @@ func reconnectDelay(attempt int) time.Duration {
 }
 
 func (b *Bus) subscribe(conn *nats.Conn) error {
-	sub, err := conn.Subscribe(subject(b.bucket)+">", func(m *nats.Msg) {
-		if len(m.Header) > 0 { // nodes send none, and headers could claim anything
-			return
-		}
-		b.pass(m.Subject, m.Data, 0)
-	})
+	prefix := liveSubject(b.bucket)
+	sub, err := conn.Subscribe(prefix+">", func(m *nats.Msg) { b.pass(strings.TrimPrefix(m.Subject, prefix), m.Data, 0) })
 	if err != nil {
 		return err
 	}
 	return sub.SetPendingLimits(maxPending, maxPendingBytes)
 }
 
-// pass hands a value of another node to the gateway.
-func (b *Bus) pass(subj string, data []byte, age time.Duration) {
-	name, ok := strings.CutPrefix(subj, subject(b.bucket))
+// pass hands a value of another node to the gateway. The name is NODE.KEY.
+func (b *Bus) pass(name string, data []byte, age time.Duration) {
 	node, key, found := strings.Cut(name, ".")
-	if !ok || !found || node == b.node {
+	if !found || node == b.node {
 		return
 	}
 	b.received.Add(1)

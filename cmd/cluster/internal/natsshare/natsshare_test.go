@@ -143,6 +143,7 @@ func TestNodesHearEachOtherAndLaterOnesReadTheBucket(t *testing.T) {
 
 func TestPublishNeverWaitsForAStalledServer(t *testing.T) {
 	c := natscluster.Start(t, natscluster.Options{})
+	setUp(t, connect(t, c.URL()))
 	a := join(t, c.URL()+"?node=a")
 	a.awaitConnected(t)
 	if err := c.Servers[0].Pause(); err != nil {
@@ -212,8 +213,8 @@ func TestForgedHeadersDoNotChangeTheSender(t *testing.T) {
 	for name, m := range map[string]*member{"live": live, "late": late} {
 		m.await(t, "breaker.2")
 		for _, v := range m.values() {
-			if v.Key != "breaker.2" {
-				t.Errorf("%s: a message with headers was passed on: %+v", name, v)
+			if v.Node == "victim" || name == "late" && v.Key != "breaker.2" {
+				t.Errorf("%s: a message with forged headers was passed on: %+v", name, v)
 			}
 		}
 	}
@@ -246,60 +247,102 @@ func TestAddressIsCheckedAtStart(t *testing.T) {
 	}
 }
 
-// A node with the rights of Grant can use the bucket, and can neither speak for another node nor change the bucket.
-func TestGrantAllowsOwnValuesOnly(t *testing.T) {
-	key, seed := natscluster.NewUser(t)
-	publish, subscribe := natsshare.Grant(natsshare.DefaultBucket, "web-1")
-	c := natscluster.Start(t, natscluster.Options{Users: []string{user(key, publish, subscribe)}})
-	operator := connect(t, c.URL(), nkey(t, c.OperatorSeed))
-	kv := setUp(t, operator)
-	put := func(key string) {
-		t.Helper()
-		if _, err := kv.Put(t.Context(), key, []byte(`{}`)); err != nil {
-			t.Fatal(err)
-		}
+// startGranted starts a server with an account for the bucket and one for each node, and creates the bucket.
+func startGranted(t *testing.T) (c *natscluster.Cluster, kv jetstream.KeyValue, seeds map[string]string) {
+	t.Helper()
+	seeds = map[string]string{}
+	nodes := ""
+	for _, node := range []string{"web-1", "web-2"} {
+		var key string
+		key, seeds[node] = natscluster.NewUser(t)
+		nodes += fmt.Sprintf("%q { users: [ { nkey: %s } ], imports: [ %s ] }\n", node, key, strings.Join(natsshare.Imports("LEDGER", natsshare.DefaultBucket, node), "\n"))
 	}
-	put("web-2.catalogue")
-	node := join(t, c.URL()+"?node=web-1&nkey="+seed)
-	node.await(t, "catalogue")
+	c = natscluster.Start(t, natscluster.Options{Accounts: func(operator string) string {
+		return fmt.Sprintf("LEDGER { jetstream: enabled, users: [ { nkey: %s } ], exports: [ %s ] }\n%s",
+			operator, strings.Join(natsshare.Exports(natsshare.DefaultBucket), "\n"), nodes)
+	}})
+	return c, setUp(t, connect(t, c.URL(), nkey(t, c.OperatorSeed))), seeds
+}
+
+func put(t *testing.T, kv jetstream.KeyValue, key string) {
+	t.Helper()
+	if _, err := kv.Put(t.Context(), key, []byte(`{}`)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestGrantLetsNodesShare(t *testing.T) {
+	c, kv, seeds := startGranted(t)
+	put(t, kv, "web-3.catalogue")
+	one, two := join(t, c.URL()+"?node=web-1&nkey="+seeds["web-1"]), join(t, c.URL()+"?node=web-2&nkey="+seeds["web-2"])
+	one.await(t, "catalogue") // from the bucket
+	two.await(t, "catalogue")
 	eventually(t, "a live value", func() bool {
-		put("web-2.breaker.1")
-		for _, v := range node.values() {
-			if v.Key == "breaker.1" && v.Age == 0 {
+		one.Publish("breaker.1", []byte(`{}`))
+		for _, v := range two.values() {
+			if v.Node == "web-1" && v.Key == "breaker.1" && v.Age == 0 {
 				return true
 			}
 		}
 		return false
 	})
-	node.Publish("catalogue", []byte(`{"version":"v1"}`))
-	eventually(t, "the value of the node", func() bool { _, err := kv.Get(t.Context(), "web-1.catalogue"); return err == nil })
-	if s := node.Status(); !s.Connected || s.Problem != "" {
+	eventually(t, "the value in the bucket", func() bool { _, err := kv.Get(t.Context(), "web-1.breaker.1"); return err == nil })
+	for _, v := range one.values() {
+		if v.Node == "web-1" {
+			t.Errorf("a node hears itself: %+v", v)
+		}
+	}
+	if s := one.Status(); !s.Connected || s.Problem != "" {
 		t.Errorf("status %+v", s)
 	}
+}
 
-	denied := make(chan error, 100)
-	hostile := connect(t, c.URL(), nkey(t, seed), nats.CustomInboxPrefix("_INBOX_web-1"), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { denied <- err }))
-	for _, subject := range []string{
-		"$KV.CANDOR_SHARED.web-2.catalogue", "$KV.CANDOR_SHARED.web-10.catalogue", "$JS.API.STREAM.DELETE.KV_CANDOR_SHARED", "$JS.API.STREAM.PURGE.KV_CANDOR_SHARED",
-		"$JS.API.STREAM.UPDATE.KV_CANDOR_SHARED", "$JS.API.STREAM.MSG.DELETE.KV_CANDOR_SHARED", "$JS.API.CONSUMER.CREATE.KV_CANDOR_SHARED",
+// A node with its own credentials can neither speak for another node nor change the bucket, also not through answers of the server that it
+// has delivered to the subject of another node.
+func TestHostileNodeCannotSpeakForAnother(t *testing.T) {
+	c, kv, seeds := startGranted(t)
+	put(t, kv, "web-2.catalogue")
+	third := connect(t, c.URL(), nkey(t, c.OperatorSeed))
+	heard, err := third.SubscribeSync("candor.shared.CANDOR_SHARED.web-2.>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := third.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	hostile := connect(t, c.URL(), nkey(t, seeds["web-1"]), nats.SkipSubjectValidation())
+	victim := "$KV.CANDOR_SHARED.web-2.catalogue"
+	const bucket = "KV_CANDOR_SHARED"
+	for _, attack := range [][3]string{
+		{victim, "", "forged"}, {"$KV.CANDOR_SHARED.web-2.new", "", "forged"}, {"$KV.CANDOR_SHARED.*.catalogue", "", "forged"}, {"$KV.CANDOR_SHARED.>", "", "forged"},
+		{"candor.shared.CANDOR_SHARED.web-2.catalogue", "", "forged"}, {"$KV.CANDOR_SHARED.web-1.catalogue", "candor.shared.CANDOR_SHARED.web-2.catalogue", "forged"},
+		{"$KV.CANDOR_SHARED.web-1.catalogue", victim, "forged"}, // the confirmation would be stored
+		{"candor.api.DIRECT.GET." + bucket, victim, `{"last_by_subj":"$KV.CANDOR_SHARED.web-1.catalogue"}`},
+		{"$JS.API.DIRECT.GET." + bucket, victim, `{"last_by_subj":"$KV.CANDOR_SHARED.web-1.catalogue"}`},
+		{"$JS.API.STREAM.DELETE." + bucket, "_INBOX.x", ""}, {"$JS.API.STREAM.PURGE." + bucket, "_INBOX.x", ""}, {"candor.api.STREAM.PURGE." + bucket, "_INBOX.x", ""},
+		{"$JS.API.STREAM.MSG.DELETE." + bucket, "_INBOX.x", `{"seq":1}`}, {"$JS.API.STREAM.UPDATE." + bucket, "_INBOX.x", `{"name":"KV_CANDOR_SHARED"}`},
+		{"$JS.API.CONSUMER.CREATE." + bucket, "_INBOX.x", `{"stream_name":"KV_CANDOR_SHARED","config":{"deliver_subject":"` + victim + `"}}`},
 	} {
-		if err := hostile.Publish(subject, []byte(`{}`)); err != nil {
+		if err := hostile.PublishRequest(attack[0], attack[1], []byte(attack[2])); err != nil {
 			t.Fatal(err)
-		}
-		if err := hostile.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		select {
-		case err := <-denied:
-			if !strings.Contains(strings.ToLower(err.Error()), "permissions violation") {
-				t.Errorf("%s: %v", subject, err)
-			}
-		case <-time.After(10 * time.Second):
-			t.Errorf("publishing to %s is allowed", subject)
 		}
 	}
-	if v, err := kv.Get(t.Context(), "web-2.catalogue"); err != nil || string(v.Value()) != `{}` {
-		t.Errorf("the value of another node: %v, %v", v, err)
+	rollup := nats.NewMsg("$KV.CANDOR_SHARED.web-1.catalogue")
+	rollup.Header.Set("Nats-Rollup", "all") // it would remove all other values
+	if err := hostile.PublishMsg(rollup); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hostile.Request("$KV.CANDOR_SHARED.web-1.last", []byte("x"), 10*time.Second); err != nil { // the others were handled before
+		t.Fatal(err)
+	}
+	v, err := kv.Get(t.Context(), "web-2.catalogue")
+	if err != nil {
+		t.Errorf("the value of the other node is gone: %v", err)
+	} else if string(v.Value()) != `{}` || v.Revision() != 1 {
+		t.Errorf("the value of the other node was changed: %s", v.Value())
+	}
+	if m, err := heard.NextMsg(50 * time.Millisecond); err == nil {
+		t.Errorf("others heard in the name of web-2: %s %s", m.Subject, m.Data)
 	}
 }
 
@@ -310,8 +353,4 @@ func nkey(t *testing.T, seed string) nats.Option {
 		t.Fatal(err)
 	}
 	return option
-}
-
-func user(key string, publish, subscribe []string) string {
-	return fmt.Sprintf(`{ nkey: %s, permissions: { publish: ["%s"], subscribe: ["%s"] } }`, key, strings.Join(publish, `", "`), strings.Join(subscribe, `", "`))
 }

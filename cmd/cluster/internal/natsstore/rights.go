@@ -8,6 +8,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/cluster/internal/natsshare"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 )
 
@@ -18,7 +19,10 @@ import (
 // the confirmation of a message to itself delivered to the chain of another node, where it would be stored. The address of an answer
 // that crosses accounts is valid in the account of the node only.
 func GrantText(stream, node string) string {
-	return strings.NewReplacer("{stream}", stream, "{node}", node).Replace(`# For the configuration of every nats-server of the cluster.
+	const each = "\n      "
+	return strings.NewReplacer("{stream}", stream, "{node}", node,
+		"{share exports}", strings.Join(natsshare.Exports(natsshare.DefaultBucket), each),
+		"{share imports}", strings.Join(natsshare.Imports("LEDGER", natsshare.DefaultBucket, node), each)).Replace(`# For the configuration of every nats-server of the cluster.
 #
 # Once: the account of the stream. Its operator has all rights in it; readers verify and follow.
 accounts {
@@ -38,6 +42,8 @@ accounts {
       { service: "candor.ledger.*.*", account_token_position: 3 }   # a node can import the subjects with its own name only
       { service: "$JS.API.STREAM.INFO.{stream}" }
       { service: "$JS.API.STREAM.MSG.GET.{stream}" }
+      # for share: in the configuration of a gateway
+      {share exports}
     ]
   }
 
@@ -48,6 +54,8 @@ accounts {
       { service: { account: LEDGER, subject: "candor.ledger.{node}.*" } }
       { service: { account: LEDGER, subject: "$JS.API.STREAM.INFO.{stream}" }, to: "candor.api.STREAM.INFO.{stream}" }
       { service: { account: LEDGER, subject: "$JS.API.STREAM.MSG.GET.{stream}" }, to: "candor.api.STREAM.MSG.GET.{stream}" }
+      # for share: in the configuration of a gateway
+      {share imports}
     ]
   }
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/candor-mcp/candor"
+	"github.com/candor-mcp/candor/cmd/cluster/internal/natsshare"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/ledger"
 )
@@ -38,6 +39,28 @@ func (s *store) Setup(ctx context.Context, o fleet.SetupOptions) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}
+	if err := s.setUpStream(ctx, o); err != nil {
+		return err
+	}
+	return s.failed("creating the bucket that gateways share", s.setUpBucket(ctx))
+}
+
+// setUpBucket creates the bucket of package natsshare, with as many replicas as the stream has.
+func (s *store) setUpBucket(ctx context.Context) error {
+	info, err := s.info(ctx)
+	if err != nil {
+		return err
+	}
+	js, err := jetstream.New(s.conn)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	return natsshare.Setup(ctx, js, natsshare.DefaultBucket, info.Config.Replicas)
+}
+
+func (s *store) setUpStream(ctx context.Context, o fleet.SetupOptions) error {
 	if o.Replicas < 0 || o.Replicas > 5 {
 		return invalid("%d replicas: JetStream keeps 1 to 5 (hint: use 3)", o.Replicas)
 	}
