@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -148,7 +147,7 @@ func secret(name, path string) error {
 		return err
 	}
 	info, err := os.Stat(path)
-	if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+	if err == nil && readByOthers(info) {
 		return invalid("%s=%s: other users can read the file (hint: chmod 600 %s)", name, path, path)
 	}
 	return err
