@@ -56,7 +56,7 @@ type Program struct {
 // wheel. docs/decisions/028-engines-of-a-cluster.md says why the sizes are limited.
 var Programs = []Program{
 	{"candor", "./cmd/candor", 40_000_000},
-	{"candor-cluster", "./cmd/cluster/candor-cluster", 60_000_000},
+	{"candor-cluster", "./cmd/cluster/candor-cluster", 70_000_000},
 }
 
 // Binary is a built executable of one platform.
