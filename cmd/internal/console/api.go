@@ -95,6 +95,7 @@ type summaryJSON struct {
 	Classes     []countJSON  `json:"classes"`
 	Verdicts    []countJSON  `json:"verdicts"`
 	Origins     []countJSON  `json:"origins"`
+	Nodes       []countJSON  `json:"nodes,omitempty"` // only in the record of many nodes
 }
 
 type bucketJSON struct {
@@ -115,7 +116,7 @@ func (s *Server) apiSummary(r *http.Request) (*summaryJSON, error) {
 	out := &summaryJSON{
 		Total: sum.Total, Suspected: sum.Suspected, Masked: sum.Masked, First: sum.First, Last: sum.Last, StepSeconds: sum.Step.Seconds(), Buckets: []bucketJSON{},
 		Servers: countsJSON(sum.Servers), Tools: countsJSON(sum.Tools), Codes: countsJSON(sum.Codes), Classes: countsJSON(sum.Classes),
-		Verdicts: countsJSON(sum.Verdicts), Origins: countsJSON(sum.Origins),
+		Verdicts: countsJSON(sum.Verdicts), Origins: countsJSON(sum.Origins), Nodes: countsJSON(sum.Nodes),
 	}
 	for _, b := range sum.Buckets {
 		out.Buckets = append(out.Buckets, bucketJSON(b))

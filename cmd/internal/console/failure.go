@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor/cmd/internal/console/failures"
+	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/contract"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/ledger/proof"
@@ -69,7 +72,7 @@ func idOf(r *http.Request) (failures.ID, error) {
 	if err != nil || seq == 0 {
 		return failures.ID{}, &problem{Status: http.StatusNotFound, Title: "No such failure", Detail: "The address of a failure is /failure/CHAIN/NUMBER."}
 	}
-	return failures.ID{Chain: r.PathValue("chain"), Seq: seq}, nil
+	return failures.ID{Chain: strings.Replace(r.PathValue("chain"), ".", "/", 1), Seq: seq}, nil
 }
 
 func (s *Server) failurePage(w http.ResponseWriter, r *http.Request) {
@@ -92,6 +95,7 @@ func (s *Server) failure(r *http.Request) (*failureView, error) {
 		return nil, err
 	}
 	row := failures.Of(record)
+	row.ID = id
 	v := &failureView{
 		Failure: jsonOf(&row), Row: row, ID: id, Call: record.Call, Arguments: record.Args, Cause: record.Cause, Entry: line,
 		Said: textOf(record.Upstream), Got: textOf(record.Envelope), Code: codeViewOf(record.Domain, record.Code), Rule: ruleOf(record),
@@ -170,7 +174,11 @@ func (s *Server) prove(ctx context.Context, id failures.ID) proofView {
 	path := failurePath(id) + "/proof.json"
 	ctx, cancel := context.WithTimeout(ctx, proofWait)
 	defer cancel()
-	made, err := proof.Make(ctx, s.o.Dir, ledger.Receipt{Chain: id.Chain, Seq: id.Seq}, proof.Options{})
+	dir, err := s.ledgerOf(id)
+	if err != nil {
+		return proofView{State: "failed", Text: "The entry cannot be proved: " + err.Error(), Path: path}
+	}
+	made, err := proof.Make(ctx, dir, ledger.Receipt{Chain: id.Name(), Seq: id.Seq}, proof.Options{})
 	switch {
 	case errors.Is(err, proof.ErrNotCovered):
 		return proofView{State: "notCovered", Text: "No signed checkpoint covers the entry yet. Load the page again in a second.", Path: path}
@@ -179,7 +187,7 @@ func (s *Server) prove(ctx context.Context, id failures.ID) proofView {
 	case err != nil:
 		return proofView{State: "failed", Text: "The entry cannot be proved: " + err.Error(), Path: path}
 	}
-	keys, err := ledger.PublicKeys(s.o.Dir)
+	keys, err := ledger.PublicKeys(dir)
 	if err != nil {
 		return proofView{State: "failed", Text: "The keys of the ledger cannot be read: " + err.Error(), Path: path}
 	}
@@ -193,6 +201,18 @@ func (s *Server) prove(ctx context.Context, id failures.ID) proofView {
 	}
 }
 
+// ledgerOf returns the folder of the ledger that has an entry. The id comes from an address, so its node is checked.
+func (s *Server) ledgerOf(id failures.ID) (string, error) {
+	node := id.Node()
+	if node == "" && !s.o.Failures.HasNodes() {
+		return s.o.Dir, nil
+	}
+	if !s.o.Failures.HasNodes() || !fleet.ValidNode(node) {
+		return "", failures.ErrNotFound
+	}
+	return filepath.Join(s.o.Dir, node), nil
+}
+
 // proofFile makes the proof of an entry as a file for candor ledger check-proof.
 func (s *Server) proofFile(w http.ResponseWriter, r *http.Request) {
 	id, err := idOf(r)
@@ -200,7 +220,12 @@ func (s *Server) proofFile(w http.ResponseWriter, r *http.Request) {
 		s.writeError(w, r, err)
 		return
 	}
-	made, err := proof.Make(r.Context(), s.o.Dir, ledger.Receipt{Chain: id.Chain, Seq: id.Seq}, proof.Options{})
+	dir, err := s.ledgerOf(id)
+	if err != nil {
+		s.writeError(w, r, err)
+		return
+	}
+	made, err := proof.Make(r.Context(), dir, ledger.Receipt{Chain: id.Name(), Seq: id.Seq}, proof.Options{})
 	switch {
 	case errors.Is(err, proof.ErrNoEntry):
 		err = failures.ErrNotFound

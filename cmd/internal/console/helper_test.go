@@ -27,6 +27,7 @@ type site struct {
 	store  *failures.Store
 	server *console.Server
 	http   *httptest.Server
+	nodes  bool // the folder has the ledgers of many nodes
 }
 
 // open starts a console. The options need no folder.
@@ -47,7 +48,7 @@ func (s *site) serve(o console.Options) {
 	s.t.Helper()
 	t := s.t
 	var err error
-	if s.store, err = failures.Open(s.dir, failures.Options{Poll: 10 * time.Millisecond, NoCache: true}); err != nil {
+	if s.store, err = failures.Open(s.dir, failures.Options{Poll: 10 * time.Millisecond, NoCache: true, Nodes: s.nodes}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -8,6 +8,7 @@ import (
 
 // failureJSON is a failure in the API.
 type failureJSON struct {
+	Node      string    `json:"node,omitempty"` // only in the record of many nodes
 	Chain     string    `json:"chain"`
 	Seq       uint64    `json:"seq"`
 	Time      time.Time `json:"time"`
@@ -30,7 +31,7 @@ type failureJSON struct {
 
 func jsonOf(f *failures.Failure) failureJSON {
 	return failureJSON{
-		Chain: f.ID.Chain, Seq: f.ID.Seq, Time: f.Time.UTC(), Ref: f.Ref, Server: f.Server, Tool: f.Tool, Code: f.Code, Class: f.Class,
+		Node: f.ID.Node(), Chain: f.ID.Name(), Seq: f.ID.Seq, Time: f.Time.UTC(), Ref: f.Ref, Server: f.Server, Tool: f.Tool, Code: f.Code, Class: f.Class,
 		Verdict: f.Verdict, Origin: f.Origin, Outcome: string(f.Outcome), Session: f.Session, Message: f.Message, Retry: f.Retry,
 		Attempt: f.Attempt, LatencyMS: float64(f.Latency.Microseconds()) / 1000, Suspected: f.Suspected, Path: failurePath(f.ID),
 	}

@@ -34,6 +34,7 @@ type overviewView struct {
 	Older    string
 	First    string // the first page, if this is another one
 	LiveAddr string
+	Nodes    bool // the record is that of many nodes
 	Reading  bool // the ledger is being read for the first time
 	JSON     string
 }
@@ -45,13 +46,13 @@ type chip struct{ Name, Value, Without string }
 type choices struct {
 	Since                                [][2]string // value and text
 	Classes, Verdicts, Origins, Outcomes []string
-	Servers, Tools, Codes                []string
+	Servers, Tools, Codes, Nodes         []string
 }
 
 // filterNames are the parameters of a filter in the order of the form, with their labels.
 var filterNames = [][2]string{
 	{"q", "text"}, {"server", "server"}, {"tool", "tool"}, {"code", "code"}, {"since", "since"}, {"until", "until"}, {"class", "class"},
-	{"verdict", "verdict"}, {"origin", "origin"}, {"outcome", "outcome"}, {"session", "session"}, {"ref", "ref"},
+	{"verdict", "verdict"}, {"origin", "origin"}, {"outcome", "outcome"}, {"session", "session"}, {"ref", "ref"}, {"node", "node"},
 }
 
 // firstRow is the number of filters that the form always shows.
@@ -128,6 +129,10 @@ func (s *Server) overview(r *http.Request) (*overviewView, error) {
 		newCountChart("server", "Where: servers", v.Summary.Servers, query),
 		newCountChart("tool", "Where: tools", v.Summary.Tools, query),
 	}
+	if s.o.Failures.HasNodes() {
+		v.Nodes, v.Choices.Nodes = true, names(v.Summary.Nodes)
+		v.Charts = append(v.Charts, newCountChart("node", "Where: nodes", v.Summary.Nodes, query))
+	}
 	v.Choices.Servers, v.Choices.Tools, v.Choices.Codes = names(v.Summary.Servers), names(v.Summary.Tools), names(v.Summary.Codes)
 	return v, nil
 }
@@ -139,7 +144,7 @@ func (v *overviewView) chips() {
 	for i, name := range filterNames {
 		if value := v.Filter.Get(name[0]); value != "" {
 			v.Active = append(v.Active, chip{name[1], value, listPath(with(v.Filter, name[0], ""))})
-			v.More = v.More || i >= firstRow
+			v.More = v.More || i >= firstRow && name[0] != "node"
 		}
 	}
 }

@@ -83,11 +83,18 @@ func (s *Server) Verify() {
 
 func (s *Server) runVerification(ctx context.Context) {
 	v := &s.verifier
-	report, err := verify.Dir(ctx, s.o.Dir, verify.Options{OwnWitnessCopies: s.o.WitnessCopies, Progress: func(p verify.Progress) {
+	progress := func(p verify.Progress) {
 		v.mu.Lock()
 		defer v.mu.Unlock()
 		v.last.Bytes, v.last.Chain, v.last.Chains = p.Bytes, p.Chain, p.Chains
-	}})
+	}
+	var report verify.Report
+	var err error
+	if s.o.Failures.HasNodes() {
+		report, err = verifyNodes(ctx, s.o.Dir, progress)
+	} else {
+		report, err = verify.Dir(ctx, s.o.Dir, verify.Options{OwnWitnessCopies: s.o.WitnessCopies, Progress: progress})
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.last.Ended = s.o.Now()

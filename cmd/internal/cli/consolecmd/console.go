@@ -2,7 +2,6 @@
 package consolecmd
 
 import (
-	"context"
 	"crypto/rand"
 	"log/slog"
 	"os"
@@ -16,6 +15,8 @@ import (
 // consoleCommand has the flags of `candor console`.
 type consoleCommand struct {
 	env      *term.Env
+	cmd      *cobra.Command
+	ledger   string
 	listen   string
 	tokenEnv string
 	hosts    []string
@@ -28,7 +29,7 @@ type consoleCommand struct {
 func New(env *term.Env) *cobra.Command {
 	c := &consoleCommand{env: env}
 	cmd := &cobra.Command{
-		Use:   "console [DIR]",
+		Use:   "console [DIR | URL]",
 		Short: "Serve pages that show what failed, where and why",
 		Long: `Serve pages about the failures in a ledger, for a browser: the list with filters and charts, one failure with what
 the server said and what the client got, and whether the record is whole. The address of a page has its filters, so that
@@ -43,16 +44,21 @@ does, and writes them to DIR/SERVER.yaml after showing the change. That requires
 one is printed at the start.
 
 DIR is the folder of the ledger; default is the environment variable CANDOR_LEDGER, else candor/ledger in the user's
-state folder. Ctrl-C ends the command.
+state folder. URL is the store that many nodes share: file:DIR, nats://…, tls://… or postgres://…. Then the pages show
+the failures of all nodes. Except for file:DIR, the store is first copied to the folder candor/fleet in the user's state
+folder, and the copy is kept current; the next start copies only what is new. Ctrl-C ends the command.
 
 Exit codes: 0 ended by Ctrl-C or SIGTERM; 2 an error.`,
 		Example: `  candor console
   candor console ./trail --listen 127.0.0.1:8767
+  candor console --ledger file:/srv/fleet
   candor console --profiles ./profiles --reports ./reports`,
 		Args: term.MaxArgs(1, "candor console DIR"),
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd, args) },
+		RunE: func(_ *cobra.Command, args []string) error { return c.run(args) },
 	}
+	c.cmd = cmd
 	flags := cmd.Flags()
+	flags.StringVar(&c.ledger, "ledger", "", "folder of the ledger, or URL of the store of many nodes; the same as the argument")
 	flags.StringVar(&c.listen, "listen", DefaultListen, "address of the pages; port 0 is a free one")
 	flags.StringVar(&c.tokenEnv, "token-env", "", "environment variable with the token that allows changes")
 	flags.StringArrayVar(&c.hosts, "host", nil, "host name under which browsers may open the pages; may be repeated")
@@ -62,41 +68,53 @@ Exit codes: 0 ended by Ctrl-C or SIGTERM; 2 an error.`,
 	return cmd
 }
 
-func (c *consoleCommand) run(cmd *cobra.Command, args []string) error {
-	dir, err := ledgercmd.Folder(c.env, args, "candor console DIR")
+func (c *consoleCommand) run(args []string) error {
+	if c.ledger != "" {
+		if len(args) > 0 && args[0] != c.ledger {
+			return term.BadInput("leave one of them out", "two ledgers given: %s and %s", c.ledger, args[0])
+		}
+		args = []string{c.ledger}
+	}
+	o, generated, err := c.options()
 	if err != nil {
 		return err
 	}
-	o := Options{Dir: dir, Listen: c.listen, Hosts: c.hosts, Verify: !c.noVerify, Log: slog.New(slog.NewTextHandler(c.env.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	ctx, stop := term.StopContext(c.cmd)
+	defer stop()
+	if url := c.storeURL(args); url != "" {
+		return c.runFleet(ctx, url, o)
+	}
+	if o.Dir, err = ledgercmd.Folder(c.env, args, "candor console DIR"); err != nil {
+		return err
+	}
+	o.Verify = !c.noVerify
+	return c.serve(ctx, o, func(*Running) error {
+		if generated {
+			c.env.Notify(c.cmd, "token for changes: "+o.Token, "")
+		}
+		<-ctx.Done()
+		return nil
+	})
+}
+
+// options returns the options that the flags set. It reports whether it has generated a token.
+func (c *consoleCommand) options() (o Options, generated bool, err error) {
+	o = Options{Listen: c.listen, Hosts: c.hosts, Reports: c.reports, Log: slog.New(slog.NewTextHandler(c.env.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))}
 	if c.tokenEnv != "" {
 		if o.Token = c.env.Getenv(c.tokenEnv); o.Token == "" {
-			return term.BadInput("export "+c.tokenEnv+" before the start", "--token-env %s: not set", c.tokenEnv)
+			return o, false, term.BadInput("export "+c.tokenEnv+" before the start", "--token-env %s: not set", c.tokenEnv)
 		}
 	}
 	for flag, folder := range map[string]string{"--profiles": c.profiles, "--reports": c.reports} {
 		if info, err := os.Stat(folder); folder != "" && (err != nil || !info.IsDir()) {
-			return term.BadInput("create the folder, or choose another one", "%s %s: not a folder", flag, folder)
+			return o, false, term.BadInput("create the folder, or choose another one", "%s %s: not a folder", flag, folder)
 		}
 	}
-	o.Reports = c.reports
-	generated := false
 	if c.profiles != "" {
 		o.Profiles = ProfileFolder(term.AbsolutePath(c.profiles))
 		if o.Token == "" {
 			o.Token, generated = rand.Text(), true
 		}
 	}
-	ctx, stop := term.StopContext(cmd)
-	defer stop()
-	running, err := Start(ctx, c.env, o)
-	if err != nil {
-		return err
-	}
-	running.AwaitIndex(ctx)
-	c.env.Notify(cmd, "console on "+running.Address(), "")
-	if generated {
-		c.env.Notify(cmd, "token for changes: "+o.Token, "")
-	}
-	<-ctx.Done()
-	return running.Close(context.Background())
+	return o, generated, nil
 }

@@ -37,6 +37,7 @@ type Options struct {
 
 	Flag, TokenFlag string // names of the flags for errors; "" is --listen and --token-env
 	Temporary       bool   // the ledger is removed at the end
+	Nodes           bool   // Dir has the ledgers of many nodes, each in a folder with its name
 
 	Servers  console.ServerSource // nil if no server runs here
 	Profiles Profiles             // nil offers no rules
@@ -65,7 +66,7 @@ func Start(ctx context.Context, env *term.Env, o Options) (*Running, error) {
 		return nil, term.BadInput("name the variable that holds a token with "+tokenFlag+", or listen on 127.0.0.1",
 			"%s %s: other machines can connect, and no token is required", flag, o.Listen)
 	}
-	store, err := failures.Open(o.Dir, failures.Options{NoCache: o.Temporary})
+	store, err := failures.Open(o.Dir, failures.Options{NoCache: o.Temporary, Nodes: o.Nodes})
 	if err != nil {
 		return nil, term.BadInput("name the folder of the ledger", "%s", err)
 	}
@@ -81,7 +82,10 @@ func Start(ctx context.Context, env *term.Env, o Options) (*Running, error) {
 	}
 	pages := console.Options{
 		Dir: o.Dir, Failures: store, Token: o.Token, Private: !local, Hosts: hosts, Servers: o.Servers,
-		WitnessCopies: plug.WitnessCopies(o.Dir, env.Getenv), Version: term.ReadBuildInfo().Version, Log: o.Log,
+		Version: term.ReadBuildInfo().Version, Log: o.Log,
+	}
+	if !o.Nodes {
+		pages.WitnessCopies = plug.WitnessCopies(o.Dir, env.Getenv)
 	}
 	if o.Profiles != nil {
 		pages.Rules = &ruleMaker{dir: o.Dir, profiles: o.Profiles}

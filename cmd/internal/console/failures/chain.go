@@ -43,6 +43,7 @@ type follower struct {
 
 // reader collects what one look at a file finds.
 type reader struct {
+	chain string
 	own   *groups
 	fresh []Failure
 	keep  func(*ledger.Line) bool // whether to publish a failure
@@ -50,14 +51,14 @@ type reader struct {
 
 func (r *reader) each(l *ledger.Line) {
 	if r.keep(l) {
-		r.fresh = append(r.fresh, ofLine(l))
+		r.fresh = append(r.fresh, ofLine(l, r.chain))
 	}
 }
 
 // newReader returns a reader of a chain. If publish is false it is the first look at the chain.
 func (f *follower) newReader(c *chain, publish bool) *reader {
 	publish = publish && f.store.hub.listening()
-	return &reader{own: newGroups(), keep: func(l *ledger.Line) bool {
+	return &reader{chain: c.name, own: newGroups(), keep: func(l *ledger.Line) bool {
 		return publish && l.Seq > c.published && !l.Time.Before(f.since)
 	}}
 }

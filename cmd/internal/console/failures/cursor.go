@@ -53,14 +53,17 @@ func parseCursor(text string) (cursor, error) {
 	return cursor{place: place{micros, chain, seq}, newer: side == "n"}, nil
 }
 
-// ParseID reads the text form of an id, CHAIN/SEQ.
+// ParseID reads the text form of an id, CHAIN/SEQ or NODE/CHAIN/SEQ.
 func ParseID(text string) (ID, bool) {
-	chain, number, ok := strings.Cut(text, "/")
-	seq, err := strconv.ParseUint(number, 10, 64)
-	return ID{chain, seq}, ok && err == nil && chain != "" && seq > 0
+	at := strings.LastIndexByte(text, '/')
+	if at <= 0 {
+		return ID{}, false
+	}
+	seq, err := strconv.ParseUint(text[at+1:], 10, 64)
+	return ID{text[:at], seq}, err == nil && seq > 0
 }
 
-// String returns CHAIN/SEQ, the form that the ledger's commands accept.
+// String returns CHAIN/SEQ, the form that the ledger's commands accept, or NODE/CHAIN/SEQ.
 func (id ID) String() string { return id.Chain + "/" + strconv.FormatUint(id.Seq, 10) }
 
 // micros returns the time of a number of microseconds.

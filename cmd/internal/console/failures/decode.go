@@ -46,7 +46,7 @@ func fieldsOf(raw []byte, chain string) (f fields) {
 		f = fields{}
 	}
 	if len(f.server) == 0 {
-		f.server = []byte(instanceOf(chain))
+		f.server = []byte(instanceOf(nameOf(chain)))
 	}
 	return f
 }
@@ -169,13 +169,13 @@ func messageIn(body []byte, depth int) string {
 	return ""
 }
 
-// ofLine returns the row of a line of kind failure.
-func ofLine(l *ledger.Line) Failure {
-	f := fieldsOf(l.Raw(), l.Chain())
-	return f.failure(ID{Chain: l.Chain(), Seq: l.Seq}, l.Time)
+// ofLine returns the row of a line of kind failure in the chain with this path.
+func ofLine(l *ledger.Line, chain string) Failure {
+	f := fieldsOf(l.Raw(), chain)
+	return f.failure(ID{Chain: chain, Seq: l.Seq}, l.Time)
 }
 
-// Of returns the row of an entry of kind failure.
+// Of returns the row of an entry of kind failure. Its ID has no node.
 func Of(r *ledger.Record) Failure {
 	f := fields{
 		ref: []byte(r.Ref), tool: []byte(r.Tool), code: []byte(r.Code), class: []byte(r.Class), session: []byte(r.SessionID),

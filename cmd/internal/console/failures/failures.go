@@ -5,16 +5,35 @@
 package failures
 
 import (
+	"strings"
 	"time"
 
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// ID identifies an entry of a ledger.
+// ID identifies an entry of a ledger, or of the ledgers of many nodes.
 type ID struct {
-	Chain string
+	Chain string // the path of the chain's folder: CHAIN, or NODE/CHAIN
 	Seq   uint64
 }
+
+// Node returns the node that wrote the entry, or "" for the ledger of one machine.
+func (id ID) Node() string { return nodeOf(id.Chain) }
+
+// Name returns the name of the chain in its ledger.
+func (id ID) Name() string { return nameOf(id.Chain) }
+
+// nodeOf returns the node in the path of a chain, or "".
+func nodeOf(chain string) string {
+	node, _, found := strings.Cut(chain, "/")
+	if !found {
+		return ""
+	}
+	return node
+}
+
+// nameOf returns the path of a chain without the node.
+func nameOf(chain string) string { return chain[strings.IndexByte(chain, '/')+1:] }
 
 // Failure is one row of the list.
 type Failure struct {
@@ -38,7 +57,7 @@ type Failure struct {
 
 // Filter selects failures. An empty member selects all.
 type Filter struct {
-	Server, Tool, Code, Class, Verdict, Origin, Outcome, Session string
+	Server, Tool, Code, Class, Verdict, Origin, Outcome, Session, Node string
 
 	Ref  string // a prefix
 	Text string // occurs in the message, the code, the tool or the server, ignoring case
@@ -63,6 +82,7 @@ type Summary struct {
 	Buckets          []Bucket      // in order of time, without gaps, at most 120
 
 	Servers, Tools, Codes, Classes, Verdicts, Origins []Count // largest first, at most 100; the rest is named "other"
+	Nodes                                             []Count // the same; empty for the ledger of one machine
 }
 
 // Bucket counts the failures of a span of time, by class.

@@ -21,6 +21,7 @@ const maxTerm = 500
 // params returns the members of a filter that are plain texts, with their names in an address.
 func (f *Filter) params() []param {
 	return []param{
+		{"node", &f.Node},
 		{"server", &f.Server},
 		{"tool", &f.Tool},
 		{"code", &f.Code},
@@ -104,7 +105,7 @@ func (f Filter) IsZero() bool { //nolint:gocritic // as Values
 // Selects reports whether the filter selects a failure.
 func (f *Filter) Selects(x *Failure) bool {
 	return !x.Time.Before(f.Since) && (f.Until.IsZero() || x.Time.Before(f.Until)) &&
-		is(f.Server, x.Server) && is(f.Tool, x.Tool) && is(f.Code, x.Code) && is(f.Class, x.Class) && is(f.Verdict, x.Verdict) &&
+		is(f.Node, x.ID.Node()) && is(f.Server, x.Server) && is(f.Tool, x.Tool) && is(f.Code, x.Code) && is(f.Class, x.Class) && is(f.Verdict, x.Verdict) &&
 		is(f.Origin, x.Origin) && is(f.Outcome, string(x.Outcome)) && (f.Session == "" || f.Session == x.Session) &&
 		strings.HasPrefix(x.Ref, f.Ref) && (f.Text == "" || hasText(x, strings.ToLower(f.Text)))
 }

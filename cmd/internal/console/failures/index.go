@@ -190,6 +190,7 @@ func (s *segment) read(l *lines, own *groups, each func(*ledger.Line)) ([]row, e
 		return nil, err
 	}
 	var rows []row
+	name := nameOf(s.chain)
 	for !s.closed && !s.broken {
 		raw, off, err := l.next()
 		if errors.Is(err, io.EOF) {
@@ -201,7 +202,7 @@ func (s *segment) read(l *lines, own *groups, each func(*ledger.Line)) ([]row, e
 		line, err := ledger.ParseLine(raw)
 		s.added += l.at - s.end
 		s.end = l.at
-		if err != nil || !line.In(s.chain) {
+		if err != nil || !line.In(name) {
 			s.skipped++
 			continue
 		}
@@ -242,7 +243,7 @@ func (s *segment) resume(l *lines) error {
 		return errReplaced
 	}
 	line, err := ledger.ParseLine(raw)
-	if err != nil || !line.In(s.chain) || line.Seq != s.lastSeq || [8]byte(line.Hash[:8]) != s.hash {
+	if err != nil || !line.In(nameOf(s.chain)) || line.Seq != s.lastSeq || [8]byte(line.Hash[:8]) != s.hash {
 		return errReplaced
 	}
 	if l.skipTo(s.end) != nil {

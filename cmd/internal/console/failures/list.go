@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"sort"
 	"strconv"
 
+	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/ledger"
 )
 
@@ -140,7 +142,7 @@ func (s *Store) loadRows(ctx context.Context, rows []candidate) ([]Failure, erro
 		slices.Sort(at)
 		err := s.readLines(ctx, v, at, func(i uint32, raw []byte) {
 			if line, err := ledger.ParseLine(raw); err == nil {
-				list[position[v][i]] = ofLine(&line)
+				list[position[v][i]] = ofLine(&line, v.chain)
 			}
 		})
 		if err != nil {
@@ -200,7 +202,7 @@ func (s *Store) readLines(ctx context.Context, v *segmentView, at []uint32, visi
 
 // visitLines calls visit with lines of a file. It reports whether the file has the first of them.
 func visitLines(ctx context.Context, l *lines, v *segmentView, at []uint32, visit func(i uint32, raw []byte)) (found bool, err error) {
-	head := []byte(`{"v":1,"chain":"` + v.chain + `","seq":`)
+	head := []byte(`{"v":1,"chain":"` + nameOf(v.chain) + `","seq":`)
 	begin := len(head)
 	for n, i := range at {
 		if n%1024 == 0 && ctx.Err() != nil {
@@ -284,8 +286,11 @@ func (s *Store) Get(ctx context.Context, id ID) (*ledger.Record, []byte, error) 
 
 // scanFor reads a chain that is not in the index yet.
 func (s *Store) scanFor(ctx context.Context, id ID) (*ledger.Record, []byte, error) {
-	r, err := ledger.OpenReader(s.dir)
-	if errors.Is(err, fs.ErrNotExist) || !isChain(id.Chain) {
+	if !isChain(id.Name()) || (id.Node() != "") != s.options.Nodes || s.options.Nodes && !fleet.ValidNode(id.Node()) {
+		return nil, nil, ErrNotFound
+	}
+	r, err := ledger.OpenReader(filepath.Join(s.dir, id.Node()))
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, ErrNotFound
 	}
 	if err != nil {
@@ -298,7 +303,7 @@ func (s *Store) scanFor(ctx context.Context, id ID) (*ledger.Record, []byte, err
 	default:
 	}
 	keep := func(l *ledger.Line) bool { return l.Seq == id.Seq && l.Kind == ledger.KindFailure }
-	for l, err := range r.Entries(ctx, ledger.ReadOptions{Chain: id.Chain, Keep: keep}) {
+	for l, err := range r.Entries(ctx, ledger.ReadOptions{Chain: id.Name(), Keep: keep}) {
 		if errors.Is(err, fs.ErrNotExist) {
 			break
 		}

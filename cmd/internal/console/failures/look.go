@@ -21,11 +21,11 @@ func (f *follower) compareAll() {
 // look reads what was written since the last look.
 func (f *follower) look(ctx context.Context, fsys fs.FS) error {
 	var errs []error
-	info, err := fs.Stat(fsys, ".")
+	changed, err := f.lastChange(fsys)
 	if err != nil {
 		return err
 	}
-	if changed := settled(info); changed.IsZero() || !changed.Equal(f.folder) || f.scanDue() {
+	if changed.IsZero() || !changed.Equal(f.folder) || f.scanDue() {
 		f.folder = changed
 		errs = append(errs, f.scan(fsys))
 	}
@@ -40,6 +40,33 @@ func (f *follower) look(ctx context.Context, fsys fs.FS) error {
 		errs = append(errs, f.readOn(fsys, c, true))
 	}
 	return errors.Join(errs...)
+}
+
+// lastChange returns when a chain was last added or removed, or the zero time if that was just now.
+func (f *follower) lastChange(fsys fs.FS) (last time.Time, err error) {
+	folders := map[string]bool{".": true}
+	for name := range f.chains {
+		if node := nodeOf(name); node != "" {
+			folders[node] = true
+		}
+	}
+	for name := range folders {
+		info, err := fs.Stat(fsys, name)
+		if errors.Is(err, fs.ErrNotExist) && name != "." {
+			return time.Time{}, nil
+		}
+		if err != nil {
+			return time.Time{}, err
+		}
+		at := settled(info)
+		if at.IsZero() {
+			return at, nil
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	return last, nil
 }
 
 // scanDue reports whether all folders are to be compared. With many chains that is done less often.
@@ -72,7 +99,7 @@ func (f *follower) due() []*chain {
 
 // scan finds new chains, and chains and segments that were removed.
 func (f *follower) scan(fsys fs.FS) error {
-	names, err := chainNames(fsys)
+	names, err := f.store.chainNames(fsys)
 	if err != nil {
 		return err
 	}

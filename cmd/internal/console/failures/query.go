@@ -84,6 +84,9 @@ func (q *query) judge(g *group) byte {
 
 // matches returns the positions of the rows of a segment that the filter selects, in order. It appends to buf.
 func (q *query) matches(ctx context.Context, v *segmentView, buf []uint32) ([]uint32, error) {
+	if !is(q.filter.Node, nodeOf(v.chain)) {
+		return buf, nil
+	}
 	var open []uint32
 	var known *bits
 	if q.found != nil {

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"runtime"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/candor-mcp/candor/cmd/internal/fleet"
 )
 
 const (
@@ -95,7 +98,7 @@ func (f *follower) first(ctx context.Context, root *os.Root, background *sync.Wa
 	cached := s.load()
 	var tasks []task
 	var open []*chain
-	names, err := chainNames(fsys)
+	names, err := s.chainNames(fsys)
 	for _, name := range names {
 		c := &chain{name: name}
 		l, err := f.list(fsys, c)
@@ -198,13 +201,30 @@ func (s *Store) readWhole(fsys fs.FS, t task) error {
 	return nil
 }
 
-// chainNames returns the chains of a ledger.
-func chainNames(fsys fs.FS) ([]string, error) {
-	items, err := fs.ReadDir(fsys, ".")
+// chainNames returns the paths of the chains.
+func (s *Store) chainNames(fsys fs.FS) ([]string, error) {
+	if !s.options.Nodes {
+		return chainsIn(fsys, ".")
+	}
+	nodes, err := fs.ReadDir(fsys, ".")
+	var names []string
+	for _, node := range nodes {
+		if !node.IsDir() || !fleet.ValidNode(node.Name()) {
+			continue
+		}
+		found, nodeErr := chainsIn(fsys, node.Name())
+		names, err = append(names, found...), cmp.Or(err, ignoreMissing(nodeErr))
+	}
+	return names, err
+}
+
+// chainsIn returns the paths of the chains of one ledger.
+func chainsIn(fsys fs.FS, dir string) ([]string, error) {
+	items, err := fs.ReadDir(fsys, dir)
 	var names []string
 	for _, item := range items {
 		if item.IsDir() && isChain(item.Name()) {
-			names = append(names, item.Name())
+			names = append(names, path.Join(dir, item.Name()))
 		}
 	}
 	return names, err

@@ -21,6 +21,8 @@ type Options struct {
 	Cache string
 	// NoCache keeps no copy.
 	NoCache bool
+	// Nodes means that the folder has one ledger for each node, in a folder with the node's name.
+	Nodes bool
 }
 
 // Limits of the lists.
@@ -77,6 +79,9 @@ func (s *Store) Wake() {
 	default:
 	}
 }
+
+// HasNodes reports whether the store reads the ledgers of many nodes.
+func (s *Store) HasNodes() bool { return s.options.Nodes }
 
 // Progress is how far the first read of the ledger has come.
 type Progress struct {

@@ -61,6 +61,7 @@ func (s *Store) Summarize(ctx context.Context, f Filter) (Summary, error) { //no
 	counts := make([]uint64, len(q.view.groups))
 	first, last := int64(0), int64(0)
 	sum := Summary{}
+	nodes := map[string]uint64{}
 	err := q.each(ctx, func(v *segmentView, matched []uint32) {
 		low, high := v.rows[matched[0]].time, v.rows[matched[len(matched)-1]].time
 		if sum.Total == 0 || low < first {
@@ -70,6 +71,9 @@ func (s *Store) Summarize(ctx context.Context, f Filter) (Summary, error) { //no
 			last = high
 		}
 		sum.Total += uint64(len(matched))
+		if node := nodeOf(v.chain); node != "" {
+			nodes[node] += uint64(len(matched))
+		}
 		for _, i := range matched {
 			counts[v.rows[i].group]++
 		}
@@ -79,6 +83,7 @@ func (s *Store) Summarize(ctx context.Context, f Filter) (Summary, error) { //no
 	}
 	sum.First, sum.Last = micros(first), micros(last)
 	sum.count(q.view.groups, counts)
+	sum.Nodes = topCounts(nodes, 0)
 	return sum, sum.fill(ctx, q)
 }
 

@@ -36,15 +36,15 @@ var _ fleet.Engine = Engine{}
 
 // Open returns the store in the folder that the URL names: file:DIR, or file:///DIR.
 func (Engine) Open(_ context.Context, at fleet.Location, _ fleet.OpenOptions) (fleet.Store, error) {
-	dir, err := folderOf(at.URL)
+	dir, err := Folder(at.URL)
 	if err != nil {
 		return nil, candor.New(candor.CodeInvalidArguments, err.Error())
 	}
 	return Open(dir), nil
 }
 
-// folderOf returns the folder that a URL names.
-func folderOf(u *url.URL) (string, error) {
+// Folder returns the folder that a URL names.
+func Folder(u *url.URL) (string, error) {
 	switch {
 	case u.RawQuery != "":
 		return "", fmt.Errorf("a folder has no parameter %q", strings.Join(slices.Sorted(mapKeys(u.Query())), ", "))
