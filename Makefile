@@ -2,7 +2,9 @@
 .DEFAULT_GOAL := check
 FUZZ ?= 75s
 N ?= 5000
-.PHONY: arm64 wine help check format fmt vet lint test slow race fuzz full crash soak bench bench-peers bench-gateway tools conform conform-all real real-all realservers probeservers cover checklist codes-coverage generate prose readme demo release-dry release-files release-image release-repro release-install ci clean
+ROUNDS ?= 50
+SEED ?= 0
+.PHONY: arm64 wine help check format fmt vet lint test slow race fuzz full crash fleet fleet-chaos soak bench bench-fleet bench-peers bench-gateway tools conform conform-all real real-all realservers probeservers cover checklist codes-coverage generate prose readme demo release-dry release-files release-image release-repro release-install ci clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,7 +38,7 @@ fuzz: ## every fuzz target, FUZZ=75s for all together
 
 full: ## everything at full length: a million executions per fuzz target, race without -short, crashes, soak, the suite's alphas, all real servers, benchmarks
 	.ci/fuzz each 1000000x
-	$(MAKE) race crash soak arm64 wine conform-all real-all bench bench-peers
+	$(MAKE) race crash fleet-chaos soak arm64 wine conform-all real-all bench bench-peers
 
 crash: ## kill N=5000 writers of a ledger, and simulate 200 power failures for each
 	go test -count=1 -timeout 0 -v -run '^Test(R[1-5]|Untouched|EveryFault|Service|K16Random|K17Torn)' ./ledger -all -kills $(N) -cuts $$((200 * $(N))) -lives $$((20 * $(N)))
@@ -56,12 +58,21 @@ wine: ## run some tests and the demo for windows/amd64 under wine64
 soak: ## append a million entries to a ledger, and check that memory and files do not grow
 	go test -count=1 -timeout 0 -v -run '^TestSoak' ./ledger -soak 1000000
 
+fleet: ## ten rounds of faults in a cluster
+	@.ci/run fleet
+
+fleet-chaos: ## ROUNDS=50 rounds of faults in a cluster of three nats-server processes; SEED=n repeats a run; partitions need root
+	go test -count=1 -timeout 0 -v -run '^TestR17' ./cmd/cluster/internal/testing/chaos -rounds $(ROUNDS) -seed $(SEED)
+
 bench: ## benchmarks with allocations; compare only runs on the same machine
 	go test -run '^$$' -bench . -benchmem -count 5 work
 
 bench-peers: ## compare durable appends with SQLite and bbolt (a separate module with those dependencies)
 	cd bench/peers && GOWORK=off go test -run '^$$' -bench . -benchtime 5x -timeout 60m
 	$(MAKE) bench-gateway
+
+bench-fleet: ## compare the engines and modes of a fleet with JetStream and PostgreSQL alone, and write docs/fleet-figures.md
+	go test -count=1 -timeout 0 -v -run '^TestFigures' ./cmd/cluster/internal/testing/chaos -figures ../../../../../docs/fleet-figures.md
 
 bench-gateway: ## compare the gateway with proxies from npm, net/http's reverse proxy and nginx
 	cd bench/gateway && GOWORK=off go test -run '^$$' -bench . -benchtime 5x -timeout 60m
