@@ -29,6 +29,10 @@ func (s *store) connect(ctx context.Context) error {
 	if isRefusal(err) {
 		return candor.New(candor.CodePermissionDenied, "the server refuses the credentials of this node", candor.WithCause(err))
 	}
+	if err != nil && s.embedded != nil { // the pipe is closed before the reason can be read
+		return candor.New(candor.CodePermissionDenied,
+			"the embedded server refuses the connection (hint: its configuration requires credentials; name a file with creds= or nkey=)", candor.WithCause(err))
+	}
 	if err != nil && ctx.Err() == nil {
 		s.log.Warn("the store cannot be reached yet", slog.String("store", s.at.String()), slog.String("error", err.Error()))
 		connection, err = nats.Connect(s.params.servers, append(options, nats.RetryOnFailedConnect(true))...)

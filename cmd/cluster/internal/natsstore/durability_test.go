@@ -13,6 +13,7 @@ import (
 )
 
 func TestQuorumOfThreeServersThatSync(t *testing.T) {
+	t.Parallel()
 	cluster := natscluster.Start(t, natscluster.Options{Servers: 3})
 	setUp(t, open(t, cluster.URL()+"?node=operator"))
 	for name, parameter := range map[string]string{"monitoring": "monitor=" + cluster.MonitorURLs(), "system account": "sys=" + cluster.SystemSeed} {

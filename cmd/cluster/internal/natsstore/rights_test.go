@@ -23,7 +23,7 @@ type granted struct {
 	reader string            // file
 }
 
-func startGranted(t *testing.T) *granted {
+func startGranted(t *testing.T, servers int) *granted {
 	t.Helper()
 	reader, readerSeed := natscluster.NewUser(t)
 	keys, seeds := map[string]string{}, map[string]string{}
@@ -32,6 +32,7 @@ func startGranted(t *testing.T) *granted {
 	}
 	grant := func(node string) string { return natsstore.GrantText(natsstore.DefaultStream, node) }
 	g := &granted{seeds: seeds, reader: readerSeed, Cluster: natscluster.Start(t, natscluster.Options{
+		Servers:  servers,
 		Accounts: func(operator string) string { return natscluster.Accounts(grant, operator, reader, keys) },
 	})}
 	setUp(t, g.operator(t))
@@ -49,7 +50,7 @@ func (g *granted) node(t *testing.T, node string) fleet.Store {
 }
 
 func TestGrantLetsANodeDoItsWork(t *testing.T) {
-	g := startGranted(t)
+	g := startGranted(t, 3)
 	store, ctx := g.node(t, "web-1"), t.Context()
 	chain := fleet.Chain{Node: "web-1", Name: "c"}
 	lines := storetest.MakeLines(chain, fleet.Head{}, 30, 200)
@@ -96,7 +97,7 @@ func TestGrantLetsANodeDoItsWork(t *testing.T) {
 }
 
 func TestGrantLetsAReaderRead(t *testing.T) {
-	g := startGranted(t)
+	g := startGranted(t, 1)
 	chain := fleet.Chain{Node: "web-1", Name: "c"}
 	lines := storetest.MakeLines(chain, fleet.Head{}, 20, 200)
 	reader := open(t, g.URL()+"?node=reader&nkey="+g.reader)
@@ -133,7 +134,7 @@ func TestGrantLetsAReaderRead(t *testing.T) {
 // TestNodeCannotTouchOtherChains tries everything that a taken-over node can send with its credentials, also answers that are delivered to
 // the chain of another node.
 func TestNodeCannotTouchOtherChains(t *testing.T) {
-	g := startGranted(t)
+	g := startGranted(t, 1)
 	ctx := t.Context()
 	victim := fleet.Chain{Node: "web-2", Name: "c"}
 	lines := storetest.MakeLines(victim, fleet.Head{}, 10, 100)

@@ -106,6 +106,7 @@ func TestLinesWithTheHeadersOfAStatus(t *testing.T) {
 
 // TestHeadOfALeaderThatLostItsMajority cuts the leader off, stores a line through the others, and asks the old leader.
 func TestHeadOfALeaderThatLostItsMajority(t *testing.T) {
+	t.Parallel()
 	cluster := natscluster.Start(t, natscluster.Options{Servers: 3, Namespaces: true})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

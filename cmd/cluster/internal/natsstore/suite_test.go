@@ -14,6 +14,7 @@ import (
 )
 
 func TestSuiteOneServer(t *testing.T) {
+	t.Parallel() // most of the time the disk works
 	runSuite(t, natscluster.Start(t, natscluster.Options{}))
 }
 
@@ -21,6 +22,7 @@ func TestSuiteThreeServers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes more than ten seconds")
 	}
+	t.Parallel()
 	runSuite(t, natscluster.Start(t, natscluster.Options{Servers: 3}))
 }
 
