@@ -114,6 +114,7 @@ func (s *chainScan) finish() error {
 	if len(s.claims) > 0 {
 		c := s.claims[len(s.claims)-1]
 		s.damage(KindTruncated, s.seq+1, fmt.Sprintf("entries %d to %d are missing: %s names them", s.seq+1, c.size, c.by))
+		s.report.Damage.Absent = true
 		return nil
 	}
 	if s.report.Torn > 0 && s.closed {

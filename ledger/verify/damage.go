@@ -32,6 +32,9 @@ type Damage struct {
 	File   string `json:"file,omitempty"` // relative to the ledger's folder, or the name of a witness copy
 	Offset int64  `json:"offset"`         // of the bad entry in File, in bytes; in a compressed file, of the uncompressed content
 	Text   string `json:"text"`           // one sentence
+	// Absent means that nothing else is wrong than that a chain ends before an entry that is named elsewhere, or does not exist. In
+	// a store it may still arrive.
+	Absent bool `json:"-"`
 }
 
 // String returns the location, the kind and the text.

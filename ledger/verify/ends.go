@@ -184,7 +184,7 @@ func (v *verification) misfit(c *Chain, end recovery) *Damage {
 	case end.poisoned && end.size == 0, c.gone():
 		return nil
 	case c.Size < end.size:
-		h.Kind, h.Text = KindTruncated, fmt.Sprintf("entries %d to %d are missing: chain %s recorded them when it recovered this chain", c.Size+1, end.size, end.by)
+		h.Kind, h.Absent, h.Text = KindTruncated, true, fmt.Sprintf("entries %d to %d are missing: chain %s recorded them when it recovered this chain", c.Size+1, end.size, end.by)
 	case c.Size > end.size:
 		h.Kind, h.Seq, h.Text = KindWrongSeq, end.size+1, "entries follow the end that chain "+end.by+" recorded"
 	case c.Size > 0 && c.Last != end.last.String():

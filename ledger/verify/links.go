@@ -99,7 +99,7 @@ func (v *verification) compareLate() error {
 			if took {
 				continue
 			}
-			c.Damage = &Damage{Kind: KindTruncated, Chain: c.Chain, Seq: c.Size + 1, File: c.Chain + "/" + format.ActiveSegment, Offset: c.Bytes,
+			c.Damage = &Damage{Kind: KindTruncated, Chain: c.Chain, Seq: c.Size + 1, File: c.Chain + "/" + format.ActiveSegment, Offset: c.Bytes, Absent: true,
 				Text: fmt.Sprintf("entries %d to %d are missing: %s names them", c.Size+1, l.claim.size, l.claim.by)}
 		}
 	}
@@ -173,7 +173,7 @@ func (v *verification) missing() error {
 		} else if excused {
 			continue
 		}
-		h := Damage{Kind: KindMissingChain, Chain: about, Text: "the chain is missing; " + named[about] + " names it"}
+		h := Damage{Kind: KindMissingChain, Chain: about, Absent: true, Text: "the chain is missing; " + named[about] + " names it"}
 		if p := file[about]; p != nil {
 			h.File, h.Offset = p.Name, p.Blocks[about].Last
 		}

@@ -38,7 +38,7 @@ removed (--ledger-keep-age and --ledger-keep-bytes of a server, or candor ledger
 else is removed here, so the store still verifies, and one node cannot cause the removal of another's entries.
 --older-than keeps entries longer in the store than on the nodes. Only whole segments are removed.
 
-The command first verifies the store, and removes nothing from a node that is damaged. It lists what it would remove
+The command first verifies the store, and removes nothing from a node that is damaged or incomplete. It lists what it would remove
 and asks. It needs the rights of an operator.
 
 Exit codes: 0 done, or nothing to do; 1 a node is damaged; 2 an error, or --yes is missing where the command cannot
@@ -177,10 +177,10 @@ func removable(ctx context.Context, store fleet.Store, chain fleet.Chain, throug
 
 func (c *pruneCommand) list(r *pruneReport) {
 	for _, d := range r.Damage {
-		fmt.Fprintf(c.env.Out, "FAILED  %s  node %s  %s\n        %s\n", d.Kind, term.Printable(d.Node), location(d.Damage), term.Printable(d.Text))
+		fmt.Fprintln(c.env.Out, damageWords(&d, c.env.Colors()))
 	}
 	if len(r.Damage) > 0 {
-		c.env.Notify(c.cmd, "nothing is removed from a damaged node", "run candor fleet verify")
+		c.env.Notify(c.cmd, "nothing is removed from a node that is damaged or incomplete", "run candor fleet verify")
 	}
 	for _, f := range r.Removed {
 		fmt.Fprintf(c.env.Out, "%s  %s  %9s  %s\n", ledgercmd.LocalTime(f.Last), term.Count(f.Entries, "entry", "entries"), ledgercmd.SizeWords(f.Bytes), f.Chain)

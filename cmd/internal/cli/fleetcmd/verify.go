@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,7 +118,10 @@ The first time, the public key of each node is taken from its oldest chain; from
 node that has another key later is reported, unless it was rotated with candor ledger key rotate. To check the
 keys of the nodes yourself, or to accept a new one, name them with --key.
 
-Exit codes: 0 OK; 1 FAILED; 2 the check could not run.`,
+INCOMPLETE instead of FAILED means that a node names entries that the store does not have, and no checkpoint shows that
+it ever had them: the node has not shipped them yet, or they were removed before a checkpoint covered them.
+
+Exit codes: 0 OK; 1 FAILED or INCOMPLETE; 2 the check could not run.`,
 		Example: `  candor fleet verify file:/srv/fleet
   candor-cluster fleet verify nats://nats-1:4222?creds=reader.creds --checkpoints /mnt/worm/fleet
   candor fleet verify file:/srv/fleet --json --no-checkpoint`,
@@ -233,7 +237,7 @@ func (c *verifyCommand) known(at fleet.Location) (*view.Checkpoints, *view.State
 
 // write adds a checkpoint to the file if the store is as it should be.
 func (c *verifyCommand) write(file *view.Checkpoints, report *verifyReport) ([]byte, error) {
-	if !report.OK || c.keep {
+	if !report.OK && !report.Incomplete() || c.keep {
 		return nil, nil
 	}
 	state, err := view.StateOf(&report.Report, c.env.Now())
@@ -290,12 +294,15 @@ func (c *verifyCommand) print(r *verifyReport) {
 		fmt.Fprintln(c.env.Out, nodeWords(&r.Nodes[i], p))
 	}
 	for _, d := range r.Damage {
-		fmt.Fprintf(c.env.Out, "%s  node %s  %s\n", p.Bad("FAILED  "+string(d.Kind)), p.Name(term.Printable(d.Node)), location(d.Damage))
-		fmt.Fprintf(c.env.Out, "        %s\n", term.Printable(d.Text))
+		fmt.Fprintln(c.env.Out, damageWords(&d, p))
 	}
-	if r.OK {
+	switch {
+	case r.OK:
 		fmt.Fprintf(c.env.Out, "%s: %s of %s\n", p.Good("OK"), term.Count(r.Entries, "entry", "entries"), term.Count(uint64(len(r.Nodes)), "node", "nodes"))
-	} else {
+	case r.Incomplete():
+		fmt.Fprintf(c.env.Out, "%s: %s of %s are as they should be; others are not in the store\n", p.Warn("INCOMPLETE"),
+			term.Count(r.Entries, "entry", "entries"), term.Count(uint64(len(r.Nodes)), "node", "nodes"))
+	default:
 		fmt.Fprintf(c.env.Out, "%s: %s; the first bad entry of each chain is named above\n", p.Bad("FAILED"), term.Count(uint64(len(r.Damage)), "problem", "problems"))
 	}
 	c.explain(r)
@@ -308,6 +315,10 @@ func (c *verifyCommand) explain(r *verifyReport) {
 			c.env.Notify(c.cmd, "a node is known by another key", "rotate keys with candor ledger key rotate; to accept another key, list all keys of the node with --key FILE")
 			break
 		}
+	}
+	if slices.ContainsFunc(r.Damage, func(d view.Damage) bool { return d.Unshipped }) {
+		c.env.Notify(c.cmd, "the store does not have entries that a node names: the node has not shipped them yet, or they were removed soon after",
+			"on the node: candor fleet ship --once DIR URL; then verify again")
 	}
 	if r.Compared.IsZero() {
 		c.env.Notify(c.cmd, "there was no checkpoint to compare with: an older copy of the store, and nodes that are missing, cannot be detected yet",
@@ -340,6 +351,15 @@ func nodeWords(n *view.Node, p term.Colors) string {
 		words = append(words, "damaged")
 	}
 	return fmt.Sprintf("node %s: %s", p.Name(term.Printable(n.Node)), strings.Join(words, ", "))
+}
+
+// damageWords describes damage in two lines.
+func damageWords(d *view.Damage, p term.Colors) string {
+	verdict := p.Bad("FAILED  " + string(d.Kind))
+	if d.Unshipped {
+		verdict = p.Warn("INCOMPLETE  " + string(d.Kind))
+	}
+	return fmt.Sprintf("%s  node %s  %s\n        %s", verdict, p.Name(term.Printable(d.Node)), location(d.Damage), term.Printable(d.Text))
 }
 
 // location describes where damage was found. The store has no files, so the byte is that of the chain.

@@ -100,9 +100,9 @@ func (s *State) add(later *State) {
 	}
 }
 
-// StateOf returns the state that a verification found. The report must be OK.
+// StateOf returns the state that a verification found. The report must be OK, except for entries that were not shipped yet.
 func StateOf(r *Report, now time.Time) (*State, error) {
-	if !r.OK {
+	if !r.OK && !r.Incomplete() {
 		return nil, errors.New("a damaged store has no state to keep")
 	}
 	s := &State{Time: now.UTC(), Heads: map[fleet.Chain]Head{}, Keys: map[string][]string{}}

@@ -17,12 +17,29 @@ const (
 // lateNodes returns the nodes with no other damage than missing ends of chains, which may still arrive.
 func lateNodes(r *Report) (late []Node) {
 	for _, n := range r.Nodes {
-		other := func(d verify.Damage) bool { return d.Kind != verify.KindTruncated && d.Kind != verify.KindMissingChain }
+		other := func(d verify.Damage) bool { return !d.Absent }
 		if !n.OK && !slices.ContainsFunc(n.damage, other) {
 			late = append(late, n)
 		}
 	}
 	return late
+}
+
+// unshipped reports whether damage of a node is only that entries are missing which the store never had, as far as the known state
+// tells: only other entries of the node name them.
+func (s *State) unshipped(n *Node, d verify.Damage) bool {
+	if !d.Absent {
+		return false
+	}
+	return s == nil || s.Heads[fleet.Chain{Node: n.Node, Name: d.Chain}].Size <= n.size(d.Chain)
+}
+
+// size returns the number of the last good entry of a chain, or 0 if there is none.
+func (n *Node) size(chain string) uint64 {
+	if i := slices.IndexFunc(n.Chains, func(c verify.Chain) bool { return c.Chain == chain }); i >= 0 {
+		return n.Chains[i].Size
+	}
+	return 0
 }
 
 // arriving waits until one of the damaged chains is longer than it was, or the time is over. It reports whether one is.
@@ -50,12 +67,8 @@ func arriving(ctx context.Context, store fleet.Store, late []Node, wait time.Dur
 // grown reports whether the store has more of a damaged chain than was verified.
 func (n *Node) grown(ctx context.Context, store fleet.Store) bool {
 	for _, d := range n.damage {
-		size := uint64(0)
-		if i := slices.IndexFunc(n.Chains, func(c verify.Chain) bool { return c.Chain == d.Chain }); i >= 0 {
-			size = n.Chains[i].Size
-		}
 		head, err := store.Head(ctx, fleet.Chain{Node: n.Node, Name: d.Chain})
-		if err == nil && head.Seq > size {
+		if err == nil && head.Seq > n.size(d.Chain) {
 			return true
 		}
 	}

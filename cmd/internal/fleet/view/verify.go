@@ -46,6 +46,11 @@ type Report struct {
 	Damage []Damage `json:"damage"`
 }
 
+// Incomplete reports whether nothing is wrong except that entries may not have been shipped yet.
+func (r *Report) Incomplete() bool {
+	return len(r.Damage) > 0 && !slices.ContainsFunc(r.Damage, func(d Damage) bool { return !d.Unshipped })
+}
+
 // Node is the result for one node.
 type Node struct {
 	Node    string         `json:"node"`
@@ -65,6 +70,9 @@ type Node struct {
 type Damage struct {
 	Node string `json:"node"`
 	verify.Damage
+	// Unshipped means that the node names entries that the store does not have and, as far as is known, never had: the node has not
+	// shipped them yet, or they were removed before a checkpoint covered them.
+	Unshipped bool `json:"unshipped,omitempty"`
 }
 
 // String returns the node, the location, the kind and the text.
@@ -87,7 +95,7 @@ func Verify(ctx context.Context, store fleet.Store, o Options) (Report, error) {
 		}
 		var next Report
 		if next, err = verifyNodes(ctx, store, again); err == nil {
-			report = conclude(replaceNodes(report.Nodes, next.Nodes))
+			report = conclude(replaceNodes(report.Nodes, next.Nodes), o.Known)
 		}
 	}
 	return report, err
@@ -176,16 +184,16 @@ func (r *run) all() (Report, error) {
 			return Report{}, err
 		}
 	}
-	return conclude(results), nil
+	return conclude(results, r.options.Known), nil
 }
 
-func conclude(nodes []Node) Report {
+func conclude(nodes []Node, known *State) Report {
 	report := Report{Nodes: nodes, Damage: []Damage{}}
 	for i := range nodes {
 		report.Entries += nodes[i].Entries
 		report.Bytes += nodes[i].Bytes
 		for _, d := range nodes[i].damage {
-			report.Damage = append(report.Damage, Damage{nodes[i].Node, d})
+			report.Damage = append(report.Damage, Damage{Node: nodes[i].Node, Damage: d, Unshipped: known.unshipped(&nodes[i], d)})
 		}
 	}
 	report.OK = len(report.Damage) == 0
