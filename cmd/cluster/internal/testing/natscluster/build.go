@@ -40,6 +40,12 @@ var build = sync.OnceValues(func() (string, error) {
 	return path, os.Rename(scratch, path) // other test processes never see a part of it
 })
 
+// Executable returns the path of the nats-server that tests use.
+func Executable(t testing.TB) string {
+	t.Helper()
+	return executable(t)
+}
+
 func executable(t testing.TB) string {
 	t.Helper()
 	path, err := build()
