@@ -4,7 +4,7 @@ FUZZ ?= 75s
 N ?= 5000
 ROUNDS ?= 50
 SEED ?= 0
-.PHONY: arm64 wine help check format fmt vet lint test slow race fuzz full crash fleet fleet-chaos soak bench bench-fleet bench-peers bench-gateway tools conform conform-all real real-all realservers probeservers cover checklist codes-coverage generate prose readme demo release-dry release-files release-image release-repro release-install ci clean
+.PHONY: arm64 wine help check format fmt vet lint test slow race fuzz full crash fleet fleet-chaos soak sizing bench bench-fleet bench-peers bench-gateway tools conform conform-all real real-all realservers probeservers cover checklist codes-coverage generate prose readme demo release-dry release-files release-image release-repro release-install ci clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +63,8 @@ fleet: ## ten rounds of faults in a cluster
 
 fleet-chaos: ## ROUNDS=50 rounds of faults in a cluster of three nats-server processes; SEED=n repeats a run; partitions need root
 	go test -count=1 -timeout 0 -v -run '^TestR17' ./cmd/cluster/internal/testing/chaos -rounds $(ROUNDS) -seed $(SEED)
+sizing: ## measure what the stores of a fleet take, and write docs/sizing.md; needs an idle machine, and PostgreSQL for its part
+	go test -count=1 -timeout 30m -v -run '^TestMeasure$$' ./cmd/cluster/internal/testing/sizing -measure
 
 bench: ## benchmarks with allocations; compare only runs on the same machine
 	go test -run '^$$' -bench . -benchmem -count 5 work
