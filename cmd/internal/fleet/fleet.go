@@ -40,7 +40,7 @@ type Stored struct {
 // Store is an engine that keeps the lines of many nodes. Its methods are safe for concurrent use.
 //
 // Errors are candor errors whose class tells what to do: unavailable and timeout mean that the same call may succeed later, denied that
-// the credentials do not suffice.
+// the credentials do not suffice. Their messages are for an operator; see [Reason].
 type Store interface {
 	// Append adds lines to the end of a chain if after is its head, and otherwise adds none and returns a [*ConflictError]. When it returns
 	// nil, all lines are as durable as [Store.Durability] says. After any other error some or all of the lines may have been stored: the

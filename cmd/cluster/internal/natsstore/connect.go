@@ -249,6 +249,8 @@ func classify(err error) (code candor.Code, text string) {
 		return candor.CodeTimeout, "no answer in time"
 	case errors.Is(err, nats.ErrMaxPayload):
 		return candor.CodeTooLarge, "a line is larger than the server allows (hint: set max_payload: 4MB in the configuration of each server)"
+	case errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrNoServers):
+		return candor.CodeUnavailable, "no server can be reached"
 	case errors.As(err, &api):
 		return api.class()
 	default:

@@ -39,7 +39,7 @@ func (s *store) Durability(ctx context.Context) (fleet.Durability, error) {
 	case info.Config.PersistMode != jetstream.DefaultPersistMode:
 		d.Synced, d.Reason, d.Change = false, "the stream has persist_mode async, so it acknowledges before it writes", "create the stream again with candor fleet setup"
 	case info.Config.Replicas < 3:
-		d.Reason = fmt.Sprintf("the stream has %d replica(s); a quorum needs at least 3", info.Config.Replicas)
+		d.Reason = fmt.Sprintf("each line is on %d of at least 3 machines", info.Config.Replicas)
 		d.Change = "run three nats-server machines in a cluster, then candor fleet setup --replicas 3"
 	case !synced:
 		d.Reason, d.Change = reason, change

@@ -50,11 +50,11 @@ func TestNoQuorumOfOneReplica(t *testing.T) {
 	cluster := natscluster.Start(t, natscluster.Options{})
 	store := open(t, cluster.URL()+"?node=n&monitor="+cluster.MonitorURLs())
 	setUp(t, store)
-	wantNoQuorum(t, store, "1 replica(s)", "--replicas 3")
+	wantNoQuorum(t, store, "on 1 of at least 3 machines", "--replicas 3")
 
 	embedded := open(t, "nats-embedded:"+t.TempDir()+"?node=n")
 	setUp(t, embedded)
-	wantNoQuorum(t, embedded, "1 replica(s)", "--replicas 3")
+	wantNoQuorum(t, embedded, "on 1 of at least 3 machines", "--replicas 3")
 }
 
 // waitForReplicas waits until all replicas of a new stream have caught up.

@@ -6,6 +6,7 @@ package natsstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
@@ -54,7 +55,21 @@ func (Engine) Open(ctx context.Context, at fleet.Location, o fleet.OpenOptions) 
 		}
 		return nil, err
 	}
+	if err := s.prepare(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	return s, nil
+}
+
+// prepare creates the stream of an embedded server that has no configuration of its own, and so no other operator.
+func (s *store) prepare(ctx context.Context) error {
+	if s.embedded == nil || s.params.config != "" {
+		return nil
+	}
+	if _, err := s.info(ctx); !hasCode(err, codeNoStream) {
+		return nil // what else may be wrong, the first call says
+	}
+	return s.Setup(ctx, fleet.SetupOptions{})
 }
 
 // params are the parameters of the URL that belong to this engine.

@@ -366,3 +366,18 @@ func wantClass(t *testing.T, what string, err error, class candor.Class) {
 		t.Errorf("%s: %v, want an error of class %s", what, err, class)
 	}
 }
+
+func TestEmbeddedServerNeedsNoSetup(t *testing.T) {
+	store := open(t, "nats-embedded:"+t.TempDir()+"?node=web-1")
+	if err := store.Append(t.Context(), testChain, fleet.Head{}, storetest.MakeLines(testChain, fleet.Head{}, 2, 100)); err != nil {
+		t.Fatalf("the first append of a new folder: %v", err)
+	}
+}
+
+func TestUnreachableServerIsNamedAsSuch(t *testing.T) {
+	store := open(t, "nats://127.0.0.1:1?node=web-1")
+	_, err := store.Chains(t.Context())
+	if err == nil || !strings.Contains(fleet.Reason(err), "no server can be reached") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -58,7 +58,7 @@ func storeError(err error) *term.Error {
 	if errors.As(err, &own) {
 		return own
 	}
-	text, hint := term.SplitHint(term.Cause(err))
+	text, hint := term.SplitHint(errors.New(fleet.Reason(err)))
 	if hint == "" {
 		hint = "check the URL, the credentials and that the store is running"
 	}

@@ -237,7 +237,7 @@ func (s *Shipper) missing(name string, after uint64) iter.Seq2[[]byte, error] {
 			head, err = store.Head(ctx, id)
 		}
 		if err != nil {
-			yield(nil, fmt.Errorf("asking the store for entries that may be missing here: %w", cause(err)))
+			yield(nil, fmt.Errorf("asking the store for entries that may be missing here: %s", fleet.Reason(err)))
 			return
 		}
 		if head.Seq <= after {
@@ -246,7 +246,7 @@ func (s *Shipper) missing(name string, after uint64) iter.Seq2[[]byte, error] {
 		s.config.Log.Warn("entries are restored from the store", slog.String("chain", name), slog.Uint64("from", after+1), slog.Uint64("to", head.Seq))
 		for stored, err := range store.Lines(ctx, id, 0) {
 			if err != nil {
-				yield(nil, cause(err))
+				yield(nil, errors.New(fleet.Reason(err)))
 				return
 			}
 			if l, err := ledger.ParseLine(stored.Line); err != nil || l.Seq != after+1 {

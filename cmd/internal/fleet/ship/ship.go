@@ -146,14 +146,14 @@ func (s *Shipper) check(ctx context.Context) error {
 		s.failed(err)
 		return nil
 	}
-	return fmt.Errorf("the store %s cannot be used: %w", s.config.At, cause(err))
+	return fmt.Errorf("the store %s cannot be used: %s", s.config.At, fleet.Reason(err))
 }
 
 // demand checks that the acknowledgement of the store is what the mode promises.
 func (s *Shipper) demand(ctx context.Context, store fleet.Store) error {
 	d, err := store.Durability(ctx)
 	if err != nil {
-		return fmt.Errorf("ack=%s: how durable entries are in %s could not be found out: %w", s.config.At.Mode, s.config.At, cause(err))
+		return fmt.Errorf("ack=%s: how durable entries are in %s could not be found out: %s", s.config.At.Mode, s.config.At, fleet.Reason(err))
 	}
 	switch {
 	case s.config.At.Mode == fleet.ModeQuorum && !d.Quorum:
@@ -334,7 +334,7 @@ func (s *Shipper) failed(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	first := s.lastErr == ""
-	s.lastErr = cause(err).Error()
+	s.lastErr = fleet.Reason(err)
 	if first {
 		s.since = time.Now()
 		s.config.Log.Warn("the store cannot be reached; ledger entries wait for it", slog.String("store", s.config.At.String()), slog.String("error", s.lastErr))

@@ -241,7 +241,7 @@ func (s *Shipper) head(b *batch) (fleet.Head, error) {
 func (s *Shipper) judge(err error) error {
 	switch candor.CodeOf(err).Class() {
 	case candor.ClassCorrupt, candor.ClassBadRequest, candor.ClassTooLarge:
-		return &problem{text: cause(err).Error()}
+		return &problem{text: fleet.Reason(err)}
 	default:
 		return err
 	}
