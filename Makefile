@@ -55,10 +55,11 @@ arm64: ## run some tests for linux/arm64 under qemu-user-static
 wine: ## run some tests and the demo for windows/amd64 under wine64
 	.ci/emulate windows
 
-soak: ## append a million entries to a ledger, and check that memory and files do not grow
+soak: ## a million entries in a ledger, and a million failing calls through two gateways to a failing cluster: memory and files do not grow
 	go test -count=1 -timeout 0 -v -run '^TestSoak' ./ledger -soak 1000000
+	go test -count=1 -timeout 0 -v -run '^TestR18' ./cmd/cluster/internal/testing/chaos -soak 1000000
 
-fleet: ## ten rounds of faults in a cluster
+fleet: ## ten rounds of faults in a cluster, and a hundred thousand failing calls shipped to another
 	@.ci/run fleet
 
 fleet-chaos: ## ROUNDS=50 rounds of faults in a cluster of three nats-server processes; SEED=n repeats a run; partitions need root

@@ -40,6 +40,7 @@ const (
 
 // TestR17ClusterLosesNothing lets processes append to three nats-server processes that fail, and checks the store after each round.
 func TestR17ClusterLosesNothing(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("short mode: starts three servers and seven workers")
 	}

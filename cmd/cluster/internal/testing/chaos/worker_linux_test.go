@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -34,6 +35,7 @@ func TestMain(m *testing.M) {
 	}
 	switch role := os.Getenv(roleVariable); role {
 	case "":
+		_ = flag.Set("test.parallel", "4") // the tests mostly wait for elections; -parallel takes precedence
 		os.Exit(m.Run())
 	case roleProgram:
 		env := term.ProcessEnv()
