@@ -32,6 +32,11 @@ func Folder(named string, getenv func(string) string) (string, error) {
 			return notStore(dir)
 		}
 	}
+	return DefaultFolder(getenv)
+}
+
+// DefaultFolder returns the folder of the ledger if none is named: a folder in the user's state folder.
+func DefaultFolder(getenv func(string) string) (string, error) {
 	state, err := StateFolder(getenv)
 	if err != nil {
 		return "", fmt.Errorf("no folder for the ledger: %w (hint: set %s to a folder, or to %q)", err, EnvLedger, NoLedger)

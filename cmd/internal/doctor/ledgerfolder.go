@@ -13,8 +13,8 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/candor-mcp/candor/internal/filelock"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/ship"
+	"github.com/candor-mcp/candor/internal/filelock"
 	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/ledger/verify"
 )
@@ -38,7 +38,7 @@ func (e *examination) findLedger() ledgerFolder {
 		named = e.config.file.Ledger
 	}
 	l := ledgerFolder{}
-	if l.dir, _, l.err = ship.Locate(named, e.Getenv, ship.DefaultFolder(e.Getenv)); l.err != nil {
+	if l.dir, _, l.err = ship.Locate(cmp.Or(named, e.Getenv(plug.EnvLedger)), func() (string, error) { return plug.DefaultFolder(e.Getenv) }); l.err != nil {
 		return l
 	}
 	if l.dir == plug.NoLedger {

@@ -86,7 +86,7 @@ func (f *StateFlags) OpenState(env *term.Env, system string) (*workbench.State, 
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := ship.Locate(f.Ledger, env.Getenv, noFolder); err != nil {
+	if _, _, err := ship.Locate(cmp.Or(f.Ledger, env.Getenv(plug.EnvLedger)), noFolder); err != nil {
 		return nil, service.BadLedger(err)
 	}
 	state, err := workbench.OpenState(dir)
@@ -117,7 +117,7 @@ func (f *StateFlags) LedgerDir(env *term.Env, state *workbench.State) string {
 
 // LedgerPlace returns the folder of the ledger, or "" for --ledger none, and the store that it is shipped to, or nil.
 func (f *StateFlags) LedgerPlace(env *term.Env, state *workbench.State) (dir string, at *fleet.Location) {
-	dir, at, _ = ship.Locate(f.Ledger, env.Getenv, func() (string, error) { return filepath.Join(state.Dir(), "ledger"), nil })
+	dir, at, _ = ship.Locate(cmp.Or(f.Ledger, env.Getenv(plug.EnvLedger)), func() (string, error) { return filepath.Join(state.Dir(), "ledger"), nil })
 	if dir == plug.NoLedger {
 		return "", nil
 	}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
-	"github.com/candor-mcp/candor/cmd/internal/fleet/ship"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/gateway/config"
 )
@@ -129,7 +128,7 @@ func (c *gatewayCheck) run(cmd *cobra.Command) error {
 }
 
 func (c *gatewayCheck) settings(f *config.File) (*settings, error) {
-	dir, at, err := ship.Locate(cmp.Or(c.ledger, f.Ledger), c.env.Getenv, ship.DefaultFolder(c.env.Getenv))
+	dir, at, err := service.Locate(cmp.Or(c.ledger, f.Ledger), c.env.Getenv)
 	if err != nil {
 		return nil, service.BadLedger(err)
 	}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/candor-mcp/candor/cmd/internal/cli/service"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
-	"github.com/candor-mcp/candor/cmd/internal/fleet/ship"
 	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/ledger"
 	ledgerexport "github.com/candor-mcp/candor/ledger/export"
@@ -102,7 +102,7 @@ func (c *ledgerCommand) named(args []string) (string, error) {
 	if fleet.IsLocation(dir) {
 		return dir, nil // only some commands read a store
 	}
-	folder, _, err := ship.Locate(dir, c.env.Getenv, ship.DefaultFolder(c.env.Getenv))
+	folder, _, err := service.Locate(dir, c.env.Getenv)
 	if err != nil {
 		return "", term.BadInput(nameFolder, "%s", term.TrimHint(err))
 	}

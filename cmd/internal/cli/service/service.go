@@ -110,7 +110,7 @@ func WitnessCopyFlag(cmd *cobra.Command, file *string, usage string) {
 func (f *Flags) Open(ctx context.Context, env *term.Env, cmd *cobra.Command, instance string) (*Sinks, error) {
 	env.BackgroundStderr(f.JSONLogs)
 	p := &Sinks{Env: env, Cmd: cmd, Log: f.Logger(env.Err), JSON: f.JSONLogs}
-	dir, at, err := ship.Locate(f.Ledger, env.Getenv, ship.DefaultFolder(env.Getenv))
+	dir, at, err := Locate(f.Ledger, env.Getenv)
 	if err != nil {
 		return nil, BadLedger(err)
 	}
@@ -215,7 +215,7 @@ func (p *Sinks) Close() error {
 	}
 	left, failed := EndShipping(p.Ship, p.Dir)
 	if err = errors.Join(err, failed); left != "" {
-		p.Log.Warn(left)
+		p.Log.Warn("the ledger was not shipped completely", slog.String("waiting", left))
 	}
 	p.Export.Shutdown()
 	if err != nil {

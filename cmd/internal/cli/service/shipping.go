@@ -9,6 +9,7 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/ship"
+	"github.com/candor-mcp/candor/internal/plug"
 )
 
 // Ship starts to ship the ledger in dir to the store at a location. The result is nil if at is nil.
@@ -21,8 +22,15 @@ func Ship(ctx context.Context, env *term.Env, dir string, at *fleet.Location, lo
 			Code: term.ExitUsage, Text: fmt.Sprintf("shipping the ledger to %s: %s", at, fleet.ErrNoEngine), Hint: "use candor-cluster, which has all engines", Cause: fleet.ErrNoEngine,
 		}
 	}
+	var backlog int64
+	if at.Backlog != "" {
+		var err error
+		if backlog, err = plug.ParseBytes(at.Backlog); err != nil {
+			return nil, term.BadInput("such as backlog=1GiB", "backlog=%s: %s", term.Printable(at.Backlog), err)
+		}
+	}
 	s, err := ship.Start(ctx, ship.Config{
-		Dir: dir, At: *at, Log: log,
+		Dir: dir, At: *at, Log: log, Backlog: backlog,
 		Open: func(ctx context.Context) (fleet.Store, error) {
 			return env.Engines.Open(ctx, *at, fleet.OpenOptions{Getenv: env.Getenv, Log: log})
 		},
@@ -45,6 +53,11 @@ func EndShipping(s *ship.Shipper, dir string) (left string, err error) {
 		return "", err
 	}
 	return fmt.Sprintf("%s of the ledger in %s wait for the store; the next server on this folder ships them, or candor fleet ship", term.Count(waiting, "entry", "entries"), dir), err
+}
+
+// Locate returns the folder of the ledger that --ledger, else the environment names, and the store that it is shipped to, or nil.
+func Locate(named string, getenv func(string) string) (dir string, at *fleet.Location, err error) {
+	return ship.Locate(cmp.Or(named, getenv(plug.EnvLedger)), func() (string, error) { return plug.DefaultFolder(getenv) })
 }
 
 // BadLedger returns the error for a --ledger that is neither a folder nor the URL of a store.

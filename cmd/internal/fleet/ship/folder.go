@@ -146,9 +146,11 @@ func (s *Shipper) watch() {
 
 // look updates the state of all chains, and ships those of other processes if no other process does.
 func (s *Shipper) look() {
-	if s.lock == nil {
+	if !s.ships() {
 		if lock, err := filelock.Open(s.root, lockFile); err == nil {
+			s.mu.Lock()
 			s.lock = lock
+			s.mu.Unlock()
 		}
 	}
 	names, err := s.reader.Chains()
@@ -170,6 +172,13 @@ func (s *Shipper) look() {
 			s.others += c.waiting()
 		}
 	}
+}
+
+// ships reports whether this process ships the chains of others.
+func (s *Shipper) ships() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lock != nil
 }
 
 // lookAt updates the state of a chain that another process writes or has written.

@@ -5,16 +5,12 @@ import (
 	"net/url"
 
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
-	"github.com/candor-mcp/candor/internal/plug"
 )
 
 // Locate returns the folder of a ledger that is given by a folder, the URL of a store, or nothing, and the location of the store it is
-// shipped to; nil if it is not shipped. Without a name the environment decides; fallback returns the folder if nothing else does. The
-// URL file:DIR without a folder (dir=) is the ledger folder DIR itself. The error has a hint.
-func Locate(named string, getenv func(string) string, fallback func() (string, error)) (dir string, at *fleet.Location, err error) {
-	if named == "" {
-		named = getenv(plug.EnvLedger)
-	}
+// shipped to; nil if it is not shipped. fallback returns the folder if the name does not. The URL file:DIR without a folder (dir=) is the
+// ledger folder DIR itself. The error has a hint.
+func Locate(named string, fallback func() (string, error)) (dir string, at *fleet.Location, err error) {
 	switch {
 	case named == "":
 		dir, err = fallback()
@@ -35,18 +31,6 @@ func Locate(named string, getenv func(string) string, fallback func() (string, e
 	}
 	dir, err = fallback()
 	return dir, &place, err
-}
-
-// DefaultFolder returns the folder of the ledger if none is named.
-func DefaultFolder(getenv func(string) string) func() (string, error) {
-	return func() (string, error) {
-		return plug.Folder("", func(name string) string {
-			if name == plug.EnvLedger {
-				return ""
-			}
-			return getenv(name)
-		})
-	}
 }
 
 // folderOf returns the folder of a file: URL.

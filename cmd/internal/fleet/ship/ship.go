@@ -10,22 +10,25 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
-	"github.com/candor-mcp/candor/internal/plug"
 	"github.com/candor-mcp/candor/ledger"
 )
 
 // Config configures a [Shipper].
 type Config struct {
 	Dir  string         // folder of the ledger; it is created if it does not exist
-	At   fleet.Location // node, mode and backlog; its store is opened with Open
+	At   fleet.Location // node and mode; its store is opened with Open
 	Open func(ctx context.Context) (fleet.Store, error)
 	Log  *slog.Logger
+	// Backlog is the size of waiting lines above which entries are refused; 0 means 1 GiB.
+	Backlog int64
 
 	poll    time.Duration // between two looks at the folder; 0 means a second
 	backoff time.Duration // first pause after an error; 0 means 50 ms
@@ -49,7 +52,6 @@ const probe = "candor-20000101T000000000Z-00000000"
 // Shipper ships a ledger folder. Its methods are safe for concurrent use.
 type Shipper struct {
 	config  Config
-	backlog int64
 	root    *os.Root
 	reader  *ledger.Reader
 	ctx     context.Context //nolint:containedctx // ends the goroutines
@@ -79,10 +81,6 @@ type Shipper struct {
 // only logged. The error is for people and has a hint.
 func Start(ctx context.Context, c Config) (*Shipper, error) {
 	c = c.withDefaults()
-	backlog, err := parseBacklog(c.At.Backlog)
-	if err != nil {
-		return nil, err
-	}
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the folder of the ledger: %w", err)
 	}
@@ -90,7 +88,7 @@ func Start(ctx context.Context, c Config) (*Shipper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the folder of the ledger: %w", err)
 	}
-	s := &Shipper{config: c, backlog: backlog, root: root, chains: map[string]*chain{}, looked: make(chan struct{}), slots: make(chan struct{}, 4)}
+	s := &Shipper{config: c, root: root, chains: map[string]*chain{}, looked: make(chan struct{}), slots: make(chan struct{}, 4)}
 	s.ctx, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if s.reader, err = ledger.OpenReader(c.Dir); err == nil {
 		if err = s.check(ctx); err == nil {
@@ -105,6 +103,9 @@ func Start(ctx context.Context, c Config) (*Shipper, error) {
 }
 
 func (c Config) withDefaults() Config {
+	if c.Backlog <= 0 {
+		c.Backlog = defaultBacklog
+	}
 	if c.poll <= 0 {
 		c.poll = defaultPoll
 	}
@@ -115,17 +116,6 @@ func (c Config) withDefaults() Config {
 		c.confirm = defaultConfirm
 	}
 	return c
-}
-
-func parseBacklog(text string) (int64, error) {
-	if text == "" {
-		return defaultBacklog, nil
-	}
-	n, err := plug.ParseBytes(text)
-	if err != nil {
-		return 0, fmt.Errorf("backlog=%s: %w (hint: such as backlog=1GiB)", text, err)
-	}
-	return n, nil
 }
 
 // check opens the store and demands of it what the mode needs.
@@ -268,11 +258,11 @@ func (s *Shipper) admit() error {
 	for _, c := range s.own {
 		waiting += c.waiting()
 	}
-	full := waiting > s.backlog
+	full := waiting > s.config.Backlog
 	if full != s.full {
 		s.full = full
 		if full {
-			s.config.Log.Error("too many ledger entries wait for the store, new ones are refused", slog.Int64("bytes", waiting), slog.Int64("backlog", s.backlog))
+			s.config.Log.Error("too many ledger entries wait for the store, new ones are refused", slog.Int64("bytes", waiting), slog.Int64("backlog", s.config.Backlog))
 		} else {
 			s.config.Log.Info("ledger entries are accepted again")
 		}
@@ -280,7 +270,7 @@ func (s *Shipper) admit() error {
 	if !full {
 		return nil
 	}
-	return fmt.Errorf("%d bytes of entries wait for the store %s, more than backlog=%d allows; last error: %s", waiting, s.config.At, s.backlog, s.lastErr)
+	return fmt.Errorf("%d bytes of entries wait for the store %s, more than backlog=%d allows; last error: %s", waiting, s.config.At, s.config.Backlog, s.lastErr)
 }
 
 // waiting returns what the store does not have yet. The caller holds mu.
@@ -400,14 +390,38 @@ func (s *Shipper) Close(ctx context.Context) (waiting uint64, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	s.settle(ctx, func(c *chain) bool { return c.own && c.acked < c.durable })
+	s.settle(ctx, s.must)
 	s.mu.Lock()
 	s.closing = true
 	s.mu.Unlock()
 	s.stop()
 	s.workers.Wait()
 	s.writeCursors()
-	return s.Stats().Waiting, s.release()
+	return s.left(), s.release()
+}
+
+// must reports whether entries wait in a chain that this process has to ship: its own one, or, if it ships those of other processes, one
+// that has ended. The caller holds mu.
+func (s *Shipper) must(c *chain) bool {
+	return c.acked < c.durable && (c.own || s.lock != nil && c.ended)
+}
+
+// left returns the number of entries that this process had to ship and that wait. It is called after the goroutines have ended.
+func (s *Shipper) left() (entries uint64) {
+	s.mu.Lock()
+	names := slices.Collect(maps.Keys(s.chains))
+	s.mu.Unlock()
+	for _, name := range names {
+		s.lookAt(name) // others may have shipped them meanwhile
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.chains {
+		if s.must(c) {
+			entries += c.durable - c.acked
+		}
+	}
+	return entries
 }
 
 // Wait waits until the store has all entries that are durable now, of all chains, or until ctx ends. Chains with a problem are left out.

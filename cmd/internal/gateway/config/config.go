@@ -18,7 +18,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	httpgate "github.com/candor-mcp/candor/cmd/internal/gateway/http"
 	"github.com/candor-mcp/candor/dialect"
@@ -208,24 +207,27 @@ func (d *draft) path(text string) (string, error) {
 		return "", mistake("leave the key out for the default", "the name is empty")
 	case text == None || filepath.IsAbs(text):
 		return text, nil
-	case fleet.IsLocation(text):
-		return d.location(text)
+	case isURL(text):
+		return d.location(text), nil
 	default:
 		return filepath.Join(d.dir, text), nil
 	}
 }
 
-// location checks the URL of a store. The folder in file:DIR is relative to the file, as a folder without a scheme is.
-func (d *draft) location(text string) (string, error) {
-	at, err := fleet.ParseLocation(text)
-	if err != nil {
-		text, hint, _ := strings.Cut(err.Error(), " (hint: ")
-		return "", mistake(strings.TrimSuffix(hint, ")"), "%s", text)
+// isURL reports whether a text begins with a scheme. A Windows drive letter is no scheme.
+func isURL(text string) bool {
+	scheme, _, found := strings.Cut(text, ":")
+	return found && len(scheme) > 1 && strings.Trim(scheme, "abcdefghijklmnopqrstuvwxyz-") == ""
+}
+
+// location returns the URL of a store, which is checked when it is opened. The folder in file:DIR is relative to the file, as one without
+// a scheme is.
+func (d *draft) location(text string) string {
+	folder, isFile := strings.CutPrefix(text, "file:")
+	if isFile && folder != "" && !strings.ContainsAny(folder, "?%") && !strings.HasPrefix(folder, "/") {
+		return filepath.Join(d.dir, folder)
 	}
-	if folder := at.URL.Opaque; at.URL.Scheme == "file" && at.Dir == "" && folder != "" && !filepath.IsAbs(folder) {
-		return filepath.Join(d.dir, folder), nil
-	}
-	return text, nil
+	return text
 }
 
 // file returns the complete File, with the settings for all upstreams copied into each.
