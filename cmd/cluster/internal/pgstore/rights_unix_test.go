@@ -177,9 +177,10 @@ func TestHostileSessionCannotDeceiveTheFunctions(t *testing.T) {
 	addNode(t, server, admin, "thief")
 	chain := fleet.Chain{Node: "victim", Name: "c"}
 	lines := storetest.MakeLines(chain, fleet.Head{}, 5, 100)
-	appendLines(t, victim, chain, fleet.Head{}, lines)
+	head := appendLines(t, victim, chain, fleet.Head{}, lines)
 
-	const appendOwn = `SELECT stored FROM candor.append('c', 0, decode(repeat('00', 32), 'hex'), ARRAY['forged'::bytea])`
+	// The expected head is the victim's, so that the call succeeds if a function takes the session for the victim.
+	appendOwn := fmt.Sprintf(`SELECT stored FROM candor.append('c', 5, pg_catalog.decode('%x', 'hex'), ARRAY['forged'::pg_catalog.bytea])`, head.Hash)
 	for name, attack := range map[string][]string{
 		"a temporary table hides a table": {
 			"CREATE TEMP TABLE chains (id bigint, node text, name text, position bigint, bytes bigint, changed bigint)",
@@ -191,6 +192,9 @@ func TestHostileSessionCannotDeceiveTheFunctions(t *testing.T) {
 		"a temporary function hides a built-in one": {
 			"CREATE FUNCTION pg_temp.substr(text, integer) RETURNS text LANGUAGE sql AS $$ SELECT 'victim' $$",
 			`CREATE FUNCTION pg_temp."left"(text, integer) RETURNS text LANGUAGE sql AS $$ SELECT 'candor_node_' $$`, "SET search_path = pg_temp, pg_catalog", appendOwn,
+		},
+		"a function hides a built-in one": {
+			"CREATE FUNCTION public.substr(text, integer) RETURNS text LANGUAGE sql AS $$ SELECT 'victim'::text $$", "SET search_path = public, pg_catalog", appendOwn,
 		},
 		"an operator hides =": {
 			"CREATE FUNCTION public.always(text, text) RETURNS boolean LANGUAGE sql AS $$ SELECT true $$",
