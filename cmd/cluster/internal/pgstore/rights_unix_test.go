@@ -226,6 +226,7 @@ func TestHostileSessionCannotDeceiveTheFunctions(t *testing.T) {
 	}
 }
 
+// TestHostileNodeIsRefused lists what a node that was taken over can send with its own credentials, and how the server answers.
 func TestHostileNodeIsRefused(t *testing.T) {
 	server, admin := sharedStore(t)
 	victim := addNode(t, server, admin, "victim")
