@@ -64,6 +64,7 @@ fleet: ## ten rounds of faults in a cluster, and a hundred thousand failing call
 
 fleet-chaos: ## ROUNDS=50 rounds of faults in a cluster of three nats-server processes; SEED=n repeats a run; partitions need root
 	go test -count=1 -timeout 0 -v -run '^TestR17' ./cmd/cluster/internal/testing/chaos -rounds $(ROUNDS) -seed $(SEED)
+
 sizing: ## measure what the stores of a fleet take, and write docs/sizing.md; needs an idle machine, and PostgreSQL for its part
 	go test -count=1 -timeout 30m -v -run '^TestMeasure$$' ./cmd/cluster/internal/testing/sizing -measure
 
