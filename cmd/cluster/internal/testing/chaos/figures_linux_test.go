@@ -82,6 +82,7 @@ func TestFiguresOfEnginesAndModes(t *testing.T) {
 		mode(t, "ack=local, postgres:", fleet.ModeLocal, postgresURL(database)),
 		mode(t, "ack=both, postgres:", fleet.ModeBoth, postgresURL(database)),
 	}
+	before := loadAverage()
 	for pass := range passes {
 		for _, m := range append(slices.Clone(stores), nodes...) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -93,27 +94,38 @@ func TestFiguresOfEnginesAndModes(t *testing.T) {
 			m.rate = append(m.rate, rate)
 		}
 	}
-	text := page(stores, nodes)
+	text := page(stores, nodes, before+" at the beginning and "+loadAverage()+" at the end")
 	t.Log("\n" + text)
 	if err := os.WriteFile(*figures, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
+// loadAverage returns the load average of the last minute: figures from a machine that did other work are worth less.
+func loadAverage() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	first, _, _ := strings.Cut(string(text), " ")
+	return first
+}
+
 // page returns the tables as Markdown.
-func page(stores, nodes []*measured) string {
+func page(stores, nodes []*measured, load string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, `# Figures of a fleet
 
 Measured on %s on a machine with %d processor cores, on which the servers, the store's clients and the gateways all ran, by `+"`make bench-fleet`"+`. Each figure is the
 median of %d passes of %v; engines and modes took turns in one run. Compare figures of one table with each other, not with those of other machines.
+The load average was %s.
 
 ## Engines
 
 Entries that a store acknowledges in a second: %d writers, each with a chain of its own, append %d entries of about %d bytes at a time. The lines that say *alone* drive
 JetStream or PostgreSQL with the same bytes and without Candor: no compare-and-set and no check of the lines.
 
-`, time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), passes, passTime, chainsAtATime, batchLines, lineBytes)
+`, time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), passes, passTime, load, chainsAtATime, batchLines, lineBytes)
 	table(&out, stores)
 	fmt.Fprintf(&out, `
 ## Modes
