@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -49,6 +50,7 @@ type chainScan struct {
 	recent         [recentHashes]format.Digest // by seq
 	begun          bool                        // a line was seen
 	resumed        bool                        // the segments before the line were pruned
+	leftover       bool                        // the line is the last of a chain that was pruned as a whole; the tree before it is unknown
 	covered        uint64                      // entries covered by the newest checkpoint, in the chain's file or in an entry
 	before         tlog.Hash                   // the root before the current line, if that is a checkpoint
 	unfiled        *Damage                     // the first entry whose checkpoint is not in the chain's file
@@ -189,6 +191,8 @@ func (s *chainScan) checkOrder() (Kind, string) {
 		return KindWrongChain, "the entry belongs to chain " + s.line.Chain()
 	case s.closed:
 		return KindWrongSeq, "the entry follows the end of a closed chain"
+	case s.leftover && s.report.Entries > 0:
+		return KindWrongSeq, "the entry follows the end of a chain that retention removed"
 	case seq == s.seq+1:
 		return "", ""
 	case seq <= s.seq:
@@ -222,12 +226,20 @@ func (s *chainScan) resume() error {
 		}
 	}
 	inside, err := checkpointIn(&s.line)
-	if err != nil || s.line.Kind != ledger.KindCheckpoint || len(inside.Tree) == 0 {
+	noTree := err != nil || s.line.Kind != ledger.KindCheckpoint || len(inside.Tree) != bits.OnesCount64(s.line.Seq-1)
+	if noTree && s.v.entriesOnly && !s.loose {
+		if _, s.leftover, err = s.v.prunedAs(s.report.Chain, func(p pruning) bool { return p.size == s.line.Seq && p.last == s.line.Hash }); err != nil {
+			return err
+		}
+	}
+	if noTree && !s.leftover {
 		return errors.New("the first remaining entry does not hold the tree of the pruned entries")
 	}
 	s.resumed = true
 	s.seq, s.last = s.line.Seq-1, s.line.Prev
-	s.tree = frontier.Frontier{Size: int64(s.seq), Edges: inside.Tree} //nolint:gosec // a seq has at most 18 digits
+	if !s.leftover {
+		s.tree = frontier.Frontier{Size: int64(s.seq), Edges: inside.Tree} //nolint:gosec // a seq has at most 18 digits
+	}
 	s.recent[s.seq%recentHashes] = s.last
 	s.report.First, s.report.Pruned = s.line.Seq, s.seq
 	s.covered = s.seq
@@ -237,7 +249,9 @@ func (s *chainScan) resume() error {
 func (s *chainScan) accept() {
 	s.seq, s.last, s.time = s.line.Seq, s.line.Hash, s.line.Time.UnixMicro()
 	s.recent[s.seq%recentHashes] = s.last
-	s.tree.Push(s.leaves.Sum(s.at.Bytes))
+	if !s.leftover {
+		s.tree.Push(s.leaves.Sum(s.at.Bytes))
+	}
 	s.report.Entries++
 	s.report.Bytes += int64(len(s.at.Bytes)) + 1
 	if s.report.Entries == 1 {
@@ -263,5 +277,7 @@ func (s *chainScan) end() {
 	for _, w := range s.witnesses {
 		s.report.Checkpoints += w.count
 	}
-	s.report.Root = s.tree.Root().String()
+	if !s.leftover {
+		s.report.Root = s.tree.Root().String()
+	}
 }

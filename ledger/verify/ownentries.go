@@ -69,7 +69,7 @@ func (s *chainScan) insideCheckpoint() (stop bool) {
 	}
 	size := uint64(said.Size) //nolint:gosec // it was read as a size
 	known := size < s.seq && s.seq-size < recentHashes && (size == 0 || s.recent[size%recentHashes] == said.Last)
-	if said.Chain != s.report.Chain || !known || size == s.seq-1 && said.Root != s.before {
+	if said.Chain != s.report.Chain || !known || size == s.seq-1 && !s.leftover && said.Root != s.before {
 		s.damage(KindRootMismatch, s.seq, fmt.Sprintf("the checkpoint in the entry does not match the first %d entries", size))
 		return true
 	}

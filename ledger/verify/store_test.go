@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"context"
+	"encoding/hex"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/ledger/verify"
 )
@@ -172,6 +174,18 @@ func TestPrunedRecordsAreReported(t *testing.T) {
 	if !report.OK || len(report.Pruned) != 1 || report.Pruned[0].Chain != old || report.Pruned[0].Seq != last {
 		t.Errorf("got %+v and damage %v, want the removal of %d entries of %s", report.Pruned, report.Damage, last, old)
 	}
+
+	lines := strings.SplitAfter(string(before[old+"/audit-log.jsonl"].Data), "\n")
+	for _, c := range []struct {
+		left []string
+		ok   bool
+	}{{lines[last-1:], true}, {lines[last-2:], false}, {lines[last-2 : last-1], false}, {append(lines[last-1:last:last], lines[last-1]), false}} {
+		files[old+"/audit-log.jsonl"] = &fstest.MapFile{Data: []byte(strings.Join(c.left, "")), Mode: 0o600}
+		report := verifyEntries(t, files, verify.Options{Keys: keys})
+		if report.OK != c.ok {
+			t.Errorf("%d of the last lines are left: OK is %v, damage %v", len(c.left), report.OK, report.Damage)
+		}
+	}
 }
 
 func TestRotationIsStatedWithBothSignatures(t *testing.T) {
@@ -204,4 +218,39 @@ func TestRotationIsStatedWithBothSignatures(t *testing.T) {
 	if _, ok := verify.StatedKeys(&line); ok {
 		t.Error("an entry that is not the first states keys")
 	}
+}
+
+// TestSignedEntriesAreNotDeclaredUndefined has a node that was taken over state that one of its chains ended before entries that it has
+// signed.
+func TestSignedEntriesAreNotDeclaredUndefined(t *testing.T) {
+	dir := t.TempDir()
+	chain := writeChain(t, dir, 20, ledger.Options{})
+	text, err := os.ReadFile(filepath.Join(dir, chain, "audit-log.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fifth, err := ledger.ParseLine([]byte(strings.Split(string(text), "\n")[4]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := writeChain(t, dir, 1, ledger.Options{}) // the only one that names the chain
+	l, err := ledger.Open(dir, ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := candor.DetailsOf(map[string]any{"chain": chain, "size": 5, "last": hex.EncodeToString(fifth.Hash[:]), "poisoned": true})
+	if _, err := l.Append(context.Background(), ledger.Entry{Kind: ledger.KindRecovered, Data: end}); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files := entriesOf(t, dir)
+	delete(files, named+"/audit-log.jsonl")
+	for _, d := range verifyEntries(t, files, verify.Options{Keys: keysOf(t, dir)}).Damage {
+		if d.Chain == chain && d.Kind == verify.KindTruncated && d.Seq == 6 && !d.Absent {
+			return
+		}
+	}
+	t.Error("the false end was accepted")
 }

@@ -18,20 +18,35 @@ import (
 	"github.com/candor-mcp/candor/cmd/internal/cli"
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
+	"github.com/candor-mcp/candor/cmd/internal/fleet/filestore"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/memstore"
 	"github.com/candor-mcp/candor/ledger"
 )
 
-// fleetOf runs commands on a store in memory.
+// fleetOf runs commands on a store.
 type fleetOf struct {
-	store *memstore.Store
-	state string
-	now   time.Time
+	store  fleet.Store
+	mem    *memstore.Store // nil if the store is another one
+	engine fleet.Engine
+	url    string
+	state  string
+	now    time.Time
 }
 
+// newFleet returns a fleet with a store in memory.
 func newFleet(t *testing.T) *fleetOf {
 	t.Helper()
-	return &fleetOf{store: memstore.New(), state: t.TempDir(), now: time.Now()}
+	store := memstore.New()
+	return &fleetOf{store: store, mem: store, engine: store.Engine(), url: "file:x", state: t.TempDir(), now: time.Now()}
+}
+
+// newFolderFleet returns a fleet with a store in a folder.
+func newFolderFleet(t *testing.T) *fleetOf {
+	t.Helper()
+	dir := t.TempDir()
+	store := filestore.Open(dir)
+	t.Cleanup(func() { _ = store.Close() }) // nothing is pending
+	return &fleetOf{store: store, engine: filestore.Engine{}, url: "file:" + dir, state: t.TempDir(), now: time.Now()}
 }
 
 // run runs one command line and returns what it printed and its exit code.
@@ -40,7 +55,7 @@ func (f *fleetOf) run(args ...string) (stdout, stderr string, code int) {
 	env := &term.Env{
 		In: strings.NewReader(""), Out: term.NewOutput(&out, false), Err: &problems, Now: func() time.Time { return f.now },
 		Getenv:  func(name string) string { return map[string]string{"XDG_STATE_HOME": f.state}[name] },
-		Engines: fleet.Engines{"file": f.store.Engine()},
+		Engines: fleet.Engines{"file": f.engine},
 	}
 	code = cli.Run(env, args)
 	return out.String(), problems.String(), code
@@ -104,6 +119,9 @@ func (f *fleetOf) ship(t *testing.T, node, dir string) {
 			if l.Seq > head.Seq {
 				lines = append(lines, slices.Clone(l.Raw()))
 			}
+		}
+		if len(lines) == 0 {
+			continue
 		}
 		if err := f.store.Append(context.Background(), chain, head, lines); err != nil {
 			t.Fatal(err)
@@ -185,15 +203,20 @@ func decode(t *testing.T, text string) (c counts) {
 }
 
 func TestPruneRemovesWhatNodesHaveRemoved(t *testing.T) {
-	f := newFleet(t)
+	t.Run("in memory", func(t *testing.T) { pruneFleet(t, newFleet(t)) })
+	t.Run("in a folder", func(t *testing.T) { pruneFleet(t, newFolderFleet(t)) })
+}
+
+func pruneFleet(t *testing.T, f *fleetOf) {
+	t.Helper()
 	dir, other := t.TempDir(), t.TempDir()
 	write(t, dir, 600, ledger.Options{MaxSegmentBytes: 16 << 10})
 	write(t, dir, 20, ledger.Options{})
 	write(t, other, 20, ledger.Options{})
 	f.ship(t, "web", dir)
 	f.ship(t, "db", other)
-	f.must(t, "fleet", "verify", "file:x")
-	if out := f.must(t, "fleet", "prune", "file:x", "--yes"); !strings.Contains(out, "Nothing to remove") {
+	f.must(t, "fleet", "verify", f.url)
+	if out := f.must(t, "fleet", "prune", f.url, "--yes"); !strings.Contains(out, "Nothing to remove") {
 		t.Errorf("nodes have removed nothing, got %s", out)
 	}
 	if done, err := ledger.Prune(context.Background(), dir, ledger.Options{RetainBytes: 60 << 10}); err != nil || len(done.Removed) == 0 {
@@ -202,13 +225,13 @@ func TestPruneRemovesWhatNodesHaveRemoved(t *testing.T) {
 	f.ship(t, "web", dir)
 	before := f.entries(t)
 	f.now = f.now.Add(2 * time.Hour)
-	if out := f.must(t, "fleet", "prune", "file:x", "--older-than", "3h", "--yes"); !strings.Contains(out, "Nothing to remove") {
+	if out := f.must(t, "fleet", "prune", f.url, "--older-than", "3h", "--yes"); !strings.Contains(out, "Nothing to remove") {
 		t.Errorf("no entry is three hours old, got %s", out)
 	}
-	if out := f.must(t, "fleet", "prune", "file:x", "--dry-run"); !strings.Contains(out, "\nto remove: ") || f.entries(t) != before {
+	if out := f.must(t, "fleet", "prune", f.url, "--dry-run"); !strings.Contains(out, "\nto remove: ") || f.entries(t) != before {
 		t.Errorf("a dry run has removed something, or found nothing: %s", out)
 	}
-	if _, problems, code := f.run("fleet", "prune", "file:x"); code != 2 || !strings.Contains(problems, "candor fleet prune --yes") {
+	if _, problems, code := f.run("fleet", "prune", f.url); code != 2 || !strings.Contains(problems, "candor fleet prune --yes") {
 		t.Errorf("without --yes: exit code %d, %s", code, problems)
 	}
 	var report struct {
@@ -216,22 +239,22 @@ func TestPruneRemovesWhatNodesHaveRemoved(t *testing.T) {
 		Done    bool
 		Removed []struct{ Node, Chain string }
 	}
-	if err := json.Unmarshal([]byte(f.must(t, "fleet", "prune", "file:x", "--older-than", "1h", "--yes", "--json")), &report); err != nil {
+	if err := json.Unmarshal([]byte(f.must(t, "fleet", "prune", f.url, "--older-than", "1h", "--yes", "--json")), &report); err != nil {
 		t.Fatal(err)
 	}
 	if !report.Done || len(report.Removed) != 1 || report.Removed[0].Node != "web" || f.entries(t) != before-report.Entries {
 		t.Errorf("got %+v, %d entries before and %d after", report, before, f.entries(t))
 	}
-	f.must(t, "fleet", "verify", "file:x") // compares with the checkpoint from before
+	f.must(t, "fleet", "verify", f.url) // compares with the checkpoint from before
 
 	if done, err := ledger.Prune(context.Background(), dir, ledger.Options{RetainBytes: 1}); err != nil || len(done.Removed) == 0 {
 		t.Fatalf("the node has removed nothing: %v", err)
 	}
 	f.ship(t, "web", dir)
-	if out := f.must(t, "fleet", "prune", "file:x", "--yes"); !strings.Contains(out, "removed ") {
+	if out := f.must(t, "fleet", "prune", f.url, "--yes"); !strings.Contains(out, "removed ") {
 		t.Errorf("got %s", out)
 	}
-	f.must(t, "fleet", "verify", "file:x")
+	f.must(t, "fleet", "verify", f.url)
 }
 
 // entries returns the number of lines in the store.
@@ -261,7 +284,7 @@ func TestPruneLeavesADamagedNodeAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.store.Edit(chains[0], func(lines [][]byte) [][]byte { return slices.Delete(lines, 5, 6) })
+	f.mem.Edit(chains[0], func(lines [][]byte) [][]byte { return slices.Delete(lines, 5, 6) })
 	before := f.entries(t)
 	out, _, code := f.run("fleet", "prune", "file:x", "--yes")
 	if code != 1 || !strings.Contains(out, "FAILED  wrong-seq  node web") || f.entries(t) != before {
@@ -312,7 +335,7 @@ func TestTailFollowsAllNodes(t *testing.T) {
 	out := &screen{wrote: make(chan struct{}, 1)}
 	env := &term.Env{
 		In: strings.NewReader(""), Out: term.NewOutput(out, false), Err: out, Now: time.Now, Getenv: func(string) string { return "" },
-		Engines: fleet.Engines{"file": f.store.Engine()},
+		Engines: fleet.Engines{"file": f.engine},
 	}
 	go cli.Run(env, []string{"fleet", "tail", "file:x", "-f", "-n", "1", "--kind", "failure"}) // ends with the test
 	out.await(t, "a  20", 1)
@@ -335,11 +358,11 @@ func TestJoinShowsWrongRights(t *testing.T) {
 	if out := f.must(t, "fleet", "join", "web-1", "file:x"); out != "allow web-1\n" {
 		t.Errorf("got %q", out)
 	}
-	f.store.Rights = []fleet.RightCheck{{What: "append to its own chain", Allowed: true, Want: true}, {What: "append to a chain of another node", Want: false, Detail: "permission denied"}}
+	f.mem.Rights = []fleet.RightCheck{{What: "append to its own chain", Allowed: true, Want: true}, {What: "append to a chain of another node", Want: false, Detail: "permission denied"}}
 	if out := f.must(t, "fleet", "join", "web-1", "file:x", "--check"); strings.Contains(out, "FAILED") || !strings.Contains(out, "refused, must be refused  permission denied") {
 		t.Errorf("got %s", out)
 	}
-	f.store.Rights = append(f.store.Rights, fleet.RightCheck{What: "remove entries", Allowed: true})
+	f.mem.Rights = append(f.mem.Rights, fleet.RightCheck{What: "remove entries", Allowed: true})
 	out, _, code := f.run("fleet", "join", "web-1", "file:x", "--check")
 	if code != 1 || !strings.Contains(out, "FAILED  remove entries") || !strings.Contains(out, "allowed, must be refused") {
 		t.Errorf("exit code %d: %s", code, out)
@@ -351,7 +374,7 @@ func TestJoinShowsWrongRights(t *testing.T) {
 
 func TestStoreErrorsHaveANextStep(t *testing.T) {
 	f := newFleet(t)
-	f.store.Err = candor.New(candor.CodeUnavailable, "the store is away")
+	f.mem.Err = candor.New(candor.CodeUnavailable, "the store is away")
 	for _, args := range [][]string{{"verify"}, {"stats"}, {"tail"}, {"prune"}, {"setup"}, {"checkpoint"}, {"join", "n"}} {
 		args = append([]string{"fleet"}, append(args, "file:x")...)
 		if args[1] == "join" {
@@ -370,7 +393,7 @@ func TestStoreErrorsHaveANextStep(t *testing.T) {
 func TestSetupPassesItsOptions(t *testing.T) {
 	f := newFleet(t)
 	f.must(t, "fleet", "setup", "file:x", "--replicas", "3", "--max-bytes", "2GiB")
-	if got := f.store.Configured; got == nil || got.Replicas != 3 || got.MaxBytes != 2<<30 {
+	if got := f.mem.Configured; got == nil || got.Replicas != 3 || got.MaxBytes != 2<<30 {
 		t.Errorf("got %+v", got)
 	}
 }

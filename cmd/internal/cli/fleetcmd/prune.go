@@ -36,7 +36,7 @@ func newPrune(env *term.Env) *cobra.Command {
 		Long: `Remove entries from a store that the nodes have removed from their own ledgers. A node records what its retention has
 removed (--ledger-keep-age and --ledger-keep-bytes of a server, or candor ledger prune) in a signed entry; nothing
 else is removed here, so the store still verifies, and one node cannot cause the removal of another's entries.
---older-than keeps entries longer in the store than on the nodes. Only whole segments are removed.
+--older-than keeps entries longer in the store than on the nodes. Only whole segments are removed, and the last entry of a chain stays.
 
 The command first verifies the store, and removes nothing from a node that is damaged or incomplete. It lists what it would remove
 and asks. It needs the rights of an operator.
@@ -148,9 +148,10 @@ func recorded(list []ledgerverify.Pruned) map[string]uint64 {
 }
 
 // removable returns the entries of a chain up to a number that are older than cutoff, as far as whole segments: only the first entry of a
-// segment holds the tree that the verification continues with.
+// segment holds the tree that the verification continues with. The last entry of a chain stays, so that the node sees that the store had
+// all of them.
 func removable(ctx context.Context, store fleet.Store, chain fleet.Chain, through uint64, cutoff time.Time) (removal, error) {
-	found, read := removal{Chain: chain}, removal{Chain: chain}
+	found, read, before := removal{Chain: chain}, removal{Chain: chain}, removal{Chain: chain}
 	for stored, err := range store.Lines(ctx, chain, 0) {
 		if err != nil {
 			return found, err
@@ -165,12 +166,13 @@ func removable(ctx context.Context, store fleet.Store, chain fleet.Chain, throug
 		if line.Seq > through {
 			return found, nil
 		}
+		before = read
 		read.Through, read.Last = line.Seq, line.Time
 		read.Entries++
 		read.Bytes += int64(len(stored.Line)) + 1
 	}
 	if read.Through == through && !read.Last.After(cutoff) {
-		found = read // the whole chain
+		found = before // the whole chain
 	}
 	return found, nil
 }

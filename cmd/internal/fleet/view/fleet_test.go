@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -135,8 +136,10 @@ func writeFleet(t testing.TB, store *memstore.Store) {
 			prune(t, dir)
 			ship(t, store, node, dir)
 			follow(t, store, node)
+		case 7: // a disk that fails for a while, and a node that goes on without recording
+			failOpen(t, dir)
 		}
-		writeChain(t, dir, 50, ledger.Options{FailOpen: i == 7})
+		writeChain(t, dir, 50, ledger.Options{})
 		ship(t, store, node, dir)
 	}
 }
@@ -173,6 +176,36 @@ func twoWriters(t testing.TB, dir string) {
 		t.Fatal(err)
 	}
 	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// failOpen takes the log away while it is written, and gives it back. The ledger gives the chain up and continues in another one, which
+// records how many entries are missing.
+func failOpen(t testing.TB, dir string) {
+	t.Helper()
+	l, err := ledger.Open(dir, ledger.Options{FailOpen: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendEntries(t, l, 30)
+	at, err := l.Append(context.Background(), ledger.Entry{Kind: ledger.KindSuccess, Tool: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(dir, at.Chain, "audit-log.jsonl")
+	if err := os.Rename(log, log+".away"); err != nil {
+		t.Fatal(err)
+	}
+	lost, err := l.Append(context.Background(), ledger.Entry{Kind: ledger.KindSuccess, Tool: "t"})
+	if err != nil || !lost.Unrecorded {
+		t.Fatalf("recorded without a log: %+v, %v", lost, err)
+	}
+	if err := os.Rename(log+".away", log); err != nil {
+		t.Fatal(err)
+	}
+	appendEntries(t, l, 10)
+	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
 }

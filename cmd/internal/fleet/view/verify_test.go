@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -475,5 +476,28 @@ func TestVerifyWaitsForEntriesThatArriveLater(t *testing.T) {
 				ship(t, part, "web", dir)
 			}
 		}}, view.Options{Wait: time.Minute})
+	}
+}
+
+func TestWrongTreeOfPrunedEntriesIsDamage(t *testing.T) {
+	tree := regexp.MustCompile(`"tree":\["[^"]+",?`)
+	tried := 0
+	honestFleet(t)
+	for chain, lines := range honest.lines {
+		if seqOf(lines[0]) == 1 || !tree.Match(lines[0]) {
+			continue
+		}
+		tried++
+		for _, edges := range []string{`"tree":[`, `"tree":["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",`} {
+			store, state := honestFleet(t)
+			store.Edit(chain, func(lines [][]byte) [][]byte {
+				lines[0] = rehash(tree.ReplaceAll(lines[0], []byte(edges)))
+				return relink(lines)
+			})
+			requireDamage(t, store, view.Options{Known: state}, chain, 0)
+		}
+	}
+	if tried == 0 {
+		t.Error("no chain of the fleet was pruned")
 	}
 }
