@@ -1,6 +1,7 @@
 package natsstore
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -141,12 +142,14 @@ func startServer(options *server.Options, log *slog.Logger) (*server.Server, err
 	output := &serverLog{log: log}
 	running.SetLoggerV2(output, false, false, false)
 	running.Start()
-	if running.ReadyForConnections(startTimeout) && running.JetStreamEnabled() {
-		return running, nil
+	for end := time.Now().Add(startTimeout); output.fatal() == "" && time.Now().Before(end); {
+		if running.ReadyForConnections(100*time.Millisecond) && running.JetStreamEnabled() {
+			return running, nil
+		}
 	}
 	running.Shutdown()
 	running.WaitForShutdown()
-	return nil, candor.New(candor.CodeUnavailable, "the embedded NATS server did not start: "+output.fatal())
+	return nil, candor.New(candor.CodeUnavailable, "the embedded NATS server did not start: "+cmp.Or(output.fatal(), "no reason given"))
 }
 
 // serverLog passes the log of an embedded server on. A fatal error does not end the program.
@@ -156,12 +159,10 @@ type serverLog struct {
 	last string
 }
 
+// fatal returns the reason why the server could not start, or nothing.
 func (l *serverLog) fatal() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.last == "" {
-		return "no reason given"
-	}
 	return l.last
 }
 

@@ -290,6 +290,38 @@ func TestEmbeddedServerOpensToOthers(t *testing.T) {
 	wantLines(t, open(t, "nats://"+address+"?node=m"), lines)
 }
 
+func TestEmbeddedServerOnATakenPort(t *testing.T) {
+	cluster := natscluster.Start(t, natscluster.Options{})
+	_, err := openURL(t, "nats-embedded:"+t.TempDir()+"?node=n&listen="+cluster.Servers[0].ClientAddress())
+	wantClass(t, "a taken port", err, candor.ClassUnavailable)
+	if err == nil || !strings.Contains(err.Error(), "address already in use") {
+		t.Errorf("the reason is missing: %v", err)
+	}
+}
+
+// TestSingleMessagesUntilTheStreamIsFull has some lines stored and others not: the caller reads the head and continues there.
+func TestSingleMessagesUntilTheStreamIsFull(t *testing.T) {
+	cluster := natscluster.Start(t, natscluster.Options{})
+	js, err := jetstream.New(connect(t, cluster))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := jetstream.StreamConfig{Name: natsstore.DefaultStream, Subjects: []string{"candor.ledger.*.*"}, MaxBytes: 20 << 10, Discard: jetstream.DiscardNew}
+	if _, err := js.CreateStream(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	store := open(t, cluster.URL()+"?node=n")
+	lines := storetest.MakeLines(testChain, fleet.Head{}, 100, 1000)
+	if err := store.Append(t.Context(), testChain, fleet.Head{}, lines); err == nil || !strings.Contains(err.Error(), "of 100 lines were stored") {
+		t.Errorf("Append: %v", err)
+	}
+	head, err := store.Head(t.Context(), testChain)
+	if err != nil || head.Seq == 0 || head.Seq == 100 {
+		t.Fatalf("Head: %d, %v", head.Seq, err)
+	}
+	wantLines(t, store, lines[:head.Seq])
+}
+
 const holdVariable = "NATSSTORE_TEST_HOLD"
 
 // TestEmbeddedFolderOfAnotherProcess runs itself as a second process on the same folder.
