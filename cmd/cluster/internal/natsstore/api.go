@@ -29,6 +29,7 @@ const (
 	codeDuplicateInFlight = 10158 // a message with this id is being stored
 	codeBatchDisabled     = 10174
 	codeBatchTooMany      = 10210
+	codeBatchIncomplete   = 10176 // its first message was dropped
 	codeBatchTooLarge     = 10199
 	codeBatchDuplicate    = 10201 // a message of a batch has the id of a stored one
 	codeNoMessage         = 10037

@@ -112,8 +112,8 @@ func (s *store) retry(ctx context.Context, chain fleet.Chain, after fleet.Head, 
 	case hasCode(err, codeBatchDisabled, codeBatchTooLarge):
 		s.batches.Store(batchesRefused)
 		return nil
-	case hasCode(err, codeBatchTooMany):
-		return pause(ctx, backoff(attempt)) // other nodes have batches open
+	case hasCode(err, codeBatchTooMany, codeBatchIncomplete):
+		return pause(ctx, backoff(attempt)) // other nodes have batches open, perhaps on purpose; the server says so of the first message only
 	case errors.Is(err, errDuplicate), hasCode(err, codeBatchDuplicate):
 		// An earlier attempt was stored, or lines were removed, or another node has used the id. The id only saves work: the number of the
 		// last message alone keeps duplicates out.
