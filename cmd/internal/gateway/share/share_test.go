@@ -137,6 +137,11 @@ func TestOldReportsDoNotCount(t *testing.T) {
 	if r, ok := b.Upstream("u", "").FailingElsewhere("s", "read", noArguments); ok && r.Node == "z" {
 		t.Errorf("a replayed report: %+v", r)
 	}
+	failing()
+	n.Send("z", last.Key, last.Data, time.Hour) // it must not replace the new report
+	if r, ok := b.Upstream("u", "").FailingElsewhere("s", "read", noArguments); !ok || r.Node != "a" {
+		t.Errorf("a new report, then an old one: %+v, %t", r, ok)
+	}
 }
 
 func TestNodesExplainCodesThatOthersLack(t *testing.T) {
