@@ -34,7 +34,7 @@ type attacked struct {
 
 func newAttacked(t *testing.T) *attacked {
 	t.Helper()
-	a := &attacked{granted: startGranted(t)}
+	a := &attacked{granted: startGranted(t, 1)}
 	a.chain, a.lines = storetest.Ledger(t, "web-2", 20)
 	a.own, a.ownLines = storetest.Ledger(t, "web-1", 5)
 	a.victim, a.shipped = a.node(t, "web-2"), len(a.lines)-8
