@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/ledger"
 )
@@ -46,6 +47,8 @@ func (c *copier) pass(ctx context.Context, chain fleet.Chain) (fleet.Head, error
 	for stored, err := range c.source.Lines(ctx, chain, after) {
 		if err == nil {
 			err = p.line(ctx, stored.Line)
+		} else if corrupt(err) {
+			err = problem(chain, p.last.Seq+1, KindBadLine, "%v", err)
 		}
 		if err != nil {
 			return p.head, p.explain(ctx, err)
@@ -58,6 +61,12 @@ func (c *copier) pass(ctx context.Context, chain fleet.Chain) (fleet.Head, error
 		return p.head, p.explain(ctx, errDiffer)
 	}
 	return p.head, p.compare(ctx)
+}
+
+// corrupt reports whether an error of the source means that its data are damaged.
+func corrupt(err error) bool {
+	coded, ok := errors.AsType[*candor.Error](err)
+	return ok && coded.Class() == candor.ClassCorrupt
 }
 
 // upToDate reports whether the source can tell that it ends with the same entry as the destination.

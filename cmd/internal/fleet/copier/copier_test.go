@@ -233,6 +233,47 @@ func TestStopsAtABadLine(t *testing.T) {
 	}
 }
 
+func TestStopsAtDamageOfALedgerFolder(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func([]string) []string{
+		"changed": func(lines []string) []string {
+			return append(append(lines[:2:2], strings.Replace(lines[2], "TIMEOUT", "TIMEOUX", 1)), lines[3:]...)
+		},
+		"cut off": func(lines []string) []string { return lines[:2] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			storetest.WriteLedger(t, dir, 5)
+			bad, good := storetest.ReadLedger(t, dir, "n")
+			storetest.WriteLedger(t, dir, 5)
+			other, others := storetest.ReadLedger(t, dir, "n")
+			log := filepath.Join(dir, bad.Name, "audit-log.jsonl")
+			text, err := os.ReadFile(log)
+			if err == nil {
+				err = os.WriteFile(log, []byte(strings.Join(change(strings.SplitAfter(string(text), "\n")), "")), 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			from, err := copier.OpenLedger(dir, "n")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer from.Close() //nolint:errcheck // only read
+			to, _ := open(t)
+			result := mustCopy(t, from, to, copier.Options{})
+			if len(result.Problems) != 1 || result.Problems[0].Chain != bad || result.Problems[0].Seq != 3 || result.Problems[0].Kind != copier.KindBadLine {
+				t.Errorf("problems: %v, want a bad line at entry 3 of %s", result.Problems, bad)
+			}
+			if got := read(t, to, bad); len(got) > 2 || len(got) > 0 && !bytes.Equal(got[0], good[0]) {
+				t.Errorf("%d lines of the damaged chain were copied", len(got))
+			}
+			same(t, to, other, others)
+		})
+	}
+}
+
 // failing fails some calls with an error that passes, and lets another process append now and then.
 type failing struct {
 	fleet.Store

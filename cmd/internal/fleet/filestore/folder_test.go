@@ -109,6 +109,59 @@ func TestReadsCompressedSegments(t *testing.T) {
 	s := open(t, dir)
 	shipAll(t, s, source, "n")
 	name := filepath.Join(dir, "n", chain.Name, "audit-log.000001.jsonl")
+	packed := pack(t, name)
+	sameChain(t, s, chain, lines)
+	if err := os.WriteFile(name+".gz", packed[:len(packed)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	for _, err = range s.Lines(t.Context(), chain, 0) {
+		if err != nil {
+			break
+		}
+	}
+	wantClass(t, err, candor.ClassCorrupt)
+}
+
+// TestHeadAfterASegmentWasClosed reads the head when a process was killed between closing a segment and beginning the next.
+func TestHeadAfterASegmentWasClosed(t *testing.T) {
+	t.Parallel()
+	source, dir := t.TempDir(), t.TempDir()
+	storetest.WriteLedger(t, source, 60)
+	chain, lines := storetest.ReadLedger(t, source, "n")
+	s := open(t, dir)
+	shipAll(t, s, source, "n")
+	folder := filepath.Join(dir, "n", chain.Name)
+	active, err := os.ReadFile(filepath.Join(folder, "audit-log.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(folder, "audit-log.jsonl")); err != nil {
+		t.Fatal(err)
+	}
+	at := len(lines) - bytes.Count(active, []byte("\n"))
+	want := storetest.HeadOf(t, lines[at-1])
+	if head, err := s.Head(t.Context(), chain); err != nil || head != want {
+		t.Fatalf("Head: %d, %v, want %d", head.Seq, err, want.Seq)
+	}
+	closed, err := filepath.Glob(filepath.Join(folder, "audit-log.0*.jsonl"))
+	if err != nil || len(closed) == 0 {
+		t.Fatal(closed, err)
+	}
+	pack(t, closed[len(closed)-1])
+	again := open(t, dir)
+	if head, err := again.Head(t.Context(), chain); err != nil || head != want {
+		t.Fatalf("Head after compression: %d, %v, want %d", head.Seq, err, want.Seq)
+	}
+	if err := again.Append(t.Context(), chain, want, lines[at:]); err != nil {
+		t.Fatal(err)
+	}
+	sameChain(t, s, chain, lines)
+}
+
+// pack replaces a segment by its compressed form, and returns that.
+func pack(t *testing.T, name string) []byte {
+	t.Helper()
 	plain, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -119,16 +172,7 @@ func TestReadsCompressedSegments(t *testing.T) {
 	if err := errors.Join(w.Close(), os.WriteFile(name+".gz", packed.Bytes(), 0o600), os.Remove(name)); err != nil {
 		t.Fatal(err)
 	}
-	sameChain(t, s, chain, lines)
-	if err := os.WriteFile(name+".gz", packed.Bytes()[:packed.Len()/2], 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, err = range s.Lines(t.Context(), chain, 0) {
-		if err != nil {
-			break
-		}
-	}
-	wantClass(t, err, candor.ClassCorrupt)
+	return packed.Bytes()
 }
 
 func wantClass(t *testing.T, err error, want candor.Class) {
