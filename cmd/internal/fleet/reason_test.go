@@ -12,7 +12,7 @@ func TestReasonKeepsTheHintOrElseTheCause(t *testing.T) {
 	cause := errors.New("stream not found (10059)")
 	for message, want := range map[string]string{
 		"the stream does not exist (hint: candor fleet setup)": "the stream does not exist (hint: candor fleet setup)",
-		"reading failed":                           "reading failed: stream not found (10059)",
+		"reading failed": "reading failed: stream not found (10059)",
 		"reading failed: stream not found (10059)": "reading failed: stream not found (10059)",
 	} {
 		if got := fleet.Reason(candor.New(candor.CodeUnavailable, message, candor.WithCause(cause))); got != want {
