@@ -2,15 +2,9 @@
 package fleetcmd
 
 import (
-	"context"
-	"errors"
-	"log/slog"
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/candor-mcp/candor/cmd/internal/cli/term"
-	"github.com/candor-mcp/candor/cmd/internal/fleet"
 )
 
 // New returns the command candor fleet.
@@ -30,39 +24,6 @@ engine for file:, candor-cluster has all of them. A password in the URL is refus
 	}
 	cmd.AddCommand(newVerify(env), newCheckpoint(env), newStats(env), newTail(env), newPrune(env), newSetup(env), newJoin(env), newShip(env))
 	return cmd
-}
-
-// openStore opens the store at a URL.
-func openStore(ctx context.Context, env *term.Env, text string) (fleet.Store, fleet.Location, error) {
-	at, err := fleet.ParseLocation(text)
-	if err != nil {
-		reason, hint := term.SplitHint(err)
-		if hint == "" {
-			hint = "a URL such as file:/srv/fleet, nats://HOST:4222 or postgres://USER@HOST/DATABASE"
-		}
-		return nil, at, term.BadInput(hint, "%s", reason)
-	}
-	store, err := env.Engines.Open(ctx, at, fleet.OpenOptions{Getenv: env.Getenv, Log: slog.New(slog.NewTextHandler(env.Err, nil))})
-	if errors.Is(err, fleet.ErrNoEngine) {
-		return nil, at, term.BadInput("use candor-cluster, which has the same commands and all engines", "%s", err)
-	}
-	if err != nil {
-		return nil, at, storeError(err)
-	}
-	return store, at, nil
-}
-
-// storeError returns the error for a store that cannot be used.
-func storeError(err error) *term.Error {
-	var own *term.Error
-	if errors.As(err, &own) {
-		return own
-	}
-	text, hint := term.SplitHint(errors.New(fleet.Reason(err)))
-	if hint == "" {
-		hint = "check the URL, the credentials and that the store is running"
-	}
-	return term.BadInput(hint, "%s", strings.TrimSpace(text))
 }
 
 // storeArg accepts the URL of a store as the only argument.

@@ -56,7 +56,7 @@ func (c *joinCommand) run(ctx context.Context, node, url string) error {
 	if !fleet.ValidNode(node) {
 		return term.BadInput("up to 64 letters, digits, hyphens and underscores, such as web-1", "%q: not the name of a node", node)
 	}
-	store, _, err := openStore(ctx, c.env, url)
+	store, _, err := c.env.OpenStore(ctx, url)
 	if err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (c *joinCommand) run(ctx context.Context, node, url string) error {
 	}
 	grant, err := store.Grant(node)
 	if err != nil {
-		return storeError(err)
+		return term.StoreError(err)
 	}
 	if c.json {
 		return term.WriteJSONLine(c.env.Out, joinReport{Node: node, Grant: grant})
@@ -78,7 +78,7 @@ func (c *joinCommand) run(ctx context.Context, node, url string) error {
 func (c *joinCommand) checkRights(ctx context.Context, store fleet.Store, node string) error {
 	rights, err := store.CheckRights(ctx, node)
 	if err != nil {
-		return storeError(err)
+		return term.StoreError(err)
 	}
 	ok := true
 	for _, r := range rights {

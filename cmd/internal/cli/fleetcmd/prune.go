@@ -80,7 +80,7 @@ func (c *pruneCommand) run(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	store, at, err := openStore(ctx, c.env, url)
+	store, at, err := c.env.OpenStore(ctx, url)
 	if err != nil {
 		return err
 	}
@@ -91,11 +91,11 @@ func (c *pruneCommand) run(ctx context.Context, url string) error {
 	}
 	verified, err := view.Verify(ctx, store, view.Options{Keys: keys, Known: known})
 	if err != nil {
-		return storeError(err)
+		return term.StoreError(err)
 	}
 	report := &pruneReport{Removed: []removal{}, Damage: verified.Damage}
 	if err := c.plan(ctx, store, &verified, report); err != nil {
-		return storeError(err)
+		return term.StoreError(err)
 	}
 	if !c.json {
 		c.list(report)
@@ -201,7 +201,7 @@ func (c *pruneCommand) confirmAndRemove(ctx context.Context, store fleet.Store, 
 	}
 	for _, r := range report.Removed {
 		if err := store.Remove(ctx, r.Chain, r.Through); err != nil {
-			return storeError(err)
+			return term.StoreError(err)
 		}
 	}
 	report.Done = true

@@ -42,17 +42,17 @@ func (c *setupCommand) run(ctx context.Context, url string) error {
 	if c.replicas < 0 {
 		return term.BadInput("a number from 0", "--replicas %d: negative", c.replicas)
 	}
-	store, at, err := openStore(ctx, c.env, url)
+	store, at, err := c.env.OpenStore(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer store.Close() //nolint:errcheck // nothing is pending
 	if err := store.Setup(ctx, fleet.SetupOptions{Replicas: c.replicas, MaxBytes: int64(c.size)}); err != nil {
-		return storeError(err)
+		return term.StoreError(err)
 	}
 	durable, err := store.Durability(ctx)
 	if err != nil {
-		return storeError(err)
+		return term.StoreError(err)
 	}
 	if c.json {
 		return term.WriteJSONLine(c.env.Out, durable)

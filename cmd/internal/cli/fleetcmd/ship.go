@@ -139,7 +139,7 @@ func (c *shipCommand) end(s *ship.Shipper) error {
 		fmt.Fprintf(c.env.Out, "%s shipped to %s as node %s\n", term.Count(stats.Shipped, "entry", "entries"), term.Printable(stats.Store), stats.Node)
 	}
 	if err != nil {
-		return storeError(err)
+		return term.StoreError(err)
 	}
 	if c.once && stats.Waiting > 0 {
 		return &term.Error{Code: term.ExitFound, Text: term.Count(stats.Waiting, "entry waits", "entries wait") + " for the store", Hint: cmp.Or(stats.Error, "run the command again")}

@@ -91,7 +91,7 @@ func (c *statsCommand) run(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	store, _, err := openStore(ctx, c.env, url)
+	store, _, err := c.env.OpenStore(ctx, url)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (c *statsCommand) run(ctx context.Context, url string) error {
 	for _, n := range nodes {
 		stats, err := c.count(ctx, store, n, ledger.ReadOptions{Since: since})
 		if err != nil {
-			return storeError(err)
+			return term.StoreError(err)
 		}
 		total.add(n[0].Node, stats)
 	}
@@ -134,7 +134,7 @@ func (c *statsCommand) count(ctx context.Context, store fleet.Store, chains []fl
 func chainsByNode(ctx context.Context, store fleet.Store, names []string) ([][]fleet.Chain, error) {
 	chains, err := store.Chains(ctx)
 	if err != nil {
-		return nil, storeError(err)
+		return nil, term.StoreError(err)
 	}
 	var nodes [][]fleet.Chain
 	var known []string

@@ -64,7 +64,7 @@ func (c *tailCommand) run(ctx context.Context, url string) error {
 	if c.last < 0 {
 		return term.BadInput("a number from 0", "-n %d: negative", c.last)
 	}
-	store, _, err := openStore(ctx, c.env, url)
+	store, _, err := c.env.OpenStore(ctx, url)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (c *tailCommand) run(ctx context.Context, url string) error {
 		err = c.showLater(later, seen, keep)
 	}
 	if err != nil {
-		return storeError(err)
+		return term.StoreError(err)
 	}
 	if c.skipped > 0 {
 		c.env.Notify(c.cmd, term.Count(c.skipped, "invalid line was", "invalid lines were")+" skipped", "run candor fleet verify")

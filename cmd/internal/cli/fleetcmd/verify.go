@@ -184,7 +184,7 @@ func (c *verifyCommand) run(url string) error {
 	if err != nil {
 		return err
 	}
-	store, at, err := openStore(c.cmd.Context(), c.env, url)
+	store, at, err := c.env.OpenStore(c.cmd.Context(), url)
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func (c *verifyCommand) run(url string) error {
 		fmt.Fprint(c.env.Err, "\r\x1b[K")
 	}
 	if err != nil {
-		return storeError(err)
+		return term.StoreError(err)
 	}
 	block, err := c.write(file, &report)
 	if err != nil {

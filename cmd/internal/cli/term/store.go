@@ -34,7 +34,7 @@ func StoreError(err error) *Error {
 	if own, ok := errors.AsType[*Error](err); ok {
 		return own
 	}
-	text, hint := SplitHint(Cause(err))
+	text, hint := SplitHint(errors.New(fleet.Reason(err)))
 	if hint == "" {
 		hint = "check the URL, the credentials and that the store is running"
 	}
