@@ -23,8 +23,8 @@ import (
 
 var million = flag.Bool("million", false, "verify a fleet of a million entries too, which takes minutes")
 
-// TestFleetVerifyNeedsNoMemoryForEntries runs the real program on stores of eight writers and compares its peak memory.
-func TestFleetVerifyNeedsNoMemoryForEntries(t *testing.T) {
+// TestFleetVerifyMemoryIsFlatForEntries runs the real program on stores of eight writers and compares its peak memory.
+func TestFleetVerifyMemoryIsFlatForEntries(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector needs memory of its own")
 	}

@@ -10,7 +10,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"iter"
-	"time"
 )
 
 // Chain identifies a chain in a store: the node that writes it, and its name in the node's ledger. One node may write many chains.
@@ -107,9 +106,8 @@ type Durability struct {
 
 // SetupOptions configures a new store.
 type SetupOptions struct {
-	Replicas int           // copies of each line; 0 means three, or one where there is only one machine
-	MaxBytes int64         // at which the store refuses more; 0 means no limit
-	MaxAge   time.Duration // unused by engines that cannot keep checkpoints verifiable; see [Store.Remove]
+	Replicas int   // copies of each line; 0 means three, or one where there is only one machine
+	MaxBytes int64 // at which the store refuses more; 0 means no limit for a new store, and leaves that of an existing one
 }
 
 // RightCheck is the result of trying one thing that a node must, or must not, be able to do.

@@ -157,12 +157,12 @@ type publicationAck struct {
 
 var errDuplicate = errors.New("the server has a message with this id")
 
-// crowded is after how many refusals a batch is sent as single messages.
-const crowded = 8
+// maxBatchAttempts is after how many refusals a batch is sent as single messages.
+const maxBatchAttempts = 8
 
 // publish stores the lines and returns the number of the last one.
 func (s *store) publish(ctx context.Context, p publication, attempt int) (uint64, error) {
-	if len(p.lines) > 1 && attempt < crowded {
+	if len(p.lines) > 1 && attempt < maxBatchAttempts {
 		allowed, err := s.allowsBatches(ctx)
 		if err != nil {
 			return 0, err

@@ -30,7 +30,7 @@ const DefaultStream = "CANDOR"
 // subjectPrefix is followed by the names of the node and of the chain.
 const subjectPrefix = "candor.ledger."
 
-// requestTimeout limits how long one request waits for its answer. A cluster elects a new leader in less time on most days.
+// requestTimeout limits how long one request waits for its answer. A cluster elects a new leader in less time as a rule.
 const requestTimeout = 5 * time.Second
 
 // Open connects to the store. If no server can be reached it returns a store whose calls fail as unavailable until one can be; credentials

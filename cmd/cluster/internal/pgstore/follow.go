@@ -47,7 +47,7 @@ func (s *store) poll(ctx context.Context, state *followed, yield func(fleet.Stor
 		switch {
 		case errors.Is(err, errStopped), ctx.Err() != nil:
 			return
-		case err != nil && (s.closed.Load() || !mayPass(err)):
+		case err != nil && (s.closed.Load() || !isTemporary(err)):
 			yield(fleet.Stored{}, err)
 			return
 		case err != nil && !failing:
@@ -65,8 +65,8 @@ func (s *store) poll(ctx context.Context, state *followed, yield func(fleet.Stor
 // errStopped means that the caller of an iterator wants no more lines.
 var errStopped = errors.New("stopped")
 
-// mayPass reports whether the same call may succeed later.
-func mayPass(err error) bool {
+// isTemporary reports whether the same call may succeed later.
+func isTemporary(err error) bool {
 	var known *candor.Error
 	return errors.As(err, &known) && (known.Class() == candor.ClassUnavailable || known.Class() == candor.ClassTimeout)
 }

@@ -64,7 +64,7 @@ func (s *store) setupOnce(ctx context.Context, o fleet.SetupOptions) error {
 		if _, err := tx.Exec(ctx, schema); err != nil {
 			return err
 		}
-		if _, err := tx.Exec(ctx, "UPDATE candor.settings SET max_bytes = $1 WHERE max_bytes <> $1", o.MaxBytes); err != nil {
+		if _, err := tx.Exec(ctx, "UPDATE candor.settings SET max_bytes = $1 WHERE $1 > 0 AND max_bytes <> $1", o.MaxBytes); err != nil {
 			return err
 		}
 		return leave()

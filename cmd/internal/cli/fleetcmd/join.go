@@ -30,7 +30,7 @@ a table. Nothing is changed in the store. Use the credentials of the node for it
 
 Exit codes: 0 printed, or all rights are right; 1 a right is wrong; 2 the check could not run.`,
 		Example: `  candor-cluster fleet join web-1 nats://nats-1:4222
-  candor-cluster fleet join web-1 nats://nats-1:4222?creds=web-1.creds --check`,
+  candor-cluster fleet join web-1 'nats://nats-1:4222?node=web-1&creds=web-1.creds' --check`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return term.BadInput("candor fleet join web-1 nats://HOST:4222", "give the name of a node and the URL of a store")

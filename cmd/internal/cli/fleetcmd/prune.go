@@ -29,7 +29,7 @@ type pruneCommand struct {
 }
 
 func newPrune(env *term.Env) *cobra.Command {
-	c := &pruneCommand{env: env, verify: verifyCommand{env: env, keep: true}}
+	c := &pruneCommand{env: env, verify: verifyCommand{env: env, noCheckpoint: true}}
 	cmd := &cobra.Command{
 		Use:   "prune URL",
 		Short: "Remove entries from a store that the nodes have removed from their own ledgers",

@@ -28,7 +28,7 @@ nothing that exists and is as it should be, so it can be run again. It needs the
 
 Exit codes: 0 done; 2 an error.`,
 		Example: `  candor fleet setup file:/srv/fleet
-  candor-cluster fleet setup nats://nats-1:4222?creds=operator.creds --replicas 3`,
+  candor-cluster fleet setup 'nats://nats-1:4222?creds=operator.creds' --replicas 3`,
 		Args: storeArg("setup"),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
 	}

@@ -39,8 +39,8 @@ func (f *trustFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.nodeKeys, "key", "", "file with public keys of nodes to trust, instead of those known: lines NODE KEY")
 }
 
-// place returns the file of checkpoints and the file of the operator's key for a store.
-func (f *trustFlags) place(env *term.Env, at fleet.Location) (checkpoints, key string, err error) {
+// files returns the file of checkpoints and the file of the operator's key for a store.
+func (f *trustFlags) files(env *term.Env, at fleet.Location) (checkpoints, key string, err error) {
 	checkpoints, key = f.checkpoints, f.operatorKey
 	if checkpoints != "" && key != "" {
 		return checkpoints, key, nil
@@ -59,7 +59,8 @@ func (f *trustFlags) place(env *term.Env, at fleet.Location) (checkpoints, key s
 	return checkpoints, key, nil
 }
 
-// identity returns a text that is the same for every URL of a store, whatever the working directory is.
+// identity returns the text that names the checkpoints of a store, whatever the working directory is. Two lists of hosts for one store
+// give two names.
 func identity(at fleet.Location) string {
 	if path := at.URL.Opaque + at.URL.Path; at.URL.Host == "" && path != "" { // an engine that keeps its files in a folder
 		if full, err := filepath.Abs(path); err == nil {
@@ -93,12 +94,12 @@ func (f *trustFlags) readNodeKeys() (map[string][]string, error) {
 // verifyCommand has the flags of `candor fleet verify` and `candor fleet checkpoint`.
 type verifyCommand struct {
 	trustFlags
-	env  *term.Env
-	cmd  *cobra.Command
-	keep bool // write no checkpoint
-	wait term.AgeFlag
-	only bool // print only the checkpoint
-	json bool
+	env          *term.Env
+	cmd          *cobra.Command
+	noCheckpoint bool // write none
+	wait         term.AgeFlag
+	only         bool // print only the checkpoint
+	json         bool
 }
 
 func newVerify(env *term.Env) *cobra.Command {
@@ -111,7 +112,7 @@ verified by itself, as candor ledger verify does with a folder; what one node st
 and counters of the store are not used. For each damaged chain the first bad entry is printed, with its node.
 
 The result is compared with a checkpoint over all nodes that was kept outside the store. It reveals a node, a
-chain or a whole store that is missing or was set back to an older copy. If all is well, a new checkpoint is
+chain or a whole store that is missing or was restored from an older copy. Unless the result is FAILED, a new checkpoint is
 signed with the operator's key and added to the file. Keep the file and the key on another machine than the store.
 
 The first time, the public key of each node is taken from its oldest chain; from then on the checkpoints name it. A
@@ -123,7 +124,7 @@ it ever had them: the node has not shipped them yet, or they were removed before
 
 Exit codes: 0 OK; 1 FAILED or INCOMPLETE; 2 the check could not run.`,
 		Example: `  candor fleet verify file:/srv/fleet
-  candor-cluster fleet verify nats://nats-1:4222?creds=reader.creds --checkpoints /mnt/worm/fleet
+  candor-cluster fleet verify 'nats://nats-1:4222?node=READER&nkey=reader.nk' --checkpoints /mnt/worm/fleet
   candor fleet verify file:/srv/fleet --json --no-checkpoint`,
 		Args: storeArg("verify"),
 		RunE: func(_ *cobra.Command, args []string) error { return c.run(args[0]) },
@@ -131,7 +132,7 @@ Exit codes: 0 OK; 1 FAILED or INCOMPLETE; 2 the check could not run.`,
 	c.cmd = cmd
 	c.register(cmd)
 	cmd.Flags().Var(&c.wait, "wait", "how long to wait for entries that a node names and has not shipped yet")
-	cmd.Flags().BoolVar(&c.keep, "no-checkpoint", false, "compare with the checkpoints, but write none")
+	cmd.Flags().BoolVar(&c.noCheckpoint, "no-checkpoint", false, "compare with the checkpoints, but write none")
 	cmd.Flags().BoolVar(&c.json, "json", false, "print one JSON object")
 	return cmd
 }
@@ -143,9 +144,10 @@ func newCheckpoint(env *term.Env) *cobra.Command {
 		Short: "Verify the fleet, and print the new checkpoint over all nodes",
 		Long: `Verify the fleet as candor fleet verify does and print the new checkpoint, which is also added to the file of
 checkpoints: the last entry of every chain and the key of every node, signed with the operator's key. Use it to send
-the checkpoint to another place. If damage is found, it is printed instead, and no checkpoint is written.
+the checkpoint to another files. If the result is not OK, it is printed instead; after INCOMPLETE the checkpoint is
+written to the file all the same.
 
-Exit codes: 0 OK; 1 FAILED; 2 the check could not run.`,
+Exit codes: 0 OK; 1 FAILED or INCOMPLETE; 2 the check could not run.`,
 		Example: `  candor fleet checkpoint file:/srv/fleet | mail auditor@example.org`,
 		Args:    storeArg("checkpoint"),
 		RunE:    func(_ *cobra.Command, args []string) error { return c.run(args[0]) },
@@ -217,7 +219,7 @@ func (c *verifyCommand) run(url string) error {
 
 // known reads the checkpoints of the operator, which need no key if there are none yet.
 func (c *verifyCommand) known(at fleet.Location) (*view.Checkpoints, *view.State, error) {
-	name, keyFile, err := c.place(c.env, at)
+	name, keyFile, err := c.files(c.env, at)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -237,7 +239,7 @@ func (c *verifyCommand) known(at fleet.Location) (*view.Checkpoints, *view.State
 
 // write adds a checkpoint to the file if the store is as it should be.
 func (c *verifyCommand) write(file *view.Checkpoints, report *verifyReport) ([]byte, error) {
-	if !report.OK && !report.Incomplete() || c.keep {
+	if !report.OK && !report.Incomplete() || c.noCheckpoint {
 		return nil, nil
 	}
 	state, err := view.StateOf(&report.Report, c.env.Now())

@@ -45,9 +45,10 @@ at most a second; after a crash the others are copied once the chain was recover
 
 With --follow it goes on and copies new entries until Ctrl-C.
 
-Exit codes: 0 all was copied; 1 a chain differs or is damaged; 2 an error, or interrupted.`,
+Exit codes: 0 everything that a checkpoint covers was copied; 1 a chain differs or is damaged; 2 an error, or interrupted.
+Ctrl-C with --follow is not an error.`,
 		Example: `  candor ledger copy ./ledger file:/srv/fleet --node web-1
-  candor-cluster ledger copy nats://nats-1:4222?creds=operator.creds postgres://candor@db/ledger
+  candor-cluster ledger copy 'nats://nats-1:4222?creds=operator.creds' postgres://candor@db/ledger
   candor-cluster ledger copy nats://nats-1:4222 ./web-1 --node web-1
   candor-cluster ledger copy nats://nats-1:4222 file:/srv/mirror --follow`,
 		Args: func(_ *cobra.Command, args []string) error {

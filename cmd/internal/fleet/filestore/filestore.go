@@ -207,7 +207,7 @@ func (s *Store) Durability(context.Context) (fleet.Durability, error) {
 
 // Setup implements [fleet.Store]: it creates the folder.
 func (s *Store) Setup(_ context.Context, o fleet.SetupOptions) error {
-	if o.Replicas > 1 || o.MaxBytes > 0 || o.MaxAge > 0 {
+	if o.Replicas > 1 || o.MaxBytes > 0 {
 		return candor.New(candor.CodeUnsupported, "a folder has one replica and no limits; use a quota of the file system")
 	}
 	if _, err := s.folder(true); err != nil {

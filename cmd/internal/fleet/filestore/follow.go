@@ -31,7 +31,7 @@ func (s *Store) Follow(ctx context.Context) iter.Seq2[fleet.Stored, error] {
 	}
 }
 
-// follower has the place in every chain up to which lines were returned.
+// follower has the position in every chain up to which lines were returned.
 type follower struct {
 	store   *Store
 	ctx     context.Context //nolint:containedctx // of one call of Follow
@@ -56,13 +56,13 @@ func (f *follower) start() error {
 		return ignoreMissing(err)
 	}
 	for _, chain := range chains {
-		place := &followed{}
+		state := &followed{}
 		end := &chainReader{ctx: f.ctx, done: f.store.done, root: root, chain: chain}
-		if err := end.toEnd(&place.at); err != nil {
+		if err := end.toEnd(&state.at); err != nil {
 			return err
 		}
-		place.seen = place.at.file
-		f.chains[chain] = place
+		state.seen = state.at.file
+		f.chains[chain] = state
 	}
 	return nil
 }
@@ -105,20 +105,20 @@ func (f *follower) look(yield func(fleet.Stored, error) bool) (bool, error) {
 		return true, ignoreMissing(err)
 	}
 	for _, chain := range chains {
-		place := f.chains[chain]
-		if place == nil {
-			place = &followed{}
-			f.chains[chain] = place
+		state := f.chains[chain]
+		if state == nil {
+			state = &followed{}
+			f.chains[chain] = state
 		}
 		now, err := root.Stat(activeName(chain))
-		if err == nil && place.seen != nil && os.SameFile(now, place.seen) && now.Size() == place.at.offset {
+		if err == nil && state.seen != nil && os.SameFile(now, state.seen) && now.Size() == state.at.offset {
 			continue
 		}
 		r := &chainReader{ctx: f.ctx, done: f.store.done, root: root, chain: chain, yield: yield}
-		if err := r.read(&place.at); err != nil || r.stopped {
+		if err := r.read(&state.at); err != nil || r.stopped {
 			return false, err
 		}
-		place.seen = place.at.file
+		state.seen = state.at.file
 	}
 	return true, nil
 }

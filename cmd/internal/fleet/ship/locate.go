@@ -18,19 +18,19 @@ func Locate(named string, fallback func() (string, error)) (dir string, at *flee
 	case !fleet.IsLocation(named):
 		return named, nil, nil
 	}
-	place, err := fleet.ParseLocation(named)
+	location, err := fleet.ParseLocation(named)
 	if err != nil {
 		return "", nil, err
 	}
-	if place.Dir != "" {
-		return place.Dir, &place, nil
+	if location.Dir != "" {
+		return location.Dir, &location, nil
 	}
-	if place.URL.Scheme == "file" {
-		dir, err := folderOf(place.URL)
+	if location.URL.Scheme == "file" {
+		dir, err := folderOf(location.URL)
 		return dir, nil, err
 	}
 	dir, err = fallback()
-	return dir, &place, err
+	return dir, &location, err
 }
 
 // folderOf returns the folder of a file: URL.

@@ -132,7 +132,7 @@ func (s *Shipper) check(ctx context.Context) error {
 			return s.demand(ctx, store)
 		}
 	}
-	if s.config.At.Mode == fleet.ModeLocal && mayPass(err) {
+	if s.config.At.Mode == fleet.ModeLocal && isTemporary(err) {
 		s.failed(err)
 		return nil
 	}
@@ -167,8 +167,8 @@ func refusal(at fleet.Location, need string, d fleet.Durability) error {
 	return fmt.Errorf("%s (hint: %s)", text, change)
 }
 
-// mayPass reports whether an error of the store may pass without a change of the URL.
-func mayPass(err error) bool {
+// isTemporary reports whether an error of the store may pass without a change of the URL.
+func isTemporary(err error) bool {
 	switch candor.CodeOf(err).Class() {
 	case "", candor.ClassBadRequest, candor.ClassUnsupported:
 		return errors.Is(err, context.DeadlineExceeded)
@@ -390,7 +390,7 @@ func (s *Shipper) Close(ctx context.Context) (waiting uint64, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	s.settle(ctx, s.must)
+	s.waitForChains(ctx, s.mustShip)
 	s.mu.Lock()
 	s.closing = true
 	s.mu.Unlock()
@@ -400,9 +400,9 @@ func (s *Shipper) Close(ctx context.Context) (waiting uint64, err error) {
 	return s.left(), s.release()
 }
 
-// must reports whether entries wait in a chain that this process has to ship: its own one, or, if it ships those of other processes, one
+// mustShip reports whether entries wait in a chain that this process has to ship: its own one, or, if it ships those of other processes, one
 // that has ended. The caller holds mu.
-func (s *Shipper) must(c *chain) bool {
+func (s *Shipper) mustShip(c *chain) bool {
 	return c.acked < c.durable && (c.own || s.lock != nil && c.ended)
 }
 
@@ -417,7 +417,7 @@ func (s *Shipper) left() (entries uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.chains {
-		if s.must(c) {
+		if s.mustShip(c) {
 			entries += c.durable - c.acked
 		}
 	}
@@ -430,11 +430,11 @@ func (s *Shipper) Wait(ctx context.Context) {
 	case <-s.looked:
 	case <-ctx.Done():
 	}
-	s.settle(ctx, func(c *chain) bool { return c.acked < c.durable || c.running && !c.checked })
+	s.waitForChains(ctx, func(c *chain) bool { return c.acked < c.durable || c.running && !c.checked })
 }
 
-// settle waits until no chain waits, except those with a problem.
-func (s *Shipper) settle(ctx context.Context, waits func(*chain) bool) {
+// waitForChains waits until no chain waits, except those with a problem.
+func (s *Shipper) waitForChains(ctx context.Context, waits func(*chain) bool) {
 	for {
 		s.mu.Lock()
 		var changed chan struct{}

@@ -121,8 +121,8 @@ func (k *keyring) trusted(node string) []string {
 	return keys
 }
 
-// strangers returns the damage of the chains of a node whose first entry states a key that is not trusted.
-func (k *keyring) strangers(node string, trusted []string) map[string]verify.Damage {
+// untrusted returns the damage of the chains of a node whose first entry states a key that is not trusted.
+func (k *keyring) untrusted(node string, trusted []string) map[string]verify.Damage {
 	found := map[string]verify.Damage{}
 	for _, s := range k.byNode[node] {
 		if slices.Contains(trusted, s.said.Key) {

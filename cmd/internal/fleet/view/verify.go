@@ -214,14 +214,14 @@ func (r *run) node(ctx context.Context, name string) (Node, error) {
 		return n, fmt.Errorf("reading node %s: %w", name, err)
 	}
 	n.Entries, n.Bytes, n.Chains, n.Pruned = report.Entries, report.Bytes, report.Chains, report.Pruned
-	strangers := r.keys.strangers(name, n.Keys)
+	untrusted := r.keys.untrusted(name, n.Keys)
 	for _, d := range report.Damage {
-		if _, better := strangers[d.Chain]; !better {
+		if _, better := untrusted[d.Chain]; !better {
 			n.damage = append(n.damage, d)
 		}
 	}
 	for _, c := range r.chains[name] {
-		if d, found := strangers[c.Name]; found {
+		if d, found := untrusted[c.Name]; found {
 			n.damage = append(n.damage, d)
 		}
 		if !slices.ContainsFunc(n.Chains, func(read verify.Chain) bool { return read.Chain == c.Name }) {

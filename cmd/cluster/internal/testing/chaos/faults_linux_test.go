@@ -15,44 +15,44 @@ type fault struct {
 	name       string
 	cuts       bool // needs network namespaces
 	cutsLeader bool // a leader may be cut off from the others, and still answer clients
-	begin      func(p *place, leader *natscluster.Server, others []*natscluster.Server) (end func() error, err error)
+	begin      func(p *testbed, leader *natscluster.Server, others []*natscluster.Server) (end func() error, err error)
 }
 
 var allFaults = []fault{
-	{name: "leader killed", begin: func(_ *place, leader *natscluster.Server, _ []*natscluster.Server) (func() error, error) {
+	{name: "leader killed", begin: func(_ *testbed, leader *natscluster.Server, _ []*natscluster.Server) (func() error, error) {
 		return killed(leader)
 	}},
-	{name: "follower killed", begin: func(_ *place, _ *natscluster.Server, others []*natscluster.Server) (func() error, error) {
+	{name: "follower killed", begin: func(_ *testbed, _ *natscluster.Server, others []*natscluster.Server) (func() error, error) {
 		return killed(others[0])
 	}},
-	{name: "two killed", begin: func(_ *place, leader *natscluster.Server, others []*natscluster.Server) (func() error, error) {
+	{name: "two killed", begin: func(_ *testbed, leader *natscluster.Server, others []*natscluster.Server) (func() error, error) {
 		return killed(leader, others[0])
 	}},
-	{name: "all killed", begin: func(_ *place, leader *natscluster.Server, others []*natscluster.Server) (func() error, error) {
+	{name: "all killed", begin: func(_ *testbed, leader *natscluster.Server, others []*natscluster.Server) (func() error, error) {
 		return killed(leader, others[0], others[1])
 	}},
-	{name: "leader stopped", begin: func(_ *place, leader *natscluster.Server, _ []*natscluster.Server) (func() error, error) {
+	{name: "leader stopped", begin: func(_ *testbed, leader *natscluster.Server, _ []*natscluster.Server) (func() error, error) {
 		return paused(leader)
 	}},
-	{name: "follower stopped", begin: func(_ *place, _ *natscluster.Server, others []*natscluster.Server) (func() error, error) {
+	{name: "follower stopped", begin: func(_ *testbed, _ *natscluster.Server, others []*natscluster.Server) (func() error, error) {
 		return paused(others[0])
 	}},
-	{name: "leader cut off", cuts: true, cutsLeader: true, begin: func(p *place, leader *natscluster.Server, others []*natscluster.Server) (func() error, error) {
+	{name: "leader cut off", cuts: true, cutsLeader: true, begin: func(p *testbed, leader *natscluster.Server, others []*natscluster.Server) (func() error, error) {
 		return p.cut(pair(leader, others[0]), pair(leader, others[1]))
 	}},
-	{name: "follower cut off", cuts: true, begin: func(p *place, leader *natscluster.Server, others []*natscluster.Server) (func() error, error) {
+	{name: "follower cut off", cuts: true, begin: func(p *testbed, leader *natscluster.Server, others []*natscluster.Server) (func() error, error) {
 		return p.cut(pair(others[0], leader), pair(others[0], others[1]))
 	}},
-	{name: "all cut off", cuts: true, cutsLeader: true, begin: func(p *place, leader *natscluster.Server, others []*natscluster.Server) (func() error, error) {
+	{name: "all cut off", cuts: true, cutsLeader: true, begin: func(p *testbed, leader *natscluster.Server, others []*natscluster.Server) (func() error, error) {
 		return p.cut(pair(leader, others[0]), pair(leader, others[1]), pair(others[0], others[1]))
 	}},
-	{name: "leader heard but not hearing", cuts: true, cutsLeader: true, begin: func(p *place, leader *natscluster.Server, others []*natscluster.Server) (func() error, error) {
+	{name: "leader heard but not hearing", cuts: true, cutsLeader: true, begin: func(p *testbed, leader *natscluster.Server, others []*natscluster.Server) (func() error, error) {
 		return p.drop([][2]*natscluster.Server{{others[0], leader}, {others[1], leader}})
 	}},
 }
 
 // chooseFaults returns the faults of a round. The first ones take turns, so that a run of ten rounds has all of them.
-func (p *place) chooseFaults(number int, rng *rand.Rand, partitions bool) []fault {
+func (p *testbed) chooseFaults(number int, rng *rand.Rand, partitions bool) []fault {
 	if *rounds == 1 {
 		return allFaults[1:2] // an election would take longer than all else
 	}
@@ -78,7 +78,7 @@ func names(faults []fault) string {
 }
 
 // inject lets a fault happen for a random time, which may be shorter or longer than an election, and ends it.
-func (p *place) inject(f fault, rng *rand.Rand) {
+func (p *testbed) inject(f fault, rng *rand.Rand) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
 	defer cancel()
@@ -126,7 +126,7 @@ func paused(server *natscluster.Server) (func() error, error) {
 func pair(a, b *natscluster.Server) [2]*natscluster.Server { return [2]*natscluster.Server{a, b} }
 
 // cut cuts the connections between pairs of servers, in both directions.
-func (p *place) cut(pairs ...[2]*natscluster.Server) (func() error, error) {
+func (p *testbed) cut(pairs ...[2]*natscluster.Server) (func() error, error) {
 	var both [][2]*natscluster.Server
 	for _, two := range pairs {
 		both = append(both, two, pair(two[1], two[0]))
@@ -135,7 +135,7 @@ func (p *place) cut(pairs ...[2]*natscluster.Server) (func() error, error) {
 }
 
 // drop drops the packets from the first server of each pair to the second.
-func (p *place) drop(pairs [][2]*natscluster.Server) (func() error, error) {
+func (p *testbed) drop(pairs [][2]*natscluster.Server) (func() error, error) {
 	var restores []func() error
 	end := func() error {
 		var errs error

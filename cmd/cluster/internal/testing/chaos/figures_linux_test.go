@@ -116,21 +116,21 @@ func page(stores, nodes []*measured, load string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, `# Figures of a fleet
 
-Measured on %s on a machine with %d processor cores, on which the servers, the store's clients and the gateways all ran, by `+"`make bench-fleet`"+`. Each figure is the
+Measured on %s on a machine with %d processor cores, on which the servers and their clients ran, by `+"`make bench-fleet`"+`. Each figure is the
 median of %d passes of %v; engines and modes took turns in one run. Compare figures of one table with each other, not with those of other machines.
 The load average was %s.
 
 ## Engines
 
 Entries that a store acknowledges in a second: %d writers, each with a chain of its own, append %d entries of about %d bytes at a time. The lines that say *alone* drive
-JetStream or PostgreSQL with the same bytes and without Candor: no compare-and-set and no check of the lines.
+JetStream or PostgreSQL with the same bytes and without Candor: no compare-and-set and no check of the lines. PostgreSQL is one server over a socket, with fsync on. The ratio is to the first row.
 
 `, time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), passes, passTime, load, chainsAtATime, batchLines, lineBytes)
 	table(&out, stores)
 	fmt.Fprintf(&out, `
 ## Modes
 
-Entries that a node acknowledges in a second: %d callers record failures in one ledger, and each waits for its own. The ratio is to the ledger without a store. With ack=local the store gets
+Entries that a node acknowledges in a second: %d callers append entries in one ledger, and each waits for its own. The ratio is to the ledger without a store. With ack=local the store gets
 the entries meanwhile, on the same %d cores.
 
 `, callers, runtime.NumCPU())
@@ -313,7 +313,7 @@ func mode(t *testing.T, name string, acknowledge fleet.Mode, at string) *measure
 	}}
 }
 
-// record lets callers record failures until the pass is over.
+// record lets callers append entries until the pass is over.
 func record(ctx context.Context, dir string, options ledger.Options) (rate float64, err error) {
 	l, err := ledger.Open(dir, options)
 	if err != nil {

@@ -54,7 +54,7 @@ func TestR17ClusterLosesNothing(t *testing.T) {
 		t.Run("partitions", func(t *testing.T) { t.Skip(reason) })
 	}
 	cluster := natscluster.Start(t, natscluster.Options{Servers: 3, Namespaces: reason == "" && *rounds > 1})
-	p := &place{t: t, cluster: cluster, url: cluster.URL() + "?node=operator"}
+	p := &testbed{t: t, cluster: cluster, url: cluster.URL() + "?node=operator"}
 	store, err := openStore(t.Context(), p.url)
 	if err != nil {
 		t.Fatal(err)
@@ -75,8 +75,8 @@ func TestR17ClusterLosesNothing(t *testing.T) {
 	}
 }
 
-// place is where rounds happen.
-type place struct {
+// testbed is the cluster that rounds run on.
+type testbed struct {
 	t       *testing.T
 	cluster *natscluster.Cluster
 	url     string
@@ -95,7 +95,7 @@ func (n *tally) String() string {
 }
 
 // round starts the workers, lets servers and workers fail, heals the cluster, and checks everything when the workers have finished.
-func (p *place) round(number int, rng *rand.Rand, partitions bool) {
+func (p *testbed) round(number int, rng *rand.Rand, partitions bool) {
 	p.t.Helper()
 	began := time.Now()
 	dir := p.t.TempDir()
@@ -148,7 +148,7 @@ type worker struct {
 	stderr  *bytes.Buffer
 }
 
-func (p *place) newCrew(dir string, number int, rng *rand.Rand) *crew {
+func (p *testbed) newCrew(dir string, number int, rng *rand.Rand) *crew {
 	c := &crew{t: p.t, shared: fleet.Chain{Node: fmt.Sprintf("r%d-shared", number+1), Name: fmt.Sprintf("shared-20260101T000000000Z-%08x", number+1)}}
 	for i := range writers {
 		node := fmt.Sprintf("r%d-w%d", number+1, i+1)
@@ -283,7 +283,7 @@ func (c *crew) kill() {
 }
 
 // check compares the store with what the workers know.
-func (p *place) check(ctx context.Context, c *crew, faults []fault) {
+func (p *testbed) check(ctx context.Context, c *crew, faults []fault) {
 	p.t.Helper()
 	for i, s := range c.sources {
 		p.checkChain(ctx, s, acknowledged(p.t, c.workers[i].files()))
@@ -299,7 +299,7 @@ func (p *place) check(ctx context.Context, c *crew, faults []fault) {
 }
 
 // checkChain requires that a chain of the store has exactly the lines of its source.
-func (p *place) checkChain(ctx context.Context, s source, acknowledged int) {
+func (p *testbed) checkChain(ctx context.Context, s source, acknowledged int) {
 	p.t.Helper()
 	want, err := s.lines()
 	if err != nil {
@@ -317,7 +317,7 @@ func (p *place) checkChain(ctx context.Context, s source, acknowledged int) {
 }
 
 // verify requires that the nodes of the round verify, with the package that candor fleet verify uses.
-func (p *place) verify(ctx context.Context, sources []source) {
+func (p *testbed) verify(ctx context.Context, sources []source) {
 	p.t.Helper()
 	var o view.Options
 	for _, s := range sources {
@@ -335,7 +335,7 @@ func (p *place) verify(ctx context.Context, sources []source) {
 	}
 }
 
-func (p *place) lines(ctx context.Context, chain fleet.Chain) [][]byte {
+func (p *testbed) lines(ctx context.Context, chain fleet.Chain) [][]byte {
 	p.t.Helper()
 	var out [][]byte
 	for line, err := range p.store.Lines(ctx, chain, 0) {
@@ -370,7 +370,7 @@ func acknowledged(t *testing.T, files []string) int {
 
 // checkShared requires that the history of a chain with several writers is linearizable, that its lines are linked, and that they are the
 // entries which the history says were stored.
-func (p *place) checkShared(ctx context.Context, chain fleet.Chain, history []operation, faults []fault) {
+func (p *testbed) checkShared(ctx context.Context, chain fleet.Chain, history []operation, faults []fault) {
 	p.t.Helper()
 	now := monotonic()
 	head, err := p.store.Head(ctx, chain)

@@ -72,7 +72,7 @@ const chainsKept = 30
 
 func writePlan(b *strings.Builder, m Measured, e Engine, s Station) {
 	fmt.Fprintf(b, "\n**%s**, %d %% of the limit used, %d chains per node:\n\n", e.Name, int(headroom*100), chainsKept)
-	b.WriteString("| nodes | entries/s of each | entries/s | stores | disk per day | network | memory for chains, per server | a node's disk per hour of outage | stored again after |\n")
+	b.WriteString("| nodes | entries/s of each | entries/s | stores | disk per day | network | memory for chains, per server | a node's disk per hour of outage | backlog stored after |\n")
 	b.WriteString("|---|---|---|---|---|---|---|---|---|\n")
 	for _, nodes := range []int{10, 100, 1000, 10_000, 100_000} {
 		for _, rate := range []float64{0.01, 0.1, 1} {
@@ -89,8 +89,8 @@ func writePlan(b *strings.Builder, m Measured, e Engine, s Station) {
 
 // writeOutage shows a simulated outage beside the formula, and a load above the limit.
 func writeOutage(b *strings.Builder, e Engine, s Station) {
-	fmt.Fprintf(b, "\n**%s**, simulated for 15 minutes: 10,000 nodes on one store that is away for two of them.\n\n", e.Name)
-	b.WriteString("| load, share of the limit | stored, entries/s | largest backlog | in the formula | stored again after | in the formula | waiting at the end |\n|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(b, "\n**%s**, simulated for 15 minutes: 10,000 nodes on one store that cannot be reached for two of them.\n\n", e.Name)
+	b.WriteString("| load, share of the limit | stored, entries/s | largest backlog | in the formula | backlog stored after | in the formula | waiting at the end |\n|---|---|---|---|---|---|---|\n")
 	for _, share := range []float64{0.3, 0.5, 0.7, 0.9, 1.1} {
 		l := Load{Nodes: 10_000, Rate: share * s.Capacity() / 10_000, Seconds: 900, Down: 60, DownFor: 120}
 		r := Offer(s, l, 1)
