@@ -66,7 +66,13 @@ func beginChain(s storage.Storage, name string, now time.Time, noSync bool) (_ *
 	if err := c.watchFiles(); err != nil {
 		return nil, errors.Join(err, c.notes.file.Close(), c.unlock())
 	}
-	if err := c.beginSegment(now); err != nil {
+	if noSync {
+		err = markUnsynced(s, name)
+	}
+	if err == nil {
+		err = c.beginSegment(now) // makes all names in the chain's folder durable
+	}
+	if err != nil {
 		return nil, errors.Join(err, c.notes.file.Close(), c.unlock())
 	}
 	if err := s.SyncDir("."); err != nil {

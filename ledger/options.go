@@ -66,7 +66,7 @@ type Options struct {
 	Confirm func(ctx context.Context, r Receipt) error
 	// NoSync omits the sync after each write. It is for ledgers whose entries are made durable elsewhere, by Confirm:
 	// a power cut then loses entries of this folder, which Missing brings back. Entries are still synced before a
-	// checkpoint over them is signed.
+	// checkpoint over them is signed. Without Missing, Open fails while the folder has such a chain that was not closed.
 	NoSync bool
 	// Missing returns the lines of a chain, without line feeds, that follow entry after. It is called for each chain
 	// whose writer has exited without closing it, and the lines that continue the chain are appended to it. An error

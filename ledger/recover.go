@@ -52,6 +52,9 @@ func recoverChain(s storage.Storage, chain string, missing missingLines) (recove
 	if err != nil {
 		return recoveredChain{}, err
 	}
+	if missing == nil && !w.closed && isUnsynced(s, chain) {
+		return recoveredChain{}, errUnsynced
+	}
 	covered, _ := lastCheckpoint(s.Files(), chain)
 	switch {
 	case bad != nil && (bad.proved || bad.seq <= covered):

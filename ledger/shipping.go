@@ -68,6 +68,30 @@ func (r *Reader) Durable(chain string) (seq uint64, ended bool, err error) {
 	return seq, false, nil
 }
 
+// errUnsynced means that a store may have entries of a chain that this folder does not have. A recovery without them would
+// sign an end of the chain that contradicts the store for ever.
+var errUnsynced = errors.New("only the store has all of its entries for certain, because it was written with ack=quorum" +
+	" (hint: start once with ack=quorum and the URL of that store while it can be reached; if the store is gone for good, remove the file " +
+	format.UnsyncedFile + " of the chain: what only the store had is then lost)")
+
+// markUnsynced notes that a chain is written without syncs.
+func markUnsynced(s storage.Storage, chain string) error {
+	f, err := s.Create(chain+"/"+format.UnsyncedFile, 0o600)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("noting that the chain is not synced: %w", err)
+	}
+	return nil
+}
+
+// isUnsynced reports whether a chain was written without syncs. If that is unknown, it was.
+func isUnsynced(s storage.Storage, chain string) bool {
+	_, err := fs.Stat(s.Files(), chain+"/"+format.UnsyncedFile)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // missingLines returns lines of a chain; see [Options.Missing].
 type missingLines func(chain string, after uint64) iter.Seq2[[]byte, error]
 

@@ -332,6 +332,72 @@ func TestMissingLinesBeginASegment(t *testing.T) {
 	t.Error("a segment began in the middle of another")
 }
 
+// TestAChainThatWasNotSyncedIsRecoveredOnlyWithItsLines opens the folder of a ledger without syncs as others do after a power cut.
+func TestAChainThatWasNotSyncedIsRecoveredOnlyWithItsLines(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	chain := crash(t, dir, Options{NoSync: true}, func(l *Ledger) { appendN(t, l, 20) })
+	path := filepath.Join(dir, chain, format.ActiveSegment)
+	whole := fileOf(t, path)
+	torn := whole[:len(whole)/2]
+	if err := os.WriteFile(path, torn, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(dir, Options{})
+	wantFault(t, err, candor.CodeLedgerFailed)
+	if err == nil || !strings.Contains(errors.Unwrap(err).Error(), "ack=quorum") {
+		t.Errorf("no next step: %v", errors.Unwrap(err))
+	}
+	_, err = Prune(t.Context(), dir, Options{RetainBytes: 1})
+	wantFault(t, err, candor.CodeLedgerFailed)
+	if got := fileOf(t, path); !bytes.Equal(got, torn) {
+		t.Error("the chain was changed")
+	}
+	if _, ended, err := openTestReader(t, dir).Durable(chain); ended || err != nil {
+		t.Errorf("the chain was ended: %v", err)
+	}
+	closeTest(t, openTest(t, dir, Options{Missing: linesFrom(whole)}))
+	if got := fileOf(t, path); !bytes.Equal(got, whole) {
+		t.Errorf("%d of %d bytes are there", len(got), len(whole))
+	}
+	closeTest(t, openTest(t, dir, Options{})) // it has ended, and needs no lines any more
+}
+
+func TestAChainIsNotBegunIfItCannotBeMarked(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	disk := newFaulty(t, dir)
+	disk.set(func(_, name string) error {
+		if name == format.UnsyncedFile {
+			return errors.New("failed")
+		}
+		return nil
+	})
+	_, err := Open("", Options{NoSync: true}.WithStorage(disk, nil))
+	wantFault(t, err, candor.CodeLedgerFailed)
+	if left := chainsOf(t, dir); len(left) > 0 {
+		t.Errorf("%v was left", left)
+	}
+}
+
+func TestAClosedChainThatWasNotSyncedNeedsNoLines(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := openTest(t, dir, Options{NoSync: true})
+	appendN(t, l, 3)
+	closeTest(t, l)
+	if err := os.RemoveAll(filepath.Join(dir, *l.writing.Load(), format.EndFile)); err != nil {
+		t.Fatal(err)
+	}
+	closeTest(t, openTest(t, dir, Options{}))
+	for _, chain := range chainsOf(t, dir) {
+		_, err := os.Stat(filepath.Join(dir, chain, format.UnsyncedFile))
+		if there := err == nil; there != (chain == *l.writing.Load()) {
+			t.Errorf("the chain %s is marked as not synced: %v", chain, there)
+		}
+	}
+}
+
 func TestRetentionWaitsForShipping(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

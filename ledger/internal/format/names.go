@@ -17,9 +17,10 @@ const (
 	EndFile         = "end"
 	ReserveFile     = "reserve"
 	ShippedFile     = "shipped"
+	UnsyncedFile    = "unsynced" // in the folder of a chain that is written without syncs
 )
 
-// ShippingFile, in the folder of the ledger, means that its entries are copied to a store.
+// ShippingFile is the file in the folder of the ledger that says that its entries are copied to a store.
 const ShippingFile = "shipping"
 
 // ClosedSegment returns the name of the n-th closed segment, from 1.

@@ -2,6 +2,7 @@ package ship
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -105,6 +106,64 @@ func TestQuorumRestoresWhatAPowerCutRemoved(t *testing.T) {
 	if report, err := verify.Dir(t.Context(), cut, verify.Options{}); err != nil || !report.OK {
 		t.Errorf("verify: %+v, %v", report, err)
 	}
+}
+
+// TestEveryModeRestoresWhatQuorumLost opens a folder after a power cut with another mode, and with another store.
+func TestEveryModeRestoresWhatQuorumLost(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"local", "both"} {
+		dir, store := t.TempDir(), newStore()
+		r := start(t, dir, store, "ack=quorum", ledger.Options{})
+		chain := r.append(50).Chain
+		cut := copyOf(t, dir)
+		r.close()
+		if err := os.Truncate(filepath.Join(cut, chain, "audit-log.jsonl"), 5000); err != nil {
+			t.Fatal(err)
+		}
+		c := configOf(cut, newStore(), "", io.Discard)
+		c.At.URL.Host = "new-store"
+		if _, err := Start(t.Context(), c); err == nil || !strings.Contains(err.Error(), "nats://store") {
+			t.Errorf("another store: %v", err)
+		}
+		plain, err := ledger.Open(cut, ledger.Options{})
+		if err == nil {
+			_ = plain.Close()
+			t.Fatal("opened without the store")
+		}
+		s, err := Start(t.Context(), configOf(cut, store, "ack="+mode, io.Discard))
+		if err != nil {
+			t.Fatal(err)
+		}
+		store.set(away, nil)
+		if _, err := ledger.Open(cut, s.Options(ledger.Options{})); err == nil || !strings.Contains(errors.Unwrap(err).Error(), "hint") {
+			t.Fatalf("opened while the store is away: %v", err)
+		}
+		_, _ = s.Close(cancelled())
+		store.set(nil, nil)
+		r = start(t, cut, store, "ack="+mode, ledger.Options{})
+		r.append(1)
+		r.close()
+		head, _ := store.Head(t.Context(), fleet.Chain{Node: "n", Name: chain})
+		if got := local(t, cut, chain); uint64(len(got)) != head.Seq {
+			t.Errorf("%s: %d of %d entries are back", mode, len(got), head.Seq)
+		}
+		if report, err := verify.Dir(t.Context(), cut, verify.Options{}); err != nil || !report.OK {
+			t.Errorf("verify: %+v, %v", report, err)
+		}
+	}
+}
+
+// TestLocalRecoversItsOwnChainsWithoutTheStore recovers a chain that was synced, while the store is away.
+func TestLocalRecoversItsOwnChainsWithoutTheStore(t *testing.T) {
+	t.Parallel()
+	dir, store := t.TempDir(), newStore()
+	r := start(t, dir, store, "", ledger.Options{})
+	r.append(5)
+	killed := copyOf(t, dir)
+	r.close()
+	store.set(away, nil)
+	r = start(t, killed, store, "", ledger.Options{})
+	r.append(1)
 }
 
 func TestADamagedLineIsNotShipped(t *testing.T) {

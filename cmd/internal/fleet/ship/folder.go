@@ -23,6 +23,7 @@ const (
 	markFile   = "shipping"
 	lockFile   = "shipping.lock" // in the folder of the ledger, and in that of each chain
 	cursorFile = "shipped"
+	unsynced   = "unsynced" // the chain was written in the mode quorum
 	maxFile    = 4 << 10
 )
 
@@ -56,6 +57,9 @@ func (s *Shipper) mark() error {
 	}
 	names, err := s.reader.Chains()
 	for _, name := range names {
+		if have.Store != "" && s.needsStore(name) {
+			return fmt.Errorf("chain %s was acknowledged by the store %s, which may have entries that are missing here (hint: start once with the URL of that store)", name, have.Store)
+		}
 		if gone := s.root.Remove(name + "/" + cursorFile); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
 			err = errors.Join(err, gone)
 		}
@@ -234,6 +238,26 @@ func (s *Shipper) size(chain string) (total int64) {
 	return total
 }
 
+// needsStore reports whether a chain was written in the mode quorum and has not ended: only the store has all of it for certain.
+func (s *Shipper) needsStore(chain string) bool {
+	_, ended, err := s.reader.Durable(chain)
+	return err == nil && !ended && s.wasUnsynced(chain)
+}
+
+// wasUnsynced reports whether a chain was written in the mode quorum. If that is unknown, it was.
+func (s *Shipper) wasUnsynced(chain string) bool {
+	_, err := s.root.Stat(chain + "/" + unsynced)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// missingUnsynced is missing for the modes whose own chains are recovered without the store.
+func (s *Shipper) missingUnsynced(name string, after uint64) iter.Seq2[[]byte, error] {
+	if s.wasUnsynced(name) {
+		return s.missing(name, after)
+	}
+	return func(func([]byte, error) bool) {}
+}
+
 // missing returns the lines of a chain that the store has and this folder does not.
 func (s *Shipper) missing(name string, after uint64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
@@ -246,7 +270,7 @@ func (s *Shipper) missing(name string, after uint64) iter.Seq2[[]byte, error] {
 			head, err = store.Head(ctx, id)
 		}
 		if err != nil {
-			yield(nil, fmt.Errorf("asking the store for entries that may be missing here: %s", fleet.Reason(err)))
+			yield(nil, fmt.Errorf("asking the store for entries that may be missing here: %s (hint: start again when the store %s can be reached)", fleet.Reason(err), s.config.At))
 			return
 		}
 		if head.Seq <= after {

@@ -203,7 +203,7 @@ func (s *Shipper) open(ctx context.Context) (fleet.Store, error) {
 
 // Options adds to the options of a ledger in the folder what the mode needs. The ledger is opened with them, and closed before the Shipper.
 func (s *Shipper) Options(o ledger.Options) ledger.Options {
-	o.OnDurable, o.Admit = s.durable, s.admit
+	o.OnDurable, o.Admit, o.Missing = s.durable, s.admit, s.missingUnsynced
 	switch s.config.At.Mode {
 	case fleet.ModeBoth:
 		o.Confirm = s.confirm
