@@ -485,3 +485,29 @@ func closedSegments(t *testing.T, r *Reader, chain string) []segment.File {
 	}
 	return list
 }
+
+// TestAChainThatCannotBeginLeavesNothing removes also what another process that ships the folder has put there.
+func TestAChainThatCannotBeginLeavesNothing(t *testing.T) {
+	t.Parallel()
+	for _, noSync := range []bool{false, true} {
+		dir := t.TempDir()
+		disk := newFaulty(t, dir)
+		disk.set(func(act, name string) error {
+			if act != "sync" || name != format.ActiveSegment {
+				return nil
+			}
+			for _, file := range []string{format.ShippedFile, format.ShippingLock} {
+				if err := os.WriteFile(filepath.Join(dir, chainsOf(t, dir)[0], file), nil, 0o600); err != nil {
+					t.Error(err)
+				}
+			}
+			return errors.New("failed")
+		})
+		_, err := Open("", Options{NoSync: noSync}.WithStorage(disk, nil))
+		wantFault(t, err, candor.CodeLedgerFailed)
+		left, err := filepath.Glob(filepath.Join(dir, "candor-*"))
+		if err != nil || len(left) > 0 {
+			t.Errorf("left: %v, %v", left, err)
+		}
+	}
+}

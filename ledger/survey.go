@@ -179,7 +179,7 @@ func (w *writer) beginAfter(all []*found) error {
 // erase removes a chain that could not be created completely.
 func (w *writer) erase(name string) error {
 	var err error
-	for _, file := range []string{format.ActiveSegment, format.CheckpointsFile, format.UnsyncedFile, chainLock, ""} {
+	for _, file := range []string{format.ActiveSegment, format.CheckpointsFile, format.UnsyncedFile, format.ShippedFile, format.ShippingLock, chainLock, ""} {
 		err = errors.Join(err, storage.Remove(w.storage, strings.TrimSuffix(name+"/"+file, "/")))
 	}
 	return err

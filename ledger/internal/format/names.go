@@ -17,7 +17,8 @@ const (
 	EndFile         = "end"
 	ReserveFile     = "reserve"
 	ShippedFile     = "shipped"
-	UnsyncedFile    = "unsynced" // in the folder of a chain that is written without syncs
+	ShippingLock    = "shipping.lock" // also in the folder of the ledger
+	UnsyncedFile    = "unsynced"      // in the folder of a chain that is written without syncs
 )
 
 // ShippingFile is the file in the folder of the ledger that says that its entries are copied to a store.
