@@ -8,7 +8,7 @@ type chain struct {
 	own     bool // this process writes it
 	running bool // a goroutine ships it
 	ended   bool // it gets no more entries
-	checked bool // the store was asked for its head
+	checked bool // the last entry in the store was compared with the one here
 
 	durable    uint64 // last entry that may be shipped
 	acked      uint64 // last entry that the store has, as far as this process knows

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/ledger"
 	"github.com/candor-mcp/candor/ledger/verify"
@@ -43,6 +44,53 @@ func TestAForkedChainIsNotShipped(t *testing.T) {
 	if got := stored(t, store, chain); len(got) != 10 {
 		t.Errorf("the store has %d lines of the forked chain", len(got))
 	}
+	eventually(t, "the folder notes nothing of the fork as shipped", func() bool { return r.shipper.readCursor(chain).Seq == 0 })
+}
+
+// TestAnEntryOfAnotherWriterConfirmsNothing has a second process with the same chain, as a copy of a running machine has.
+func TestAnEntryOfAnotherWriterConfirmsNothing(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"both", "quorum"} {
+		dir, store := t.TempDir(), newStore()
+		r := start(t, dir, store, "ack="+mode, ledger.Options{})
+		chain := fleet.Chain{Node: "n", Name: r.append(5).Chain}
+		head, err := store.Head(t.Context(), chain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := stored(t, store, chain.Name)
+		if err := store.Append(t.Context(), chain, head, [][]byte{after(t, lines[len(lines)-1])}); err != nil {
+			t.Fatal(err)
+		}
+		receipt, err := r.ledger.Append(t.Context(), ledger.Entry{Kind: ledger.KindSuccess})
+		if candor.CodeOf(err) != candor.CodeLedgerFailed {
+			t.Errorf("%s: entry %d was acknowledged (%v), and the store has another one", mode, receipt.Seq, err)
+		}
+		eventually(t, "the fork is found", func() bool { return r.shipper.Stats().Problems[chain.Name] != "" })
+		_ = r.ledger.Close()
+		if _, err := r.shipper.Close(cancelled()); err != nil {
+			t.Error(err)
+		}
+		if r.shipper.root, err = os.OpenRoot(dir); err != nil {
+			t.Fatal(err)
+		}
+		if noted := r.shipper.readCursor(chain.Name); noted.Seq > head.Seq {
+			t.Errorf("%s: the folder notes entry %d as shipped, and the store has %d of them", mode, noted.Seq, head.Seq)
+		}
+		_ = r.shipper.root.Close()
+		r.shipper = nil
+	}
+}
+
+// after returns an entry that follows line.
+func after(t *testing.T, line []byte) []byte {
+	t.Helper()
+	l, err := ledger.ParseLine(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := bytes.Replace(line, fmt.Appendf(nil, `"seq":%d,`, l.Seq), fmt.Appendf(nil, `"seq":%d,`, l.Seq+1), 1)
+	return rehash(bytes.Replace(next, fmt.Appendf(nil, "%x", l.Prev), fmt.Appendf(nil, "%x", l.Hash), 1))
 }
 
 // rehash gives a changed line a hash that fits.

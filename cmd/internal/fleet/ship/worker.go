@@ -2,6 +2,7 @@ package ship
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -247,7 +248,8 @@ func (s *Shipper) judge(err error) error {
 	}
 }
 
-// compare finds out whether the store has less than it had acknowledged, or more than there is.
+// compare finds out whether the store has less than it had acknowledged, or more than there is. It never takes an entry as acknowledged that
+// was not before: whether the store has the same entry, and not only one with the same number, is known when its line was read.
 func (s *Shipper) compare(c *chain, head fleet.Head) error {
 	noted := s.readCursor(c.name)
 	s.mu.Lock()
@@ -256,16 +258,37 @@ func (s *Shipper) compare(c *chain, head fleet.Head) error {
 		s.lost += had - head.Seq
 		s.config.Log.Error("the store lost entries it had acknowledged; they are shipped again", slog.String("chain", c.name),
 			slog.Uint64("acknowledged", had), slog.Uint64("last", head.Seq), slog.String("store", s.config.At.String()))
+		c.acknowledge(head.Seq, hex.EncodeToString(head.Hash[:]), -1)
 		c.noted = had // so that the file is written again
 	}
 	if head.Seq > c.durable && (c.own || c.ended) {
 		return &problem{c.durable, fmt.Sprintf("the store has %d entries of it and this folder only %d: the folder was set back to an earlier state, or replaced", head.Seq, c.durable)}
 	}
-	c.checked = true
-	if head.Seq != c.acked {
-		c.acknowledge(head.Seq, hex.EncodeToString(head.Hash[:]), -1)
+	if head.Seq == 0 {
+		c.checked = true
+		c.notify()
 	}
 	return nil
+}
+
+// match notes that the last entry in the store is the one in this folder.
+func (s *Shipper) match(c *chain, head fleet.Head) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.checked = true
+	if head.Seq > c.acked {
+		c.acknowledge(head.Seq, hex.EncodeToString(head.Hash[:]), -1)
+		return
+	}
+	c.notify()
+}
+
+// disown notes that the store has entries of another writer. Where they begin is unknown, so retention has to keep the whole chain.
+func (s *Shipper) disown(c *chain) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.noted = max(c.noted, c.acked, 1) // so that the file is written again
+	c.acknowledge(0, hex.EncodeToString(make([]byte, sha256.Size)), -1)
 }
 
 // limit returns the last entry that may be shipped, and whether the chain has ended.
@@ -310,9 +333,11 @@ func (s *Shipper) pump(c *chain, b *batch, ended bool) error {
 	if ctx.Err() != nil && !damaged {
 		return errAgain
 	}
-	if durable, _ := s.limit(c); damaged || b.after.Seq < durable {
+	durable, _ := s.limit(c)
+	if damaged || b.after.Seq < durable {
 		return &problem{b.after.Seq + 1, fmt.Sprintf("entry %d in this folder is damaged or missing (hint: candor ledger verify)", b.after.Seq+1)}
 	}
+	s.match(c, b.after) // retention may have removed the last entry that the store has
 	return nil
 }
 
@@ -339,12 +364,17 @@ func (s *Shipper) take(c *chain, b *batch, line *ledger.Line) error {
 	switch {
 	case line.Seq == head.Seq: // the last line that the store has
 		if line.Hash != head.Hash {
+			s.disown(c)
 			return &problem{line.Seq, fmt.Sprintf("entry %d in the store is another one than in this folder: two writers have used the name of this node, or the folder was set back", line.Seq)}
 		}
+		s.match(c, head)
 		return nil
 	case head.Seq > 0 && line.Seq > head.Seq+1 && len(b.lines) == 0:
 		return &problem{head.Seq + 1, fmt.Sprintf("entries %d to %d are not in this folder any more, and the store does not have them", head.Seq+1, line.Seq-1)}
 	case head.Seq > 0 && (line.Seq != head.Seq+1 || line.Prev != head.Hash):
+		if len(b.lines) == 0 {
+			s.disown(c)
+		}
 		return &problem{line.Seq, fmt.Sprintf("entry %d in this folder does not follow entry %d (hint: candor ledger verify)", line.Seq, head.Seq)}
 	}
 	if err := s.await(c, b, line.Seq); err != nil {
