@@ -155,9 +155,9 @@ type run struct {
 
 // all verifies the nodes, several at a time, and adds up the results.
 func (r *run) all() (Report, error) {
-	ctx, cancel := context.WithCancel(r.ctx)
-	defer cancel()
-	results, errs := make([]Node, len(r.nodes)), make([]error, len(r.nodes))
+	ctx, cancel := context.WithCancelCause(r.ctx)
+	defer cancel(nil)
+	results := make([]Node, len(r.nodes))
 	r.progress.Nodes = len(r.nodes)
 	parallel := r.options.Parallel
 	if parallel <= 0 {
@@ -168,8 +168,9 @@ func (r *run) all() (Report, error) {
 	for range min(parallel, len(r.nodes)) {
 		workers.Go(func() {
 			for i := range next {
-				if results[i], errs[i] = r.node(ctx, r.nodes[i]); errs[i] != nil {
-					cancel() // the others need not continue
+				var err error
+				if results[i], err = r.node(ctx, r.nodes[i]); err != nil {
+					cancel(err) // the others need not continue; the first error is the cause of theirs
 				}
 			}
 		})
@@ -179,10 +180,11 @@ func (r *run) all() (Report, error) {
 	}
 	close(next)
 	workers.Wait()
-	for _, err := range errs {
-		if err != nil && (!errors.Is(err, context.Canceled) || r.ctx.Err() != nil) {
-			return Report{}, err
-		}
+	if err := r.ctx.Err(); err != nil {
+		return Report{}, err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return Report{}, err
 	}
 	return conclude(results, r.options.Known), nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -389,6 +390,35 @@ func TestStoreThatCannotBeReadIsAnError(t *testing.T) {
 	store.Err = context.DeadlineExceeded
 	if _, err := view.Verify(context.Background(), store, view.Options{}); err == nil {
 		t.Error("no error")
+	}
+}
+
+// stoppingStore reads only the first line of each chain of a node, and then fails with an error that looks like that of a caller who has gone.
+type stoppingStore struct {
+	*memstore.Store
+	node string
+}
+
+func (s stoppingStore) Lines(ctx context.Context, chain fleet.Chain, after uint64) iter.Seq2[fleet.Stored, error] {
+	if chain.Node != s.node {
+		return s.Store.Lines(ctx, chain, after)
+	}
+	return func(yield func(fleet.Stored, error) bool) {
+		for stored, err := range s.Store.Lines(ctx, chain, 0) {
+			if after == 0 && !yield(stored, err) {
+				return
+			}
+			break
+		}
+		yield(fleet.Stored{}, fmt.Errorf("the connection was closed: %w", context.Canceled))
+	}
+}
+
+func TestNodeThatCannotBeReadToItsEndIsAnError(t *testing.T) {
+	store, _ := honestFleet(t)
+	_, err := view.Verify(context.Background(), stoppingStore{store, "node-3"}, view.Options{})
+	if err == nil || !strings.Contains(err.Error(), "reading node node-3") {
+		t.Errorf("got %v, want the error of node-3", err)
 	}
 }
 
