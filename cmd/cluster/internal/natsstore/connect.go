@@ -25,7 +25,10 @@ func (s *store) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	connection, err := nats.Connect(s.params.servers, options...)
+	connection, err := dial(ctx, s.params.servers, options...)
+	if err != nil && ctx.Err() != nil {
+		return s.failed("connecting", ctx.Err())
+	}
 	if isRefusal(err) {
 		return candor.New(candor.CodePermissionDenied, "the server refuses the credentials of this node", candor.WithCause(err))
 	}
@@ -33,9 +36,9 @@ func (s *store) connect(ctx context.Context) error {
 		return candor.New(candor.CodePermissionDenied,
 			"the embedded server refuses the connection (hint: its configuration requires credentials; name a file with creds= or nkey=)", candor.WithCause(err))
 	}
-	if err != nil && ctx.Err() == nil {
+	if err != nil {
 		s.log.Warn("the store cannot be reached yet", slog.String("store", s.at.String()), slog.String("error", err.Error()))
-		connection, err = nats.Connect(s.params.servers, append(options, nats.RetryOnFailedConnect(true))...)
+		connection, err = dial(ctx, s.params.servers, append(options, nats.RetryOnFailedConnect(true))...)
 	}
 	if err != nil {
 		return s.failed("connecting", err)
@@ -43,6 +46,32 @@ func (s *store) connect(ctx context.Context) error {
 	s.conn = connection
 	s.js, err = jetstream.New(connection, jetstream.WithDefaultTimeout(requestTimeout))
 	return err
+}
+
+// dial connects to one of the servers. [nats.Connect] knows no context and waits for each server in turn, so it runs by itself: if ctx ends
+// first, nobody waits for it, and a connection that it makes later is closed.
+func dial(ctx context.Context, servers string, options ...nats.Option) (*nats.Conn, error) {
+	type result struct {
+		connection *nats.Conn
+		err        error
+	}
+	connected := make(chan result) // without a buffer: what is sent has been received
+	go func() {
+		connection, err := nats.Connect(servers, options...)
+		select {
+		case connected <- result{connection, err}:
+		case <-ctx.Done():
+			if err == nil {
+				connection.Close()
+			}
+		}
+	}()
+	select {
+	case r := <-connected:
+		return r.connection, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // isRefusal reports whether a server answered and does not accept the client.

@@ -198,7 +198,7 @@ func askMonitor(ctx context.Context, client *http.Client, address string, states
 
 // askSystem asks all servers through the system account, and waits until as many as hold the stream have answered, or for two seconds.
 func (s *store) askSystem(ctx context.Context, states map[string]bool, servers int) error {
-	connection, err := s.connectSystem()
+	connection, err := s.connectSystem(ctx)
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (s *store) askSystem(ctx context.Context, states map[string]bool, servers i
 }
 
 // connectSystem connects to the same servers as a user of the system account.
-func (s *store) connectSystem() (*nats.Conn, error) {
+func (s *store) connectSystem(ctx context.Context) (*nats.Conn, error) {
 	creds, nkey := "", s.params.sys
 	if isCreds(s.params.sys) {
 		creds, nkey = s.params.sys, ""
@@ -238,5 +238,5 @@ func (s *store) connectSystem() (*nats.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nats.Connect(s.params.servers, append(options, nats.MaxReconnects(0))...)
+	return dial(ctx, s.params.servers, append(options, nats.MaxReconnects(0))...)
 }

@@ -34,7 +34,7 @@ const subjectPrefix = "candor.ledger."
 const requestTimeout = 5 * time.Second
 
 // Open connects to the store. If no server can be reached it returns a store whose calls fail as unavailable until one can be; credentials
-// that a server refuses are an error.
+// that a server refuses are an error, and so is the end of ctx before the servers have been tried.
 func (Engine) Open(ctx context.Context, at fleet.Location, o fleet.OpenOptions) (fleet.Store, error) {
 	p, err := parse(at)
 	if err != nil {
