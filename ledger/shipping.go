@@ -14,9 +14,11 @@ import (
 // A ledger may be shipped: another process or another part of this one copies the entries to a store. The folder then
 // has a file that says so, and each chain has a file with the last entry that the store has. Retention reads them.
 
-// shipped is the last entry of a chain that a store has acknowledged, as its file holds it.
+// shipped is the last entry of a chain that a store has acknowledged, as its file holds it. The file of the folder has only
+// the store.
 type shipped struct {
-	Seq uint64 `json:"seq"`
+	Seq   uint64 `json:"seq"`
+	Store string `json:"id"`
 }
 
 // isShipped reports whether the entries of the folder are copied to a store. If that is unknown, they are.
@@ -25,14 +27,23 @@ func isShipped(s storage.Storage) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// lastShipped returns the number of the last entry that the store has; 0 if it has none or if that is unknown.
+// lastShipped returns the number of the last entry that the store has; 0 if it has none, if that is unknown, or if only an
+// earlier store has it.
 func lastShipped(s storage.Storage, chain string) uint64 {
-	b, err := storage.ReadSmall(s.Files(), chain+"/"+format.ShippedFile, format.MaxKeyFile)
-	var at shipped
-	if err != nil || json.Unmarshal(b, &at) != nil {
+	at, err := readShipped(s, chain+"/"+format.ShippedFile)
+	to, other := readShipped(s, format.ShippingFile)
+	if err != nil || other != nil || at.Store != to.Store {
 		return 0
 	}
 	return at.Seq
+}
+
+func readShipped(s storage.Storage, name string) (at shipped, err error) {
+	b, err := storage.ReadSmall(s.Files(), name, format.MaxKeyFile)
+	if err == nil {
+		err = json.Unmarshal(b, &at)
+	}
+	return at, err
 }
 
 // keepUnshipped limits the segments that may be removed to those whose entries the store has.

@@ -445,6 +445,25 @@ func TestRetentionWaitsForShipping(t *testing.T) {
 	}
 }
 
+func TestRetentionIgnoresWhatAnotherStoreHas(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l := openTest(t, dir, Options{MaxSegmentBytes: minSegmentBytes})
+	chain := fillSegments(t, l, 2)
+	closeTest(t, l)
+	for mark, want := range map[string]int{`{"id":"1"}`: 3, `{"id":"2"}`: 0, `{}`: 0, `{`: 0} {
+		if err := os.WriteFile(filepath.Join(dir, format.ShippingFile), []byte(mark), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, chain, format.ShippedFile), []byte(`{"seq":9999,"id":"1"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if p, err := Prunable(dir, Options{RetainBytes: 1}); err != nil || len(p.Removed) != want {
+			t.Errorf("%s: %d segments may be removed, want %d (%v)", mark, len(p.Removed), want, err)
+		}
+	}
+}
+
 func TestRetentionKeepsTheTailOfAnAbandonedChain(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

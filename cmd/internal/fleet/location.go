@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -120,6 +122,14 @@ func (l Location) String() string {
 		shown.User = nil
 	}
 	return shown.String()
+}
+
+// ID returns a short text that differs for stores whose URLs differ, also in a parameter that String leaves out. Credentials do not count.
+func (l Location) ID() string {
+	counted := *l.URL
+	counted.User = nil
+	sum := sha256.Sum256([]byte(counted.String()))
+	return hex.EncodeToString(sum[:16])
 }
 
 var notInNode = regexp.MustCompile(`[^A-Za-z0-9_-]+`)

@@ -53,3 +53,23 @@ func TestPathsAreNoLocations(t *testing.T) {
 		}
 	}
 }
+
+func TestStoresWithDifferentURLsHaveDifferentIDs(t *testing.T) {
+	id := func(text string) string {
+		at, err := fleet.ParseLocation(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at.ID()
+	}
+	one := id("postgres:///candor?host=db1&port=1")
+	for text, same := range map[string]bool{
+		"postgres://role@/candor?port=1&host=db1&ack=both&node=n&backlog=1MiB": true,
+		"postgres:///candor?host=db2&port=1":                                   false,
+		"postgres:///other?host=db1&port=1":                                    false,
+	} {
+		if (id(text) == one) != same {
+			t.Errorf("%s: the same is %v", text, !same)
+		}
+	}
+}

@@ -313,6 +313,57 @@ func TestAFolderBelongsToOneNode(t *testing.T) {
 	}
 }
 
+// TestStoresDifferInTheirParameters ships to two stores whose URLs differ only there, as those of PostgreSQL may.
+func TestStoresDifferInTheirParameters(t *testing.T) {
+	t.Parallel()
+	dir, one, two := t.TempDir(), newStore(), newStore()
+	r := start(t, dir, one, "host=db1", ledger.Options{})
+	chain := r.append(3).Chain
+	r.close()
+	stale, err := os.ReadFile(filepath.Join(dir, chain, cursorFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	two.set(away, nil)
+	c := configOf(dir, two, "host=db2", io.Discard)
+	s, err := Start(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(cancelled()) //nolint:errcheck // nothing is shipped
+	if at := s.readCursor(chain); at.Seq != 0 {
+		t.Errorf("%+v is noted for the new store", at)
+	}
+	if err := os.WriteFile(filepath.Join(dir, chain, cursorFile), stale, 0o600); err != nil { // by a process that still uses the old one
+		t.Fatal(err)
+	}
+	if at := s.readCursor(chain); at.Seq != 0 {
+		t.Errorf("%+v of the old store counts for the new one", at)
+	}
+	if p, err := ledger.Prunable(dir, ledger.Options{RetainBytes: 1}); err != nil || len(p.Removed) > 0 {
+		t.Errorf("%+v may be removed, %v", p.Removed, err)
+	}
+}
+
+// TestAnotherURLOfTheSameStore restores what quorum lost although the URL has changed.
+func TestAnotherURLOfTheSameStore(t *testing.T) {
+	t.Parallel()
+	dir, store := t.TempDir(), newStore()
+	r := start(t, dir, store, "ack=quorum", ledger.Options{})
+	chain := r.append(50).Chain
+	eventually(t, "the folder notes what was shipped", func() bool { return r.shipper.readCursor(chain).Seq > 40 })
+	cut := copyOf(t, dir)
+	r.close()
+	if err := os.Truncate(filepath.Join(cut, chain, "audit-log.jsonl"), 5000); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Start(t.Context(), configOf(cut, newStore(), "ack=quorum&host=new", io.Discard)); err == nil {
+		t.Error("another store was accepted")
+	}
+	start(t, cut, store, "ack=quorum&host=same", ledger.Options{}).close()
+	same(t, cut, store)
+}
+
 func TestLocateReadsFoldersAndStores(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ named, dir, store string }{

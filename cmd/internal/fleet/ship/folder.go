@@ -30,6 +30,7 @@ const (
 // mark is the content of the file that makes retention wait for shipping.
 type mark struct {
 	Store string `json:"store"`
+	ID    string `json:"id"` // see [fleet.Location.ID]
 	Node  string `json:"node"`
 }
 
@@ -37,11 +38,12 @@ type mark struct {
 type cursor struct {
 	Seq  uint64 `json:"seq"`
 	Hash string `json:"hash"`
+	ID   string `json:"id"` // of the store, as in mark
 }
 
 // mark states in the folder where it is shipped to. What another store has acknowledged does not count for this one.
 func (s *Shipper) mark() error {
-	want := mark{Store: s.config.At.String(), Node: s.config.At.Node}
+	want := mark{Store: s.config.At.String(), ID: s.config.At.ID(), Node: s.config.At.Node}
 	var have mark
 	err := s.readJSON(markFile, &have)
 	switch {
@@ -58,7 +60,7 @@ func (s *Shipper) mark() error {
 	names, err := s.reader.Chains()
 	for _, name := range names {
 		if have.Store != "" && s.needsStore(name) {
-			return fmt.Errorf("chain %s was acknowledged by the store %s, which may have entries that are missing here (hint: start once with the URL of that store)", name, have.Store)
+			return fmt.Errorf("chain %s was acknowledged by the store %s, which may have entries that are missing here (hint: start once with the URL that was used then)", name, have.Store)
 		}
 		if gone := s.root.Remove(name + "/" + cursorFile); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
 			err = errors.Join(err, gone)
@@ -92,7 +94,7 @@ func (s *Shipper) readJSON(name string, to any) error {
 // readCursor returns what the store has acknowledged, as noted in the folder; nothing if that is unknown.
 func (s *Shipper) readCursor(chain string) cursor {
 	var at cursor
-	if s.readJSON(chain+"/"+cursorFile, &at) != nil {
+	if s.readJSON(chain+"/"+cursorFile, &at) != nil || at.ID != s.config.At.ID() { // another process may still ship to an earlier store
 		return cursor{}
 	}
 	return at
@@ -105,7 +107,7 @@ func (s *Shipper) writeCursors() {
 	dirty := map[string]cursor{}
 	for name, c := range s.chains {
 		if c.acked != c.noted && c.hash != "" {
-			dirty[name], c.noted = cursor{c.acked, c.hash}, c.acked
+			dirty[name], c.noted = cursor{c.acked, c.hash, s.config.At.ID()}, c.acked
 		}
 	}
 	s.mu.Unlock()
@@ -238,10 +240,24 @@ func (s *Shipper) size(chain string) (total int64) {
 	return total
 }
 
-// needsStore reports whether a chain was written in the mode quorum and has not ended: only the store has all of it for certain.
-func (s *Shipper) needsStore(chain string) bool {
-	_, ended, err := s.reader.Durable(chain)
-	return err == nil && !ended && s.wasUnsynced(chain)
+// needsStore reports whether a chain was written in the mode quorum and has not ended, so that only the earlier store has all of it for
+// certain, and the store of this process is not that one under another URL.
+func (s *Shipper) needsStore(name string) bool {
+	if _, ended, err := s.reader.Durable(name); err != nil || ended || !s.wasUnsynced(name) {
+		return false
+	}
+	var noted cursor
+	if s.readJSON(name+"/"+cursorFile, &noted) != nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, s.config.confirm)
+	defer cancel()
+	store, err := s.open(ctx)
+	if err != nil {
+		return true
+	}
+	head, err := store.Head(ctx, fleet.Chain{Node: s.config.At.Node, Name: name})
+	return err != nil || head.Seq == 0 || head.Seq < noted.Seq
 }
 
 // wasUnsynced reports whether a chain was written in the mode quorum. If that is unknown, it was.
