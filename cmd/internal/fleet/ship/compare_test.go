@@ -289,6 +289,31 @@ func TestRetentionKeepsWhatTheStoreDoesNotHave(t *testing.T) {
 	r.close()
 }
 
+// TestChainsThatWerePrunedBeforeAreNoProblem turns shipping on in a folder from which retention has removed whole chains.
+func TestChainsThatWerePrunedBeforeAreNoProblem(t *testing.T) {
+	t.Parallel()
+	dir, pruned := written(t, 20)
+	if _, err := ledger.Prune(t.Context(), dir, ledger.Options{RetainBytes: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if files, _ := filepath.Glob(filepath.Join(dir, pruned, "audit-log.*")); len(files) > 0 || !slices.Contains(chainsOf(t, dir), pruned) {
+		t.Fatalf("%v is left of chain %s", files, pruned)
+	}
+	store := newStore()
+	for range 2 {
+		r := start(t, dir, store, "", ledger.Options{})
+		r.append(3)
+		r.shipper.Wait(t.Context())
+		if s := r.shipper.Stats(); len(s.Problems) > 0 || s.Waiting > 0 {
+			t.Errorf("stats: %+v", s)
+		}
+		r.close()
+	}
+	if n := len(stored(t, store, pruned)); n > 0 {
+		t.Errorf("the store has %d lines of a chain that is not there", n)
+	}
+}
+
 func TestAFolderBelongsToOneNode(t *testing.T) {
 	t.Parallel()
 	dir, store := t.TempDir(), newStore()

@@ -270,3 +270,24 @@ func copyOf(t *testing.T, dir string) string {
 		}
 	}
 }
+
+// written returns a folder with one closed chain, and the name of the chain.
+func written(t *testing.T, n int) (dir, chain string) {
+	t.Helper()
+	dir = t.TempDir()
+	l, err := ledger.Open(dir, ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range n {
+		receipt, err := l.Append(t.Context(), ledger.Entry{Kind: ledger.KindSuccess, Tool: "t"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		chain = receipt.Chain
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir, chain
+}

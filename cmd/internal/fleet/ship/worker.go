@@ -334,11 +334,29 @@ func (s *Shipper) pump(c *chain, b *batch, ended bool) error {
 		return errAgain
 	}
 	durable, _ := s.limit(c)
+	if !damaged && b.after.Seq == 0 && s.gone(c, durable) {
+		return nil
+	}
 	if damaged || b.after.Seq < durable {
 		return &problem{b.after.Seq + 1, fmt.Sprintf("entry %d in this folder is damaged or missing (hint: candor ledger verify)", b.after.Seq+1)}
 	}
 	s.match(c, b.after) // retention may have removed the last entry that the store has
 	return nil
+}
+
+// gone reports whether retention had removed all of an ended chain before it was shipped. Then there is nothing to ship, and nothing is noted
+// in the folder: the store does not have it.
+func (s *Shipper) gone(c *chain, durable uint64) bool {
+	if s.size(c.name) > 0 {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !c.ended {
+		return false
+	}
+	c.acknowledge(durable, "", -1)
+	return true
 }
 
 // interruptible lets the end of a chain interrupt the reader that follows it. It returns false if the chain has ended meanwhile.
