@@ -31,9 +31,12 @@ func newChain(name string) *chain {
 	return &chain{name: name, changed: make(chan struct{}), wake: make(chan struct{}, 1)}
 }
 
-// waiting returns the bytes that the store does not have.
+// waits reports whether entries wait for the store. Those of a chain with a problem do not: they are never shipped.
+func (c *chain) waits() bool { return c.acked < c.durable && c.problem == "" }
+
+// waiting returns the bytes that wait for the store.
 func (c *chain) waiting() int64 {
-	if c.acked >= c.durable {
+	if !c.waits() {
 		return 0
 	}
 	return max(c.written-c.ackedBytes, 0)

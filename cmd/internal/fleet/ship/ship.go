@@ -6,6 +6,7 @@
 package ship
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -270,13 +271,15 @@ func (s *Shipper) admit() error {
 	if !full {
 		return nil
 	}
-	return fmt.Errorf("%d bytes of entries wait for the store %s, more than backlog=%d allows; last error: %s", waiting, s.config.At, s.config.Backlog, s.lastErr)
+	reason := cmp.Or(s.lastErr, "entries come faster than they are shipped")
+	return fmt.Errorf("%d bytes of entries wait for the store %s, more than backlog=%d allows: %s (hint: make the store reachable and fast enough, or raise backlog in the URL)",
+		waiting, s.config.At, s.config.Backlog, reason)
 }
 
-// waiting returns what the store does not have yet. The caller holds mu.
+// waiting returns what waits for the store. The caller holds mu.
 func (s *Shipper) waiting() (entries uint64, bytes int64, oldest time.Time) {
 	for _, c := range s.chains {
-		if c.acked >= c.durable {
+		if !c.waits() {
 			continue
 		}
 		entries += c.durable - c.acked
@@ -350,7 +353,7 @@ type Stats struct {
 	Node    string        `json:"node"`
 	Mode    fleet.Mode    `json:"ack"`
 	Shipped uint64        `json:"shipped"` // entries that this process has appended to the store
-	Waiting uint64        `json:"waiting"` // durable entries that the store does not have
+	Waiting uint64        `json:"waiting"` // durable entries that the store does not have, except those of chains with a problem
 	Bytes   int64         `json:"waiting_bytes"`
 	Oldest  time.Duration `json:"oldest_waiting_ns"` // how long the oldest of them waits
 	Lost    uint64        `json:"lost_by_store"`     // entries that the store had acknowledged and did not have any more
@@ -403,7 +406,7 @@ func (s *Shipper) Close(ctx context.Context) (waiting uint64, err error) {
 // mustShip reports whether entries wait in a chain that this process has to ship: its own one, or, if it ships those of other processes, one
 // that has ended. The caller holds mu.
 func (s *Shipper) mustShip(c *chain) bool {
-	return c.acked < c.durable && (c.own || s.lock != nil && c.ended)
+	return c.waits() && (c.own || s.lock != nil && c.ended)
 }
 
 // left returns the number of entries that this process had to ship and that wait. It is called after the goroutines have ended.

@@ -322,3 +322,36 @@ func TestBacklogCountsEarlierProcesses(t *testing.T) {
 	r.close()
 	same(t, dir, store)
 }
+
+// TestBacklogLeavesOutWhatIsNeverShipped has a chain with a problem that is larger than the backlog.
+func TestBacklogLeavesOutWhatIsNeverShipped(t *testing.T) {
+	t.Parallel()
+	dir, bad := written(t, 200)
+	store, log := newStore(), &logged{}
+	foreign := local(t, dir, bad)[0]
+	forged := rehash([]byte(strings.Replace(string(foreign), `"version":1`, `"version":2`, 1)))
+	store.Edit(fleet.Chain{Node: "n", Name: bad}, func([][]byte) [][]byte { return [][]byte{forged} })
+	c := configOf(dir, store, "", log)
+	c.Backlog = 20e3
+	r := startWith(t, c, store, log, ledger.Options{})
+	eventually(t, "the problem is found", func() bool { return r.shipper.Stats().Problems[bad] != "" })
+	eventually(t, "entries are accepted", func() bool {
+		_, err := r.ledger.Append(t.Context(), ledger.Entry{Kind: ledger.KindSuccess})
+		return err == nil
+	})
+	r.close()
+}
+
+func TestAFullBacklogHasAReasonAndANextStep(t *testing.T) {
+	t.Parallel()
+	for _, last := range []string{"", "connection refused"} {
+		c := newChain("c")
+		c.written, c.durable = 100, 1
+		s := &Shipper{config: configOf(t.TempDir(), nil, "", io.Discard), own: []*chain{c}, lastErr: last}
+		s.config.Backlog = 10
+		err := s.admit()
+		if err == nil || !strings.Contains(err.Error(), "hint: ") || !strings.Contains(err.Error(), last) || strings.Contains(err.Error(), ": (") {
+			t.Errorf("%q: %v", last, err)
+		}
+	}
+}
