@@ -274,11 +274,13 @@ func (s *Shipper) missingUnsynced(name string, after uint64) iter.Seq2[[]byte, e
 	return func(func([]byte, error) bool) {}
 }
 
-// missing returns the lines of a chain that the store has and this folder does not.
+// missing returns the lines of a chain that the store has and this folder does not. It may take as long as the store sends lines.
 func (s *Shipper) missing(name string, after uint64) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		ctx, cancel := context.WithTimeout(s.ctx, 2*operation)
-		defer cancel()
+		ctx, cancel := context.WithCancelCause(s.ctx)
+		defer cancel(nil)
+		silence := time.AfterFunc(operation, func() { cancel(errSilent) })
+		defer silence.Stop()
 		id := fleet.Chain{Node: s.config.At.Node, Name: name}
 		store, err := s.open(ctx)
 		var head fleet.Head
@@ -286,7 +288,7 @@ func (s *Shipper) missing(name string, after uint64) iter.Seq2[[]byte, error] {
 			head, err = store.Head(ctx, id)
 		}
 		if err != nil {
-			yield(nil, fmt.Errorf("asking the store for entries that may be missing here: %s (hint: start again when the store %s can be reached)", fleet.Reason(err), s.config.At))
+			yield(nil, fmt.Errorf("asking the store for entries that may be missing here: %s (hint: start again when the store %s can be reached)", whyStopped(ctx, err), s.config.At))
 			return
 		}
 		if head.Seq <= after {
@@ -295,9 +297,10 @@ func (s *Shipper) missing(name string, after uint64) iter.Seq2[[]byte, error] {
 		s.config.Log.Warn("entries are restored from the store", slog.String("chain", name), slog.Uint64("from", after+1), slog.Uint64("to", head.Seq))
 		for stored, err := range store.Lines(ctx, id, 0) {
 			if err != nil {
-				yield(nil, errors.New(fleet.Reason(err)))
+				yield(nil, errors.New(whyStopped(ctx, err)))
 				return
 			}
+			silence.Reset(operation)
 			if l, err := ledger.ParseLine(stored.Line); err != nil || l.Seq != after+1 {
 				continue
 			}
@@ -305,5 +308,19 @@ func (s *Shipper) missing(name string, after uint64) iter.Seq2[[]byte, error] {
 				return
 			}
 		}
+		if ctx.Err() != nil { // not all lines were read
+			yield(nil, errors.New(whyStopped(ctx, nil)))
+		}
 	}
+}
+
+// errSilent ends the restoring of lines.
+var errSilent = fmt.Errorf("the store sent nothing for %v", operation)
+
+// whyStopped returns the reason of an error of the store: if ctx has ended, why it has.
+func whyStopped(ctx context.Context, err error) string {
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return fleet.Reason(err)
 }
