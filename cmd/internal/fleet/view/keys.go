@@ -3,7 +3,9 @@ package view
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/ledger"
@@ -40,12 +42,13 @@ func readStated(ctx context.Context, store fleet.Store, chains []fleet.Chain) ([
 // keyring decides which keys are trusted for which node.
 type keyring struct {
 	pinned map[string][]string // by node
-	owner  map[string]string   // the node that a key belongs to
+	owners map[string][]string // the nodes that a key may belong to: more than one if nothing tells whose it is
 	byNode map[string][]stated
 }
 
-func newKeyring(pinned map[string][]string, all []stated) *keyring {
-	k := &keyring{pinned: pinned, owner: map[string]string{}, byNode: map[string][]stated{}}
+// newKeyring reads the beginning of chains only if several nodes state the same key.
+func newKeyring(ctx context.Context, store fleet.Store, chains map[string][]fleet.Chain, pinned map[string][]string, all []stated) (*keyring, error) {
+	k := &keyring{pinned: pinned, owners: map[string][]string{}, byNode: map[string][]stated{}}
 	for _, s := range all {
 		k.byNode[s.chain.Node] = append(k.byNode[s.chain.Node], s)
 	}
@@ -55,7 +58,7 @@ func newKeyring(pinned map[string][]string, all []stated) *keyring {
 		})
 	}
 	k.assign()
-	return k
+	return k, k.settle(ctx, store, chains)
 }
 
 // started returns the part of a chain's name that tells when it began, which sorts as text.
@@ -64,46 +67,72 @@ func started(chain string) string {
 	return chain[max(0, len(chain)-tail):]
 }
 
-// assign decides which node a key belongs to if several nodes use it: the one that it is pinned for, else the one that signs the most
-// chains with it, else the one with the fewest other keys. So a chain that was moved to another node does not make its key one of
-// that node's.
+// assign gives each key to the node that it is pinned for, directly or by rotations, else to all nodes that state it.
 func (k *keyring) assign() {
-	type use struct {
-		node         string
-		chains, keys int
-	}
-	uses := map[string][]use{}
 	for node, list := range k.byNode {
-		count := map[string]int{}
 		for _, s := range list {
-			count[s.said.Key]++
-		}
-		for key, n := range count {
-			uses[key] = append(uses[key], use{node, n, len(count)})
-		}
-	}
-	for key, list := range uses {
-		slices.SortFunc(list, func(a, b use) int {
-			return cmp.Or(cmp.Compare(b.chains, a.chains), cmp.Compare(a.keys, b.keys), cmp.Compare(a.node, b.node))
-		})
-		k.owner[key] = list[0].node
-	}
-	for node, keys := range k.pinned {
-		for _, key := range keys {
-			k.owner[key] = node
+			if !slices.Contains(k.owners[s.said.Key], node) {
+				k.owners[s.said.Key] = append(k.owners[s.said.Key], node)
+			}
 		}
 	}
+	for _, nodes := range k.owners {
+		slices.Sort(nodes)
+	}
+	for _, node := range slices.Sorted(maps.Keys(k.pinned)) {
+		for _, key := range k.connected(node, k.pinned[node]) {
+			k.owners[key] = []string{node}
+		}
+	}
+}
+
+// settle decides whose a key is that several nodes state: that of the node with the most chains that it has signed. Any node can state the
+// key of another, and only copy what that one has signed. If several nodes have as many, the key remains with all of them.
+func (k *keyring) settle(ctx context.Context, store fleet.Store, chains map[string][]fleet.Chain) error {
+	disputed := map[string][]string{} // keys by node
+	for key, nodes := range k.owners {
+		for _, node := range nodes {
+			if len(nodes) > 1 {
+				disputed[node] = append(disputed[node], key)
+			}
+		}
+	}
+	signed := map[string]map[string]int{} // chains by node and key
+	for node, keys := range disputed {
+		count, err := countSigned(ctx, store, chains[node], keys)
+		if err != nil {
+			return err
+		}
+		signed[node] = count
+	}
+	for key, nodes := range k.owners {
+		if len(nodes) < 2 {
+			continue
+		}
+		most := 0
+		for _, node := range nodes {
+			most = max(most, signed[node][key])
+		}
+		k.owners[key] = slices.DeleteFunc(nodes, func(node string) bool { return signed[node][key] < most })
+	}
+	return nil
 }
 
 // trusted returns the keys of a node: those that are pinned or, if there are none, the key of its oldest chain, and all that signed
 // rotations connect with them.
 func (k *keyring) trusted(node string) []string {
-	keys := slices.Clone(k.pinned[node])
+	keys := k.pinned[node]
 	for _, s := range k.byNode[node] {
-		if len(keys) == 0 && k.owner[s.said.Key] == node {
-			keys = append(keys, s.said.Key)
+		if len(keys) == 0 && slices.Contains(k.owners[s.said.Key], node) {
+			keys = []string{s.said.Key}
 		}
 	}
+	return k.connected(node, keys)
+}
+
+// connected returns keys and all that the rotations of a node connect with them.
+func (k *keyring) connected(node string, keys []string) []string {
+	keys = slices.Clone(keys)
 	for grown := true; grown; {
 		grown = false
 		for _, s := range k.byNode[node] {
@@ -121,16 +150,22 @@ func (k *keyring) trusted(node string) []string {
 	return keys
 }
 
-// untrusted returns the damage of the chains of a node whose first entry states a key that is not trusted.
+// untrusted returns the damage of the chains of a node whose first entry states a key that is not trusted, or one that may as well be that
+// of another node.
 func (k *keyring) untrusted(node string, trusted []string) map[string]verify.Damage {
 	found := map[string]verify.Damage{}
 	for _, s := range k.byNode[node] {
-		if slices.Contains(trusted, s.said.Key) {
+		owners := k.owners[s.said.Key]
+		var text string
+		switch {
+		case slices.Contains(owners, node) && len(owners) > 1:
+			text = "nothing tells whose key this is: nodes " + strings.Join(owners, ", ") + " have as many chains signed with it (hint: name the right keys with --key)"
+		case slices.Contains(trusted, s.said.Key):
 			continue
-		}
-		text := "the chain is signed with a key that is not the node's, and no rotation signed with the node's key names it"
-		if owner := k.owner[s.said.Key]; owner != node {
-			text = "the chain is signed with the key of node " + owner
+		case slices.Contains(owners, node):
+			text = "the chain is signed with a key that is not the node's, and no rotation signed with the node's key names it"
+		default:
+			text = "the chain states the key of node " + strings.Join(owners, ", ")
 		}
 		found[s.chain.Name] = verify.Damage{Kind: verify.KindUnknownKey, Chain: s.chain.Name, Seq: 1, Text: text}
 	}

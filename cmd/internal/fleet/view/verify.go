@@ -118,7 +118,11 @@ func verifyNodes(ctx context.Context, store fleet.Store, o Options) (Report, err
 	for node := range o.Known.nodes() {
 		byNode[node] = append(byNode[node], nil...)
 	}
-	r := &run{ctx: ctx, store: store, options: o, keys: newKeyring(o.pinned(), all), chains: byNode}
+	keys, err := newKeyring(ctx, store, byNode, o.pinned(), all)
+	if err != nil {
+		return Report{}, fmt.Errorf("reading who has signed: %w", err)
+	}
+	r := &run{ctx: ctx, store: store, options: o, keys: keys, chains: byNode}
 	for node := range byNode {
 		if len(o.Nodes) == 0 || slices.Contains(o.Nodes, node) {
 			r.nodes = append(r.nodes, node)
