@@ -96,7 +96,7 @@ func TestSeveralProcessesShipOneFolder(t *testing.T) {
 func TestAShipperWithoutAWriter(t *testing.T) {
 	t.Parallel()
 	dir, store := t.TempDir(), newStore()
-	l, err := ledger.Open(dir, ledger.Options{})
+	l, err := ledger.Open(dir, ledger.Options{MaxSegmentBytes: 16 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}

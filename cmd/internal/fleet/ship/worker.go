@@ -310,7 +310,8 @@ func (s *Shipper) pump(c *chain, b *batch, ended bool) error {
 		Chain: c.name, From: max(b.after.Seq, 1), Follow: !ended, Poll: s.config.poll, Wake: c.wake,
 		Skipped: func(string, int64) { damaged = true; cancel() },
 	}
-	for line, err := range s.reader.Entries(ctx, options) {
+	reader := ledger.NewReader(settled{s.root.FS(), func() (uint64, bool) { return s.limit(c) }})
+	for line, err := range reader.Entries(ctx, options) {
 		if err != nil {
 			return fmt.Errorf("reading the ledger: %w", err)
 		}
