@@ -81,9 +81,11 @@ func (r *Reader) Durable(chain string) (seq uint64, ended bool, err error) {
 
 // errUnsynced means that a store may have entries of a chain that this folder does not have. A recovery without them would
 // sign an end of the chain that contradicts the store for ever.
-var errUnsynced = errors.New("only the store has all of its entries for certain, because it was written with ack=quorum" +
-	" (hint: start once with ack=quorum and the URL of that store while it can be reached; if the store is gone for good, remove the file " +
-	format.UnsyncedFile + " of the chain: what only the store had is then lost)")
+//
+// The next step is part of the text, because commands replace hints about a folder that cannot be opened by their own.
+var errUnsynced = errors.New("only the store has all of its entries for certain, because it was written with ack=quorum:" +
+	" start once with ack=quorum and the URL of that store while it can be reached; if the store is gone for good, remove the file " +
+	format.UnsyncedFile + " of the chain, and what only the store had is lost")
 
 // markUnsynced notes that a chain is written without syncs.
 func markUnsynced(s storage.Storage, chain string) error {

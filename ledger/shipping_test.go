@@ -345,7 +345,7 @@ func TestAChainThatWasNotSyncedIsRecoveredOnlyWithItsLines(t *testing.T) {
 	}
 	_, err := Open(dir, Options{})
 	wantFault(t, err, candor.CodeLedgerFailed)
-	if err == nil || !strings.Contains(errors.Unwrap(err).Error(), "ack=quorum") {
+	if err == nil || !strings.Contains(errors.Unwrap(err).Error(), ": start once with ack=quorum") {
 		t.Errorf("no next step: %v", errors.Unwrap(err))
 	}
 	_, err = Prune(t.Context(), dir, Options{RetainBytes: 1})

@@ -183,7 +183,7 @@ func TestEveryModeRestoresWhatQuorumLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		store.set(away, nil)
-		if _, err := ledger.Open(cut, s.Options(ledger.Options{})); err == nil || !strings.Contains(errors.Unwrap(err).Error(), "hint") {
+		if _, err := ledger.Open(cut, s.Options(ledger.Options{})); err == nil || !strings.Contains(errors.Unwrap(err).Error(), "start again when") {
 			t.Fatalf("opened while the store is away: %v", err)
 		}
 		_, _ = s.Close(cancelled())

@@ -288,7 +288,7 @@ func (s *Shipper) missing(name string, after uint64) iter.Seq2[[]byte, error] {
 			head, err = store.Head(ctx, id)
 		}
 		if err != nil {
-			yield(nil, fmt.Errorf("asking the store for entries that may be missing here: %s (hint: start again when the store %s can be reached)", whyStopped(ctx, err), s.config.At))
+			yield(nil, fmt.Errorf("asking the store for entries that may be missing here: %s; start again when the store %s can be reached", whyStopped(ctx, err), s.config.At))
 			return
 		}
 		if head.Seq <= after {
