@@ -36,6 +36,37 @@ func (s *store) streamConfig(o fleet.SetupOptions) jetstream.StreamConfig {
 
 // Setup creates the stream. An existing one is changed only where it differs from what the store needs.
 func (s *store) Setup(ctx context.Context, o fleet.SetupOptions) error {
+	ctx, cancel := context.WithTimeout(ctx, setupTimeout)
+	defer cancel()
+	for attempt := 0; ; attempt++ {
+		err := s.setUp(ctx, o)
+		if !isTemporary(err) || ctx.Err() != nil {
+			return err
+		}
+		if attempt == 0 {
+			s.log.Info("waiting for the servers", slog.String("store", s.at.String()), slog.String("error", fleet.Reason(err)))
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(setupPause):
+		}
+	}
+}
+
+const (
+	// setupTimeout limits Setup as a whole. Servers that have just started elect a leader first, which takes longer than one request waits.
+	setupTimeout = 30 * time.Second
+	setupPause   = 500 * time.Millisecond
+)
+
+// isTemporary reports whether the same request may succeed later.
+func isTemporary(err error) bool {
+	code := candor.CodeOf(err)
+	return err != nil && !errors.Is(err, errClosed) && (code == candor.CodeTimeout || code == candor.CodeUnavailable)
+}
+
+func (s *store) setUp(ctx context.Context, o fleet.SetupOptions) error {
 	if err := s.open(ctx); err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/candor-mcp/candor"
 	"github.com/candor-mcp/candor/cmd/cluster/internal/natsstore"
 	"github.com/candor-mcp/candor/cmd/cluster/internal/testing/natscluster"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
@@ -103,12 +102,7 @@ func setUp(t testing.TB, store fleet.Store) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	// A busy machine may take longer than one request waits to elect the leader of a new stream.
-	err := store.Setup(ctx, fleet.SetupOptions{})
-	for err != nil && ctx.Err() == nil && (candor.CodeOf(err) == candor.CodeTimeout || candor.CodeOf(err) == candor.CodeUnavailable) {
-		err = store.Setup(ctx, fleet.SetupOptions{})
-	}
-	if err != nil {
+	if err := store.Setup(ctx, fleet.SetupOptions{}); err != nil {
 		t.Fatalf("Setup: %v", err)
 	}
 }

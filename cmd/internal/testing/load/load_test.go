@@ -41,7 +41,7 @@ func TestCallersOverHTTPGetTheirAnswers(t *testing.T) {
 func exercise(t *testing.T, calls Callers) {
 	t.Helper()
 	for _, measure := range []func(Callers) (float64, int64, error){
-		Rate(4, Echo, 10*time.Millisecond), Rate(4, Fail, 10*time.Millisecond), Latency(3, Echo),
+		Rate(4, Echo, time.Second/4), Rate(4, Fail, time.Second/4), Latency(3, Echo),
 	} {
 		r, c := Race{Measure: measure}, &Contestant{Callers: calls}
 		r.Enter(c)
