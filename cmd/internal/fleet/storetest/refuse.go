@@ -62,8 +62,12 @@ func refusesLines(t *testing.T, s *suite) {
 
 // longChainUsesLittleMemory reads a chain of 48 MiB and compares the memory in use while it does.
 func longChainUsesLittleMemory(t *testing.T, s *suite) {
-	if testing.Short() || s.SkipMemory {
-		t.Skip("takes 48 MiB of a store in another process")
+	if testing.Short() {
+		t.Skip("writes 48 MiB")
+	}
+	if s.SkipMemory {
+		t.Log("does not apply: the store is in this process, so its own memory would count")
+		return
 	}
 	const count, size, batch = 6000, 8 << 10, 200
 	chain, head := fleet.Chain{Node: "n", Name: "c"}, fleet.Head{}
