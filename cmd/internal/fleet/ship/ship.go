@@ -393,6 +393,7 @@ func (s *Shipper) Close(ctx context.Context) (waiting uint64, err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	s.lookAgain() // a chain that was recovered since the last look has ended
 	s.waitForChains(ctx, s.mustShip)
 	s.mu.Lock()
 	s.closing = true
@@ -411,12 +412,7 @@ func (s *Shipper) mustShip(c *chain) bool {
 
 // left returns the number of entries that this process had to ship and that wait. It is called after the goroutines have ended.
 func (s *Shipper) left() (entries uint64) {
-	s.mu.Lock()
-	names := slices.Collect(maps.Keys(s.chains))
-	s.mu.Unlock()
-	for _, name := range names {
-		s.lookAt(name) // others may have shipped them meanwhile
-	}
+	s.lookAgain() // others may have shipped them meanwhile
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.chains {
@@ -425,6 +421,16 @@ func (s *Shipper) left() (entries uint64) {
 		}
 	}
 	return entries
+}
+
+// lookAgain updates the state of the chains that are known.
+func (s *Shipper) lookAgain() {
+	s.mu.Lock()
+	names := slices.Collect(maps.Keys(s.chains))
+	s.mu.Unlock()
+	for _, name := range names {
+		s.lookAt(name)
+	}
 }
 
 // Wait waits until the store has all entries that are durable now, of all chains, or until ctx ends. Chains with a problem are left out.
