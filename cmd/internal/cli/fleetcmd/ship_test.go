@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -89,7 +90,7 @@ func TestShipFailsIfTheStoreHasAnotherChain(t *testing.T) {
 	store.Edit(fleet.Chain{Node: "n", Name: chain}, func(lines [][]byte) [][]byte { return append(lines[:2:2], foreign[2]) })
 	_, complaints, err := shipWith(t.Context(), store, "--once", dir, "nats://h?node=n")
 	var failed *term.Error
-	if !errors.As(err, &failed) || failed.Code != term.ExitFound || !strings.Contains(complaints, chain) {
+	if !errors.As(err, &failed) || failed.Code != term.ExitFound || !strings.Contains(failed.Text, chain) || !strings.Contains(complaints, chain) {
 		t.Errorf("got %v; it said %s", err, complaints)
 	}
 }
@@ -103,6 +104,69 @@ func TestShipSaysWhatWaits(t *testing.T) {
 	var failed *term.Error
 	if !errors.As(err, &failed) || failed.Code != term.ExitFound || !strings.Contains(failed.Text, "3 entries wait") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestShipOnceNamesAChainThatIsNotRecovered ships the folder of a server that was killed: entries that its callers know are recorded are
+// after the last checkpoint.
+func TestShipOnceNamesAChainThatIsNotRecovered(t *testing.T) {
+	t.Parallel()
+	live := t.TempDir()
+	l, err := ledger.Open(live, ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	receipt, err := l.Append(t.Context(), ledger.Entry{Kind: ledger.KindSuccess})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir() // as a kill leaves it
+	if err := errors.Join(os.CopyFS(dir, os.DirFS(live)), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	out, _, err := shipWith(t.Context(), memstore.New(), "--once", "--json", dir, "nats://h?node=n")
+	var failed *term.Error
+	if !errors.As(err, &failed) || failed.Code != term.ExitFound || !strings.Contains(failed.Text, receipt.Chain) || !strings.Contains(failed.Hint, "recover") {
+		t.Errorf("got %v", err)
+	}
+	var result struct {
+		Behind map[string]uint64 `json:"not_recovered"`
+	}
+	if err := json.Unmarshal([]byte(out), &result); err != nil || result.Behind[receipt.Chain] == 0 {
+		t.Errorf("%s, %v", out, err)
+	}
+	// The next server recovers it.
+	if l, err = ledger.Open(dir, ledger.Options{}); err == nil {
+		err = l.Close()
+	}
+	store := memstore.New()
+	if _, _, shipping := shipWith(t.Context(), store, "--once", dir, "nats://h?node=n"); err != nil || shipping != nil {
+		t.Errorf("after the recovery: %v, %v", err, shipping)
+	}
+	if head, err := store.Head(t.Context(), fleet.Chain{Node: "n", Name: receipt.Chain}); err != nil || head.Seq < receipt.Seq {
+		t.Errorf("the store has %d entries, want %d (%v)", head.Seq, receipt.Seq, err)
+	}
+}
+
+// TestShipOnceWaitsForTheCheckpointOfARunningServer ships a folder that is being written.
+func TestShipOnceWaitsForTheCheckpointOfARunningServer(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	l, err := ledger.Open(dir, ledger.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // nothing is left to write
+	receipt, err := l.Append(t.Context(), ledger.Entry{Kind: ledger.KindSuccess})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := memstore.New()
+	if _, _, err := shipWith(t.Context(), store, "--once", dir, "nats://h?node=n"); err != nil {
+		t.Error(err)
+	}
+	if head, err := store.Head(t.Context(), fleet.Chain{Node: "n", Name: receipt.Chain}); err != nil || head.Seq < receipt.Seq {
+		t.Errorf("the store has %d entries, want %d (%v)", head.Seq, receipt.Seq, err)
 	}
 }
 

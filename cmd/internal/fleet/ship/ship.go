@@ -437,6 +437,7 @@ func (s *Shipper) lookAgain() {
 func (s *Shipper) Wait(ctx context.Context) {
 	select {
 	case <-s.looked:
+		s.look() // the last look may be a while ago
 	case <-ctx.Done():
 	}
 	s.waitForChains(ctx, func(c *chain) bool { return c.acked < c.durable || c.running && !c.checked })
