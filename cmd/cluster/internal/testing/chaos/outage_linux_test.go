@@ -120,6 +120,8 @@ func TestR17CallsGoOnWhileTheClusterIsAway(t *testing.T) {
 	if counted := g.metric("mcp_errors_total"); counted != 2*each {
 		t.Errorf("%d failures are counted, want %d", counted, 2*each)
 	}
+	// A process that ends before it is connected again leaves its backlog to the next one.
+	await(t, "what the wrapped server recorded to be shipped", func() error { return sameAsLedger(t.Context(), store, "wrap", wrapped) })
 	g.signal(syscall.SIGTERM)
 	if err := w.stdin.Close(); err != nil {
 		t.Error(err)
