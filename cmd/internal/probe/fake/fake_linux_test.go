@@ -41,9 +41,6 @@ func TestEveryFaultIsSeenAndCounted(t *testing.T) {
 				verb = "impatient "
 			}
 			got := s.ask(verb + url)
-			if fault == fake.Down && strings.Contains(got, "connection reset") { // a connection kept from the previous fault
-				got = s.ask(verb + url)
-			}
 			hits, last := up.End(), up.Last()
 			wants(t, got, seen[fault]...)
 			if hits != 1 || last.Untrusted != 0 || last.Lookups == 0 {

@@ -23,10 +23,23 @@ type stage struct {
 	refused   interface{ settle() } // reports refusals before a fault ends
 
 	mu      sync.Mutex
-	fault   string         // guarded by mu
-	over    chan struct{}  // guarded by mu; closed when the fault ends
-	told    int            // guarded by mu; reported events of this window
-	servers []*http.Server // guarded by mu; none while the upstream is down
+	fault   string        // guarded by mu
+	over    chan struct{} // guarded by mu; closed when the fault ends
+	told    int           // guarded by mu; reported events of this window
+	servers []webServer   // guarded by mu; none while the upstream is down
+}
+
+// webServer is the upstream at one port.
+type webServer struct {
+	listener net.Listener
+	http     *http.Server
+}
+
+// close closes the listener and all connections. It closes the listener itself because a server that does not yet accept connections leaves
+// that to later: a client would then be reset instead of refused.
+func (s webServer) close() {
+	_ = s.http.Close()
+	_ = s.listener.Close()
 }
 
 // moment is the fault at one point in time.
@@ -91,7 +104,7 @@ func (s *stage) turn(ctx context.Context, fault string) error {
 	defer s.mu.Unlock()
 	if fault == Down || s.fault == Slow { // clients that still wait must not get the next answer
 		for _, srv := range s.servers {
-			_ = srv.Close() // also closes its connections
+			srv.close()
 		}
 		s.servers = nil
 	}
@@ -115,10 +128,10 @@ func (s *stage) turn(ctx context.Context, fault string) error {
 }
 
 // open listens on a port. It fails if the server listens there itself.
-func (s *stage) open(ctx context.Context, port Port) (*http.Server, error) {
+func (s *stage) open(ctx context.Context, port Port) (webServer, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", ":"+strconv.Itoa(port.Number))
 	if err != nil {
-		return nil, fmt.Errorf("listening inside the namespace: %w", err)
+		return webServer{}, fmt.Errorf("listening inside the namespace: %w", err)
 	}
 	srv := &http.Server{
 		Handler: s, ReadHeaderTimeout: 30 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
@@ -130,7 +143,7 @@ func (s *stage) open(ctx context.Context, port Port) (*http.Server, error) {
 	} else {
 		go func() { s.served(srv.Serve(listener)) }()
 	}
-	return srv, nil
+	return webServer{listener, srv}, nil
 }
 
 // served ends the stage if a listener has failed: without its upstream the server must not be judged.
