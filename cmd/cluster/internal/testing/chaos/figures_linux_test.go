@@ -34,21 +34,22 @@ var figures = flag.String("figures", "", "file that TestFiguresOfEnginesAndModes
 const (
 	passes        = 5
 	passTime      = 2 * time.Second
-	chainsAtATime = 4  // that append to a store
-	batchLines    = 64 // lines of one append
-	callers       = 32 // that record in a ledger
+	chainsAtATime = 4    // that append to a store
+	batchLines    = 64   // lines of one append
+	callers       = 32   // that record in a ledger
+	steadyRate    = 1000 // entries per second, where the time of each is measured
 	lineBytes     = 640
 )
 
-// measured is one engine or mode with its results in entries per second, one per pass.
+// measured is one engine or mode with its results, one per pass: entries per second, or microseconds per entry.
 type measured struct {
-	name string
-	run  func(ctx context.Context, pass int) (rate float64, err error)
-	rate []float64
+	name    string
+	run     func(ctx context.Context, pass int) (result float64, err error)
+	results []float64
 }
 
 func (m *measured) median() float64 {
-	sorted := slices.Sorted(slices.Values(m.rate))
+	sorted := slices.Sorted(slices.Values(m.results))
 	return sorted[len(sorted)/2]
 }
 
@@ -73,28 +74,38 @@ func TestFiguresOfEnginesAndModes(t *testing.T) {
 		engine(t, "nats: three servers, not synced", lazy.URL(), 3),
 		engine(t, "postgres:", postgresURL(database), 0),
 	}
-	nodes := []*measured{
-		mode(t, "ledger alone", "", ""),
-		mode(t, "ack=local, three servers, not synced", fleet.ModeLocal, lazy.URL()),
-		mode(t, "ack=local, three servers, synced", fleet.ModeLocal, three.URL()),
-		mode(t, "ack=both, three servers, synced", fleet.ModeBoth, three.URL()+"?monitor="+url.QueryEscape(three.MonitorURLs())),
-		mode(t, "ack=quorum, three servers, synced", fleet.ModeQuorum, three.URL()+"?monitor="+url.QueryEscape(three.MonitorURLs())),
-		mode(t, "ack=local, postgres:", fleet.ModeLocal, postgresURL(database)),
-		mode(t, "ack=both, postgres:", fleet.ModeBoth, postgresURL(database)),
+	quorum := three.URL() + "?monitor=" + url.QueryEscape(three.MonitorURLs())
+	modes := []struct {
+		name        string
+		acknowledge fleet.Mode
+		at          string
+	}{
+		{"ledger alone", "", ""},
+		{"ack=local, three servers, not synced", fleet.ModeLocal, lazy.URL()},
+		{"ack=local, three servers, synced", fleet.ModeLocal, three.URL()},
+		{"ack=both, three servers, synced", fleet.ModeBoth, quorum},
+		{"ack=quorum, three servers, synced", fleet.ModeQuorum, quorum},
+		{"ack=local, postgres:", fleet.ModeLocal, postgresURL(database)},
+		{"ack=both, postgres:", fleet.ModeBoth, postgresURL(database)},
+	}
+	var nodes, steady []*measured
+	for _, m := range modes {
+		nodes = append(nodes, mode(t, m.name, m.acknowledge, m.at, saturate))
+		steady = append(steady, mode(t, m.name, m.acknowledge, m.at, appendSteadily))
 	}
 	before := loadAverage()
 	for pass := range passes {
-		for _, m := range append(slices.Clone(stores), nodes...) {
+		for _, m := range slices.Concat(stores, nodes, steady) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			rate, err := m.run(ctx, pass)
+			result, err := m.run(ctx, pass)
 			cancel()
 			if err != nil {
 				t.Fatalf("%s: %v", m.name, err)
 			}
-			m.rate = append(m.rate, rate)
+			m.results = append(m.results, result)
 		}
 	}
-	text := page(stores, nodes, before+" at the beginning and "+loadAverage()+" at the end")
+	text := page(stores, nodes, steady, before+" at the beginning and "+loadAverage()+" at the end")
 	t.Log("\n" + text)
 	if err := os.WriteFile(*figures, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -112,7 +123,7 @@ func loadAverage() string {
 }
 
 // page returns the tables as Markdown.
-func page(stores, nodes []*measured, load string) string {
+func page(stores, nodes, steady []*measured, load string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, `# Figures of a fleet
 
@@ -126,7 +137,7 @@ Entries that a store acknowledges in a second: %d writers, each with a chain of 
 JetStream or PostgreSQL with the same bytes and without Candor: no compare-and-set and no check of the lines. PostgreSQL is one server over a socket, with fsync on. The ratio is to the first row.
 
 `, time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), passes, passTime, load, chainsAtATime, batchLines, lineBytes)
-	table(&out, stores)
+	table(&out, "entries/s", stores)
 	fmt.Fprintf(&out, `
 ## Modes
 
@@ -134,15 +145,23 @@ Entries that a node acknowledges in a second: %d callers append entries in one l
 the entries meanwhile, on the same %d cores.
 
 `, callers, runtime.NumCPU())
-	table(&out, nodes)
+	table(&out, "entries/s", nodes)
+	fmt.Fprintf(&out, `
+## Time of one entry
+
+Microseconds until an entry is acknowledged (the median of a pass) when %d arrive in a second, evenly. The ratio is to the ledger without a store: what shipping costs a node that is not at its
+limit.
+
+`, steadyRate)
+	table(&out, "µs", steady)
 	return out.String()
 }
 
 // table writes the medians, and their ratio to the first row.
-func table(out *strings.Builder, rows []*measured) {
-	out.WriteString("| | entries/s | lowest | highest | ratio |\n|---|---|---|---|---|\n")
+func table(out *strings.Builder, unit string, rows []*measured) {
+	out.WriteString("| | " + unit + " | lowest | highest | ratio |\n|---|---|---|---|---|\n")
 	for _, m := range rows {
-		fmt.Fprintf(out, "| %s | %.0f | %.0f | %.0f | %.2f |\n", m.name, m.median(), slices.Min(m.rate), slices.Max(m.rate), m.median()/rows[0].median())
+		fmt.Fprintf(out, "| %s | %.0f | %.0f | %.0f | %.2f |\n", m.name, m.median(), slices.Min(m.results), slices.Max(m.results), m.median()/rows[0].median())
 	}
 }
 
@@ -290,15 +309,15 @@ func barePostgres(t *testing.T, name string, server *pgtest.Server) *measured {
 }
 
 // mode measures a ledger whose entries are shipped to a store. Without a mode they are not.
-func mode(t *testing.T, name string, acknowledge fleet.Mode, at string) *measured {
+func mode(t *testing.T, name string, acknowledge fleet.Mode, at string, load func(context.Context, *ledger.Ledger) (float64, error)) *measured {
 	t.Helper()
 	return &measured{name: name, run: func(ctx context.Context, pass int) (float64, error) {
 		dir := t.TempDir()
 		options := ledger.Options{Instance: "figures", LowSpaceBytes: -1}
 		if acknowledge == "" {
-			return record(ctx, dir, options)
+			return record(ctx, dir, options, load)
 		}
-		location, err := fleet.ParseLocation(withParameter(at, fmt.Sprintf("ack=%s&node=figures-%d-%.4x", acknowledge, pass, sha256.Sum256([]byte(name)))))
+		location, err := fleet.ParseLocation(withParameter(at, fmt.Sprintf("ack=%s&node=figures-%d-%.4x", acknowledge, pass, sha256.Sum256([]byte(dir)))))
 		if err != nil {
 			return 0, err
 		}
@@ -307,18 +326,27 @@ func mode(t *testing.T, name string, acknowledge fleet.Mode, at string) *measure
 		if err != nil {
 			return 0, err
 		}
-		rate, err := record(ctx, dir, shipper.Options(options))
+		result, err := record(ctx, dir, shipper.Options(options), load)
 		_, closed := shipper.Close(ctx)
-		return rate, errors.Join(err, closed)
+		return result, errors.Join(err, closed)
 	}}
 }
 
-// record lets callers append entries until the pass is over.
-func record(ctx context.Context, dir string, options ledger.Options) (rate float64, err error) {
+// record opens a ledger, puts a load on it and closes it.
+func record(ctx context.Context, dir string, options ledger.Options, load func(context.Context, *ledger.Ledger) (float64, error)) (result float64, err error) {
 	l, err := ledger.Open(dir, options)
 	if err != nil {
 		return 0, err
 	}
+	result, err = load(ctx, l)
+	return result, errors.Join(err, l.Close())
+}
+
+// sample is about as long as lineBytes in a ledger.
+var sample = ledger.Entry{Kind: ledger.KindAttempt, Tool: "figures", Call: strings.Repeat("x", lineBytes-320)}
+
+// saturate lets callers append entries until the pass is over, and returns entries per second.
+func saturate(ctx context.Context, l *ledger.Ledger) (rate float64, err error) {
 	var entries atomic.Int64
 	var all sync.WaitGroup
 	failures := make(chan error, callers)
@@ -326,7 +354,7 @@ func record(ctx context.Context, dir string, options ledger.Options) (rate float
 	for range callers {
 		all.Go(func() {
 			for time.Since(began) < passTime {
-				if _, err := l.Append(ctx, ledger.Entry{Kind: ledger.KindAttempt, Tool: "figures", Call: strings.Repeat("x", lineBytes-320)}); err != nil {
+				if _, err := l.Append(ctx, sample); err != nil {
 					failures <- err
 					return
 				}
@@ -337,5 +365,27 @@ func record(ctx context.Context, dir string, options ledger.Options) (rate float
 	all.Wait()
 	rate = float64(entries.Load()) / time.Since(began).Seconds()
 	close(failures)
-	return rate, errors.Join(<-failures, l.Close())
+	return rate, <-failures
+}
+
+// appendSteadily appends at steadyRate, whether or not earlier entries are acknowledged, and returns the median time of an entry in microseconds.
+func appendSteadily(ctx context.Context, l *ledger.Ledger) (median float64, err error) {
+	count := steadyRate * int(passTime/time.Second)
+	took, failures := make([]time.Duration, count), make(chan error, count)
+	var all sync.WaitGroup
+	began := time.Now()
+	for i := range count {
+		due := began.Add(time.Duration(i) * time.Second / steadyRate)
+		time.Sleep(time.Until(due))
+		all.Go(func() {
+			if _, err := l.Append(ctx, sample); err != nil {
+				failures <- err
+			}
+			took[i] = time.Since(due)
+		})
+	}
+	all.Wait()
+	close(failures)
+	slices.Sort(took)
+	return float64(took[count/2].Microseconds()), <-failures
 }
