@@ -102,6 +102,8 @@ type Durability struct {
 	// Reason says in one sentence why Quorum is false, and Change what an operator has to change.
 	Reason string `json:"reason,omitempty"`
 	Change string `json:"change,omitempty"`
+	// Unverified means that the reason may pass by itself: a machine did not answer, or is behind. Nothing was found that is wrong.
+	Unverified bool `json:"unverified,omitempty"`
 }
 
 // SetupOptions configures a new store.

@@ -31,36 +31,43 @@ func (s *store) Durability(ctx context.Context) (fleet.Durability, error) {
 		return fleet.Durability{}, s.failed("reading the stream", err)
 	}
 	d := fleet.Durability{Replicas: info.Config.Replicas/2 + 1}
-	synced, reason, change := s.synced(ctx, info)
-	d.Synced = synced
-	switch {
-	case info.Config.Storage != jetstream.FileStorage:
-		d.Synced, d.Reason, d.Change = false, "the stream is kept in memory", "create the stream with file storage: candor fleet setup"
-	case info.Config.PersistMode != jetstream.DefaultPersistMode:
-		d.Synced, d.Reason, d.Change = false, "the stream has persist_mode async, so it acknowledges before it writes", "create the stream again with candor fleet setup"
-	case info.Config.Replicas < 3:
-		d.Reason = fmt.Sprintf("each line is on %d of at least 3 machines", info.Config.Replicas)
-		d.Change = "run three nats-server machines in a cluster, then candor fleet setup --replicas 3"
-	case !synced:
-		d.Reason, d.Change = reason, change
-	default:
-		d.Reason, d.Change = incomplete(info)
+	synced := s.syncGap(ctx, info)
+	for _, g := range []gap{synced, replicaGap(info)} {
+		if g.reason != "" {
+			d.Reason, d.Change, d.Unverified = g.reason, g.change, g.unverified
+			break
+		}
 	}
-	d.Quorum = d.Reason == ""
+	d.Synced, d.Quorum = synced.reason == "", d.Reason == ""
 	return d, nil
 }
 
-// incomplete says which replica of a stream is missing.
-func incomplete(info *jetstream.StreamInfo) (reason, change string) {
+// gap is a reason why there is no quorum, and what to change.
+type gap struct {
+	reason, change string
+	unverified     bool // it may pass by itself
+}
+
+// wrong is a gap that somebody has to close.
+func wrong(reason, change string) gap { return gap{reason, change, false} }
+
+// unknown is a gap that may close by itself.
+func unknown(reason, change string) gap { return gap{reason, change, true} }
+
+// replicaGap says which replicas of a stream are missing.
+func replicaGap(info *jetstream.StreamInfo) gap {
+	if info.Config.Replicas < 3 {
+		return wrong(fmt.Sprintf("each line is on %d of at least 3 machines", info.Config.Replicas), "run three nats-server machines in a cluster, then candor fleet setup --replicas 3")
+	}
 	if info.Cluster == nil || info.Cluster.Leader == "" || len(info.Cluster.Replicas) != info.Config.Replicas-1 {
-		return "the stream has no leader, or not all of its replicas are known", "check the servers of the cluster, and try again"
+		return unknown("the stream has no leader, or not all of its replicas are known", "check the servers of the cluster, and try again")
 	}
 	for _, peer := range info.Cluster.Replicas {
 		if peer.Offline || !peer.Current {
-			return fmt.Sprintf("the replica on server %s is offline or behind", peer.Name), "start the server, wait until it has caught up, and try again"
+			return unknown(fmt.Sprintf("the replica on server %s is offline or behind", peer.Name), "start the server, wait until it has caught up, and try again")
 		}
 	}
-	return "", ""
+	return gap{}
 }
 
 // serverState is what a server says about itself.
@@ -73,31 +80,44 @@ type serverState struct {
 	} `json:"jetstream"`
 }
 
-// synced reports whether each server with a replica syncs every message to its disk before it acknowledges it.
-func (s *store) synced(ctx context.Context, info *jetstream.StreamInfo) (ok bool, reason, change string) {
+// syncGap says why a power cut could lose lines, or which server could not be asked. What is wrong comes before what is not known.
+func (s *store) syncGap(ctx context.Context, info *jetstream.StreamInfo) gap {
+	switch {
+	case info.Config.Storage != jetstream.FileStorage:
+		return wrong("the stream is kept in memory", "create the stream with file storage: candor fleet setup")
+	case info.Config.PersistMode != jetstream.DefaultPersistMode:
+		return wrong("the stream has persist_mode async, so it acknowledges before it writes", "create the stream again with candor fleet setup")
+	}
 	servers := holders(info)
 	states, err := s.serverStates(ctx, len(servers))
+	missing := gap{}
+	if len(servers) == 0 {
+		missing = unknown("the stream has no leader", "check the servers of the cluster, and try again")
+	}
 	for _, name := range servers {
 		syncs, known := states[name]
 		switch {
-		case !known && len(s.params.monitor) == 0 && s.params.sys == "":
-			return false, "it was not verified that the servers sync every message (no monitoring address and no system account)",
-				"add monitor=http://HOST:8222,… with the monitoring addresses of all servers, or sys=FILE with the credentials of a user of the system account, to the URL of the store"
-		case !known:
-			reason = fmt.Sprintf("it was not verified that server %s syncs every message", name)
-			if err != nil {
-				reason += ": " + err.Error()
-			}
-			return false, reason, "name the monitoring addresses of all servers in monitor=, or give sys= a user of the system account, and check that they answer"
-		case !syncs:
-			return false, fmt.Sprintf("server %s syncs its disk only from time to time, so a power cut can lose acknowledged lines", name),
-				"set sync_interval: always in the jetstream block of each nats-server, and restart the servers one by one"
+		case known && !syncs:
+			return wrong(fmt.Sprintf("server %s syncs its disk only from time to time, so a power cut can lose acknowledged lines", name),
+				"set sync_interval: always in the jetstream block of each nats-server, and restart the servers one by one")
+		case !known && missing.reason == "":
+			missing = s.unasked(name, err)
 		}
 	}
-	if len(servers) == 0 {
-		return false, "the stream has no leader", "check the servers of the cluster, and try again"
+	return missing
+}
+
+// unasked is the gap of a server that could not be asked.
+func (s *store) unasked(server string, err error) gap {
+	if len(s.params.monitor) == 0 && s.params.sys == "" {
+		return unknown("it was not verified that the servers sync every message (no monitoring address and no system account)",
+			"add monitor=http://HOST:8222,… with the monitoring addresses of all servers, or sys=FILE with the credentials of a user of the system account, to the URL of the store")
 	}
-	return true, "", ""
+	reason := fmt.Sprintf("it was not verified that server %s syncs every message", server)
+	if err != nil {
+		reason += ": " + err.Error()
+	}
+	return unknown(reason, "name the monitoring addresses of all servers in monitor=, or give sys= a user of the system account, and check that they answer")
 }
 
 // holders returns the names of the servers that hold the stream.

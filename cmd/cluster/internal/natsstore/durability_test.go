@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +37,31 @@ func TestQuorumOfThreeServersThatSync(t *testing.T) {
 	store := open(t, cluster.URL()+"?node=n&sys="+cluster.SystemSeed+"&monitor="+cluster.MonitorURLs())
 	down := cluster.Servers[0]
 	down.Kill()
-	wantNoQuorum(t, store, "", "")
+	if d := wantNoQuorum(t, store, "", ""); !d.Unverified {
+		t.Errorf("a server is down: %+v, want that nothing is found wrong", d)
+	}
+
+	makeLazy(t, down)
+	if d := waitForReplicas(t, store); d.Unverified || !strings.Contains(d.Reason, "server "+down.Name+" syncs its disk only from time to time") {
+		t.Errorf("a server was restarted without sync: %+v", d)
+	}
+}
+
+// makeLazy starts a server with a configuration that does not sync.
+func makeLazy(t *testing.T, server *natscluster.Server) {
+	t.Helper()
+	file := filepath.Join(server.Dir, "nats.conf")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(text), "sync_interval: always", "sync_interval: 2m", 1)
+	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil || changed == string(text) {
+		t.Fatal(err, "or the setting was not found")
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestNoQuorumOnLazyServers(t *testing.T) {
@@ -57,17 +83,17 @@ func TestNoQuorumOfOneReplica(t *testing.T) {
 	wantNoQuorum(t, embedded, "on 1 of at least 3 machines", "--replicas 3")
 }
 
-// waitForReplicas waits until all replicas of a new stream have caught up.
+// waitForReplicas waits until all servers answer and their replicas have caught up.
 func waitForReplicas(t *testing.T, store fleet.Store) fleet.Durability {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	for {
 		d, err := store.Durability(ctx)
-		if err != nil {
-			t.Fatal(err)
+		if ctx.Err() != nil {
+			t.Fatal(d, err)
 		}
-		if d.Quorum || !strings.Contains(d.Reason, "behind") {
+		if err == nil && !d.Unverified {
 			return d
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -75,7 +101,7 @@ func waitForReplicas(t *testing.T, store fleet.Store) fleet.Durability {
 }
 
 // wantNoQuorum waits for an answer: a cluster that lost a server has no leader for a moment.
-func wantNoQuorum(t *testing.T, store fleet.Store, reason, change string) {
+func wantNoQuorum(t *testing.T, store fleet.Store, reason, change string) fleet.Durability {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -92,4 +118,5 @@ func wantNoQuorum(t *testing.T, store fleet.Store, reason, change string) {
 	if d.Quorum || d.Reason == "" || d.Change == "" || !strings.Contains(d.Reason, reason) || !strings.Contains(d.Change, change) {
 		t.Errorf("%+v, want no quorum, a reason with %q and a change with %q", d, reason, change)
 	}
+	return d
 }

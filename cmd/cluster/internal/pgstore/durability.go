@@ -50,10 +50,19 @@ func (s *store) Durability(ctx context.Context) (fleet.Durability, error) {
 }
 
 // gap is a reason why there is no quorum.
-type gap struct{ reason, change string }
+type gap struct {
+	reason, change string
+	unverified     bool // it may pass by itself
+}
+
+// wrong is a gap that somebody has to close.
+func wrong(reason, change string) gap { return gap{reason, change, false} }
+
+// unknown is a gap that may close by itself.
+func unknown(reason, change string) gap { return gap{reason, change, true} }
 
 func (g gap) in(d fleet.Durability) fleet.Durability {
-	d.Reason, d.Change = g.reason, g.change
+	d.Reason, d.Change, d.Unverified = g.reason, g.change, g.unverified
 	return d
 }
 
@@ -66,7 +75,7 @@ func judge(primary server, ask func() []server) fleet.Durability {
 	d.Synced = true
 	rule, err := parseStandbyNames(primary.StandbyNames)
 	if err != nil {
-		return gap{"synchronous_standby_names cannot be checked: " + err.Error(), "Name every standby once, such as " + exampleNames}.in(d)
+		return wrong("synchronous_standby_names cannot be checked: "+err.Error(), "Name every standby once, such as "+exampleNames).in(d)
 	}
 	d.Replicas = 1 + rule.count
 	if g := ruleGap(rule); g.reason != "" {
@@ -89,11 +98,11 @@ const exampleNames = "synchronous_standby_names = 'ANY 1 (db2, db3)', where db2 
 func syncGap(on server, name string) gap {
 	switch {
 	case !on.Fsync:
-		return gap{name + " runs with fsync = off, so a power cut loses lines", "Set fsync = on in its postgresql.conf and reload it."}
+		return wrong(name+" runs with fsync = off, so a power cut loses lines", "Set fsync = on in its postgresql.conf and reload it.")
 	case !on.FullPages:
-		return gap{name + " runs with full_page_writes = off, so a power cut can damage lines", "Set full_page_writes = on in its postgresql.conf and reload it."}
+		return wrong(name+" runs with full_page_writes = off, so a power cut can damage lines", "Set full_page_writes = on in its postgresql.conf and reload it.")
 	case !on.Permanent:
-		return gap{"a table of the store is unlogged, so a crash empties it", "As its owner, run ALTER TABLE candor.lines SET LOGGED, and the same for candor.chains."}
+		return wrong("a table of the store is unlogged, so a crash empties it", "As its owner, run ALTER TABLE candor.lines SET LOGGED, and the same for candor.chains.")
 	}
 	return gap{}
 }
@@ -105,14 +114,14 @@ func ruleGap(rule standbyRule) gap {
 	machines := 1 + len(rule.names)
 	switch {
 	case rule.count == 0:
-		return gap{"the server has no synchronous standbys, so each line is on one machine only", "Add two standbys, and set " + exampleNames}
+		return wrong("the server has no synchronous standbys, so each line is on one machine only", "Add two standbys, and set "+exampleNames)
 	case machines < 3:
-		return gap{fmt.Sprintf("there are only %d machines, of which none may fail", machines), "Add standbys until there are three machines, and set " + exampleNames}
+		return wrong(fmt.Sprintf("there are only %d machines, of which none may fail", machines), "Add standbys until there are three machines, and set "+exampleNames)
 	case 2*(1+rule.count) <= machines:
-		return gap{
+		return wrong(
 			fmt.Sprintf("%d of %d machines have a line when it is acknowledged, which is not a majority", 1+rule.count, machines),
 			fmt.Sprintf("Set synchronous_standby_names = 'ANY %d (%s)'.", machines/2, strings.Join(rule.names, ", ")),
-		}
+		)
 	}
 	return gap{}
 }
@@ -121,39 +130,41 @@ func ruleGap(rule standbyRule) gap {
 // machines.
 func connectedGap(primary server, rule standbyRule) gap {
 	if !primary.Visible {
-		return gap{"the names of the connected standbys cannot be read", "As a superuser, run GRANT pg_read_all_stats TO candor_owner."}
+		return wrong("the names of the connected standbys cannot be read", "As a superuser, run GRANT pg_read_all_stats TO candor_owner.")
 	}
 	connected := rule.matching(primary.Standbys)
 	slices.Sort(connected)
 	if unique := slices.Compact(slices.Clone(connected)); len(unique) < len(connected) {
-		return gap{"several connected standbys have the same name, so they could confirm a line in each other's place", "Give each standby a cluster_name of its own."}
+		return wrong("several connected standbys have the same name, so they could confirm a line in each other's place", "Give each standby a cluster_name of its own.")
 	}
 	if len(connected) < rule.count {
-		return gap{
+		return unknown(
 			fmt.Sprintf("%d synchronous standbys are connected, and %d have to confirm each line", len(connected), rule.count),
 			"Start the standbys that are missing.",
-		}
+		)
 	}
 	return gap{}
 }
 
-// standbyGap returns why a connected standby may not have a line on its disk when it confirms it.
+// standbyGap returns why a connected standby may not have a line on its disk when it confirms it. What is wrong comes before what is not known.
 func standbyGap(primary server, rule standbyRule, standbys []server) gap {
+	missing := gap{}
 	for _, name := range rule.matching(primary.Standbys) {
 		i := slices.IndexFunc(standbys, func(b server) bool {
 			return strings.EqualFold(b.Name, name) && b.Recovering && b.System == primary.System
 		})
 		if i < 0 {
-			return gap{
+			missing = unknown(
 				fmt.Sprintf("standby %q could not be asked whether it syncs", name),
 				"Name all machines in the URL, such as postgres://db1,db2,db3/candor, let the role connect to the standbys, and set cluster_name on each to its name in synchronous_standby_names.",
-			}
+			)
+			continue
 		}
 		if g := syncGap(standbys[i], fmt.Sprintf("standby %q", name)); g.reason != "" {
 			return g
 		}
 	}
-	return gap{}
+	return missing
 }
 
 // askStandbys asks all machines of the URL. Those that do not answer are left out.

@@ -53,6 +53,7 @@ func TestQuorumNeedsAMajorityOfSyncedMachines(t *testing.T) {
 		"torn standby":     {change: func(_ *server, s []server) { s[0].FullPages = false }, reason: `"db2"`, unsynced: true},
 		"same name twice":  {change: func(p *server, _ []server) { p.Standbys = append(p.Standbys, "DB2") }, reason: "same name"},
 		"another database": {change: func(_ *server, s []server) { s[0].System = 8 }, reason: "could not be asked", unsynced: true},
+		"one of each":      {change: func(_ *server, s []server) { s[0].System, s[1].Fsync = 8, false }, reason: `"db3"`, unsynced: true},
 		"not a standby":    {change: func(_ *server, s []server) { s[0].Recovering = false }, reason: "could not be asked", unsynced: true},
 		"minority":         {change: func(p *server, _ []server) { p.StandbyNames = "ANY 1 (db2, db3, db4)" }, reason: "not a majority"},
 		"hidden":           {change: func(p *server, _ []server) { p.Visible = false }, reason: "cannot be read"},
@@ -62,6 +63,9 @@ func TestQuorumNeedsAMajorityOfSyncedMachines(t *testing.T) {
 		primary.StandbyNames, primary.Standbys = "ANY 1 (db2, db3)", []string{"db2", "db3"}
 		test.change(&primary, standbys)
 		d := judge(primary, func() []server { return standbys })
+		if unverified := test.reason == "could not be asked"; d.Unverified != unverified {
+			t.Errorf("%s: unverified is %v", name, d.Unverified)
+		}
 		if d.Quorum != (test.reason == "") || !strings.Contains(d.Reason, test.reason) || d.Quorum != (d.Change == "") || d.Synced == test.unsynced {
 			t.Errorf("%s: %+v", name, d)
 		}

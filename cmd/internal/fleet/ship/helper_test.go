@@ -27,6 +27,7 @@ type faulty struct {
 	before  func() error // guarded by mu, as the others
 	after   func() error
 	durable fleet.Durability
+	asked   int // for durable
 }
 
 func newStore() *faulty {
@@ -76,7 +77,26 @@ func (f *faulty) Head(ctx context.Context, chain fleet.Chain) (fleet.Head, error
 	return f.Store.Head(ctx, chain)
 }
 
-func (f *faulty) Durability(context.Context) (fleet.Durability, error) { return f.durable, nil }
+func (f *faulty) Durability(context.Context) (fleet.Durability, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked++
+	return f.durable, nil
+}
+
+// promise changes what the store promises, and waits until the shipper has taken notice.
+func (f *faulty) promise(t *testing.T, d fleet.Durability) {
+	t.Helper()
+	f.mu.Lock()
+	f.durable = d
+	before := f.asked
+	f.mu.Unlock()
+	eventually(t, "the shipper asks again", func() bool {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return f.asked > before+1 // so it has handled one answer
+	})
+}
 
 // away is the error of a store that cannot be reached.
 func away() error {

@@ -34,6 +34,7 @@ type Config struct {
 	poll    time.Duration // between two looks at the folder; 0 means a second
 	backoff time.Duration // first pause after an error; 0 means 50 ms
 	confirm time.Duration // maximum wait for the store in the modes both and quorum; 0 means 10 s
+	recheck time.Duration // between two checks of what the store promises, in these modes; 0 means a minute
 }
 
 const (
@@ -41,6 +42,7 @@ const (
 	defaultPoll    = time.Second
 	defaultBackoff = 50 * time.Millisecond
 	defaultConfirm = 10 * time.Second
+	defaultRecheck = time.Minute
 	operation      = 30 * time.Second // maximum time for one request to the store
 	maxPause       = 10 * time.Second // between two attempts while the store is away
 	drain          = 5 * time.Second  // to ship the rest when a process ends
@@ -73,7 +75,8 @@ type Shipper struct {
 	lost    uint64 // acknowledged lines that the store did not have any more
 	lastErr string // why the store cannot be used now; "" if it can
 	since   time.Time
-	full    bool // the backlog is exceeded
+	weak    error // the store does not promise any more what the mode needs
+	full    bool  // the backlog is exceeded
 	closing bool
 	lock    *os.File // held while this process ships the chains of others
 }
@@ -100,6 +103,9 @@ func Start(ctx context.Context, c Config) (*Shipper, error) {
 		return nil, errors.Join(err, s.release())
 	}
 	s.workers.Go(s.watch)
+	if c.At.Mode != fleet.ModeLocal {
+		s.workers.Go(s.recheck)
+	}
 	return s, nil
 }
 
@@ -116,6 +122,9 @@ func (c Config) withDefaults() Config {
 	if c.confirm <= 0 {
 		c.confirm = defaultConfirm
 	}
+	if c.recheck <= 0 {
+		c.recheck = defaultRecheck
+	}
 	return c
 }
 
@@ -130,7 +139,8 @@ func (s *Shipper) check(ctx context.Context) error {
 	if err == nil {
 		// An engine may open a store without a request to it.
 		if _, err = store.Head(ctx, fleet.Chain{Node: s.config.At.Node, Name: probe}); err == nil {
-			return s.demand(ctx, store)
+			_, err = s.demand(ctx, store)
+			return err
 		}
 	}
 	if s.config.At.Mode == fleet.ModeLocal && isTemporary(err) {
@@ -138,34 +148,6 @@ func (s *Shipper) check(ctx context.Context) error {
 		return nil
 	}
 	return fmt.Errorf("the store %s cannot be used: %s", s.config.At, fleet.Reason(err))
-}
-
-// demand checks that the acknowledgement of the store is what the mode promises.
-func (s *Shipper) demand(ctx context.Context, store fleet.Store) error {
-	d, err := store.Durability(ctx)
-	if err != nil {
-		return fmt.Errorf("ack=%s: how durable entries are in %s could not be found out: %s", s.config.At.Mode, s.config.At, fleet.Reason(err))
-	}
-	switch {
-	case s.config.At.Mode == fleet.ModeQuorum && !d.Quorum:
-		return refusal(s.config.At, "a store that has each entry on the disks of a majority of at least three machines", d)
-	case s.config.At.Mode == fleet.ModeBoth && !d.Synced:
-		return refusal(s.config.At, "a store that has synced each entry to disk", d)
-	}
-	return nil
-}
-
-// refusal is the error for a store that does not promise enough.
-func refusal(at fleet.Location, need string, d fleet.Durability) error {
-	text := fmt.Sprintf("ack=%s needs %s before it is acknowledged, and %s does not promise that", at.Mode, need, at)
-	if d.Reason != "" {
-		text += ": " + d.Reason
-	}
-	change := "use ack=local"
-	if d.Change != "" {
-		change = d.Change + ", or use ack=local"
-	}
-	return fmt.Errorf("%s (hint: %s)", text, change)
 }
 
 // isTemporary reports whether an error of the store may pass without a change of the URL.
@@ -251,10 +233,13 @@ func (s *Shipper) launch(c *chain) {
 	s.workers.Go(func() { s.run(c) })
 }
 
-// admit refuses entries while too many lines wait for the store.
+// admit refuses entries while too many lines wait for the store, or while it promises less than the mode needs.
 func (s *Shipper) admit() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.weak != nil {
+		return s.weak
+	}
 	waiting := s.others
 	for _, c := range s.own {
 		waiting += c.waiting()
@@ -368,7 +353,11 @@ func (s *Shipper) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	at := s.config.At
-	out := Stats{Store: at.String(), Node: at.Node, Mode: at.Mode, Shipped: s.shipped, Lost: s.lost, Error: s.lastErr, Full: s.full}
+	reason := s.lastErr
+	if reason == "" && s.weak != nil {
+		reason = s.weak.Error()
+	}
+	out := Stats{Store: at.String(), Node: at.Node, Mode: at.Mode, Shipped: s.shipped, Lost: s.lost, Error: reason, Full: s.full}
 	var oldest time.Time
 	if out.Waiting, out.Bytes, oldest = s.waiting(); !oldest.IsZero() {
 		out.Oldest = time.Since(oldest)
@@ -388,7 +377,10 @@ func (s *Shipper) Stats() Stats {
 // still wait: a later process on the folder ships them.
 func (s *Shipper) Close(ctx context.Context) (waiting uint64, err error) {
 	limit := drain
-	if s.Stats().Error != "" { // it is away, and the process need not wait long to find out that it still is
+	s.mu.Lock()
+	away := s.lastErr != ""
+	s.mu.Unlock()
+	if away { // it is away, and the process need not wait long to find out that it still is
 		limit = drainAway
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)

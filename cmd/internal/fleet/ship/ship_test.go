@@ -3,6 +3,7 @@ package ship
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -240,6 +241,44 @@ func TestModesDemandDurability(t *testing.T) {
 			!strings.Contains(err.Error(), "hint: "+lazy.Change)) {
 			t.Errorf("%s: %v", query, err)
 		}
+	}
+}
+
+func TestEntriesAreRefusedWhileTheStorePromisesLess(t *testing.T) {
+	t.Parallel()
+	safe := fleet.Durability{Replicas: 3, Synced: true, Quorum: true}
+	lazy := fleet.Durability{Replicas: 3, Reason: "server b syncs only from time to time", Change: "set sync_interval to always"}
+	silent := fleet.Durability{Replicas: 3, Reason: "server b did not answer", Unverified: true}
+	for _, query := range []string{"ack=both", "ack=quorum"} {
+		store := newStore()
+		log := &logged{}
+		c := configOf(t.TempDir(), store, query, log)
+		c.recheck = 5 * time.Millisecond
+		r := startWith(t, c, store, log, ledger.Options{})
+		r.append(1)
+
+		store.promise(t, silent)
+		r.append(1) // a majority still acknowledges
+
+		store.promise(t, lazy)
+		_, refused := r.ledger.Append(t.Context(), ledger.Entry{Kind: ledger.KindSuccess})
+		if text := fmt.Sprint(refused, errors.Unwrap(refused)); refused == nil || !strings.Contains(text, lazy.Reason) || !strings.Contains(text, lazy.Change) {
+			t.Errorf("%s: %v, want the reason and what to change", query, refused)
+		}
+		if said := r.shipper.Stats().Error; !strings.Contains(said, lazy.Reason) {
+			t.Errorf("%s: the state says %q", query, said)
+		}
+		store.promise(t, silent)
+		if _, err := r.ledger.Append(t.Context(), ledger.Entry{Kind: ledger.KindSuccess}); err == nil {
+			t.Errorf("%s: an entry was accepted though nobody verified that the store promises enough again", query)
+		}
+
+		store.promise(t, safe)
+		r.append(1)
+		if strings.Count(log.String(), "does not promise enough any more") != 1 || strings.Count(log.String(), "promises enough again") != 1 {
+			t.Errorf("%s: log\n%s", query, log.String())
+		}
+		r.close()
 	}
 }
 
