@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -42,8 +43,13 @@ func TestDecodeSurvivesAnyError(t *testing.T) {
 			t.Parallel()
 			done := make(chan []*candor.Error, 1)
 			go func() {
-				suspected, _ := client.DecodeSuspected(nil, err)
-				done <- []*candor.Error{client.Decode(nil, err), suspected, client.DecodeError(err)}
+				got := make([]*candor.Error, 3)
+				var all sync.WaitGroup // each may wait for the error's text as long as it ever does
+				all.Go(func() { got[0] = client.Decode(nil, err) })
+				all.Go(func() { got[1], _ = client.DecodeSuspected(nil, err) })
+				all.Go(func() { got[2] = client.DecodeError(err) })
+				all.Wait()
+				done <- got
 			}()
 			select {
 			case got := <-done:

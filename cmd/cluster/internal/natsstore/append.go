@@ -76,8 +76,10 @@ func (s *store) appendPart(ctx context.Context, chain fleet.Chain, after fleet.H
 		if p.after, err = s.sequenceOf(ctx, chain, after); err != nil {
 			return head, err
 		}
+		sent := time.Now()
 		sequence, err := s.publish(ctx, p, attempt)
 		if err == nil {
+			s.noteMajority(sent) // which has the lines
 			s.remember(chain, position{head: head, sequence: sequence})
 			return head, nil
 		}

@@ -176,14 +176,21 @@ func (s *store) confirm(ctx context.Context, always bool) (asked bool, err error
 			return true, err
 		}
 		if hasMajority(info.Cluster, sent) {
-			s.mu.Lock()
-			s.confirmed = began
-			s.mu.Unlock()
+			s.noteMajority(began)
 			return true, nil
 		}
 		if err := pause(ctx, 20*time.Millisecond); err != nil {
 			return true, errors.Join(errNoMajority, err)
 		}
+	}
+}
+
+// noteMajority notes that the leader had a majority at some time after at.
+func (s *store) noteMajority(at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at.After(s.confirmed) {
+		s.confirmed = at
 	}
 }
 

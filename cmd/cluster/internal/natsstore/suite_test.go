@@ -2,6 +2,8 @@ package natsstore_test
 
 import (
 	"context"
+	"flag"
+	"os"
 	"testing"
 	"time"
 
@@ -11,18 +13,25 @@ import (
 	"github.com/candor-mcp/candor/cmd/cluster/internal/testing/natscluster"
 	"github.com/candor-mcp/candor/cmd/internal/fleet"
 	"github.com/candor-mcp/candor/cmd/internal/fleet/storetest"
+	"github.com/candor-mcp/candor/internal/testing/testbinary"
 )
 
+var allServers = flag.Bool("all", false, "run the suite on three servers too, which takes a minute")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	testbinary.Parallel(4) // the tests mostly wait for elections
+	os.Exit(m.Run())
+}
+
 func TestSuiteOneServer(t *testing.T) {
-	t.Parallel() // most of the time the disk works
 	runSuite(t, natscluster.Start(t, natscluster.Options{}))
 }
 
 func TestSuiteThreeServers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes more than ten seconds")
+	if !*allServers {
+		t.Skip("only with the flag -all")
 	}
-	t.Parallel()
 	runSuite(t, natscluster.Start(t, natscluster.Options{Servers: 3}))
 }
 

@@ -1,11 +1,13 @@
 package httpgate
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -13,8 +15,15 @@ import (
 
 	"github.com/candor-mcp/candor/cmd/internal/gateway"
 	"github.com/candor-mcp/candor/cmd/internal/testing/gatewaytest"
+	"github.com/candor-mcp/candor/internal/testing/testbinary"
 	"github.com/candor-mcp/candor/wire"
 )
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	testbinary.Parallel(8) // the tests that may run at the same time mostly wait
+	os.Exit(m.Run())
+}
 
 // testClock is a clock that tests advance.
 type testClock struct {
