@@ -27,7 +27,6 @@ func TestEverythingServerIsSeenThroughWrapAsItIs(t *testing.T) {
 	b := newBench(t)
 	for _, c := range clients {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
 			look := b.observer(t, c)
 			server := b.everything(t)
 			direct := look(t, slices.Concat([]string{"stdio"}, server)...)
