@@ -87,8 +87,8 @@ func (g *gateway) backlog(t *testing.T) int {
 // cluster are down both answer as before, and the store gets everything when it is back.
 func TestR17CallsGoOnWhileTheClusterIsAway(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("short mode: starts three servers and two commands")
+	if *rounds == 1 {
+		t.Skip("only with the flag -rounds: starts three servers and two commands")
 	}
 	cluster, store := newStore(t, natscluster.Options{Lazy: true})
 	upstream := newFailingServer(t)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -273,11 +274,13 @@ func (s *site) moved(command []string) (args []string) {
 	return args
 }
 
+var startAll = flag.Bool("all", false, "start the servers and commands of the compose file too")
+
 // TestComposeRecordsAFailure starts everything in the compose file, lets a call fail at the gateway, and finds it in the store, which
 // verifies. Then it runs the command of the shipper's unit against the same store.
 func TestComposeRecordsAFailure(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts three servers")
+	if !*startAll {
+		t.Skip("only with the flag -all: starts three servers and waits for their elections")
 	}
 	c := readCompose(t)
 	s := newSite(t)
