@@ -25,6 +25,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/candor-mcp/candor/internal/framing"
+	"github.com/candor-mcp/candor/internal/testing/testbinary"
 	"github.com/candor-mcp/candor/wire"
 )
 
@@ -32,6 +33,12 @@ import (
 var raceEnabled bool
 
 var fullLoad = flag.Bool("load", false, "run TestLoadMemory with the workloads of target P17")
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	testbinary.Parallel(6) // the tests that may run at the same time mostly wait
+	os.Exit(m.Run())
+}
 
 // Limits of the memory that a server may use while its clients send calls and do not read the answers, and the size of one answer.
 const (
@@ -175,6 +182,7 @@ func (s *loadServer) checkPeak(t *testing.T) {
 // TestLoadMemoryOfUnreadStdout pipelines calls and does not read answers until the memory of the server has stopped growing. Then
 // every call must be answered exactly once.
 func TestLoadMemoryOfUnreadStdout(t *testing.T) {
+	t.Parallel() // another process is measured, and mostly waited for
 	for tool, calls := range map[string]int{"read": loadSize(240, 4000), "fails": loadSize(3000, 15000), "huge": loadSize(0, 300)} {
 		if calls == 0 {
 			continue
@@ -218,6 +226,7 @@ func (s *loadServer) readAnswers(t *testing.T, calls int) {
 // TestLoadMemoryOfSlowHTTPReaders opens connections that send one call each and do not read. Then each must get an answer: the result,
 // or a refusal with a code.
 func TestLoadMemoryOfSlowHTTPReaders(t *testing.T) {
+	t.Parallel() // another process is measured, and mostly waited for
 	for tool, readers := range map[string]int{"read": loadSize(0, 600), "huge": loadSize(30, 60)} {
 		if readers > 0 {
 			t.Run(tool, func(t *testing.T) { checkSlowReaders(t, tool, readers) })
