@@ -312,6 +312,9 @@ func TestFalseReportDelaysOnlyUntilTheTrial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := conn.Flush(); err != nil { // the server has the subscription before the report
+		t.Fatal(err)
+	}
 	s.away.Store(true)
 	for i := range 3 {
 		a.call("session-1", fmt.Sprintf(`{"i":%d}`, i))
