@@ -99,11 +99,24 @@ type Durability struct {
 	// Quorum means that every acknowledged line survives the loss of any minority of at least three machines, power cuts included. It is true
 	// only if that was verified.
 	Quorum bool `json:"quorum"`
-	// Reason says in one sentence why Quorum is false, and Change what an operator has to change.
+	Gap
+}
+
+// Gap says why a store does not promise a quorum. The zero Gap means that it does.
+type Gap struct {
+	// Reason is one sentence, and Change is what an operator has to change.
 	Reason string `json:"reason,omitempty"`
 	Change string `json:"change,omitempty"`
 	// Unverified means that the reason may pass by itself: a machine did not answer, or is behind. Nothing was found that is wrong.
 	Unverified bool `json:"unverified,omitempty"`
+}
+
+// Wrong returns a gap that stays until an operator changes something.
+func Wrong(reason, change string) Gap { return Gap{Reason: reason, Change: change} }
+
+// Unverified returns a gap that may pass by itself.
+func Unverified(reason, change string) Gap {
+	return Gap{Reason: reason, Change: change, Unverified: true}
 }
 
 // SetupOptions configures a new store.

@@ -49,7 +49,7 @@ func (s *store) connect(ctx context.Context) error {
 }
 
 // dial connects to one of the servers. [nats.Connect] knows no context and waits for each server in turn, so it runs by itself: if ctx ends
-// first, nobody waits for it, and a connection that it makes later is closed.
+// first, dial returns, and a connection that is made later is closed.
 func dial(ctx context.Context, servers string, options ...nats.Option) (*nats.Conn, error) {
 	type result struct {
 		connection *nats.Conn

@@ -68,7 +68,7 @@ func requireClosed(t *testing.T, peer net.Conn) {
 		}
 		if strings.HasPrefix(line, "PING") {
 			if pings++; pings > 1 {
-				t.Fatal("the connection is used although nobody waits for it")
+				t.Fatal("the connection is used after dial has returned")
 			}
 			if _, err := fmt.Fprint(peer, "PONG\r\n"); err != nil {
 				t.Fatal(err)

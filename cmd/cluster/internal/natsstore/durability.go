@@ -1,6 +1,7 @@
 package natsstore
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -32,42 +33,25 @@ func (s *store) Durability(ctx context.Context) (fleet.Durability, error) {
 	}
 	d := fleet.Durability{Replicas: info.Config.Replicas/2 + 1}
 	synced := s.syncGap(ctx, info)
-	for _, g := range []gap{synced, replicaGap(info)} {
-		if g.reason != "" {
-			d.Reason, d.Change, d.Unverified = g.reason, g.change, g.unverified
-			break
-		}
-	}
-	d.Synced, d.Quorum = synced.reason == "", d.Reason == ""
+	d.Gap = cmp.Or(synced, replicaGap(info))
+	d.Synced, d.Quorum = synced.Reason == "", d.Reason == ""
 	return d, nil
 }
 
-// gap is a reason why there is no quorum, and what to change.
-type gap struct {
-	reason, change string
-	unverified     bool // it may pass by itself
-}
-
-// wrong is a gap that somebody has to close.
-func wrong(reason, change string) gap { return gap{reason, change, false} }
-
-// unknown is a gap that may close by itself.
-func unknown(reason, change string) gap { return gap{reason, change, true} }
-
 // replicaGap says which replicas of a stream are missing.
-func replicaGap(info *jetstream.StreamInfo) gap {
+func replicaGap(info *jetstream.StreamInfo) fleet.Gap {
 	if info.Config.Replicas < 3 {
-		return wrong(fmt.Sprintf("each line is on %d of at least 3 machines", info.Config.Replicas), "run three nats-server machines in a cluster, then candor fleet setup --replicas 3")
+		return fleet.Wrong(fmt.Sprintf("each line is on %d of at least 3 machines", info.Config.Replicas), "run three nats-server machines in a cluster, then candor fleet setup --replicas 3")
 	}
 	if info.Cluster == nil || info.Cluster.Leader == "" || len(info.Cluster.Replicas) != info.Config.Replicas-1 {
-		return unknown("the stream has no leader, or not all of its replicas are known", "check the servers of the cluster, and try again")
+		return fleet.Unverified("the stream has no leader, or not all of its replicas are known", "check the servers of the cluster, and try again")
 	}
 	for _, peer := range info.Cluster.Replicas {
 		if peer.Offline || !peer.Current {
-			return unknown(fmt.Sprintf("the replica on server %s is offline or behind", peer.Name), "start the server, wait until it has caught up, and try again")
+			return fleet.Unverified(fmt.Sprintf("the replica on server %s is offline or behind", peer.Name), "start the server, wait until it has caught up, and try again")
 		}
 	}
-	return gap{}
+	return fleet.Gap{}
 }
 
 // serverState is what a server says about itself.
@@ -81,26 +65,26 @@ type serverState struct {
 }
 
 // syncGap says why a power cut could lose lines, or which server could not be asked. What is wrong comes before what is not known.
-func (s *store) syncGap(ctx context.Context, info *jetstream.StreamInfo) gap {
+func (s *store) syncGap(ctx context.Context, info *jetstream.StreamInfo) fleet.Gap {
 	switch {
 	case info.Config.Storage != jetstream.FileStorage:
-		return wrong("the stream is kept in memory", "create the stream with file storage: candor fleet setup")
+		return fleet.Wrong("the stream is kept in memory", "create the stream with file storage: candor fleet setup")
 	case info.Config.PersistMode != jetstream.DefaultPersistMode:
-		return wrong("the stream has persist_mode async, so it acknowledges before it writes", "create the stream again with candor fleet setup")
+		return fleet.Wrong("the stream has persist_mode async, so it acknowledges before it writes", "create the stream again with candor fleet setup")
 	}
 	servers := holders(info)
 	states, err := s.serverStates(ctx, len(servers))
-	missing := gap{}
+	missing := fleet.Gap{}
 	if len(servers) == 0 {
-		missing = unknown("the stream has no leader", "check the servers of the cluster, and try again")
+		missing = fleet.Unverified("the stream has no leader", "check the servers of the cluster, and try again")
 	}
 	for _, name := range servers {
 		syncs, known := states[name]
 		switch {
 		case known && !syncs:
-			return wrong(fmt.Sprintf("server %s syncs its disk only from time to time, so a power cut can lose acknowledged lines", name),
+			return fleet.Wrong(fmt.Sprintf("server %s syncs its disk only from time to time, so a power cut can lose acknowledged lines", name),
 				"set sync_interval: always in the jetstream block of each nats-server, and restart the servers one by one")
-		case !known && missing.reason == "":
+		case !known && missing.Reason == "":
 			missing = s.unasked(name, err)
 		}
 	}
@@ -108,16 +92,16 @@ func (s *store) syncGap(ctx context.Context, info *jetstream.StreamInfo) gap {
 }
 
 // unasked is the gap of a server that could not be asked.
-func (s *store) unasked(server string, err error) gap {
+func (s *store) unasked(server string, err error) fleet.Gap {
 	if len(s.params.monitor) == 0 && s.params.sys == "" {
-		return unknown("it was not verified that the servers sync every message (no monitoring address and no system account)",
+		return fleet.Unverified("it was not verified that the servers sync every message (no monitoring address and no system account)",
 			"add monitor=http://HOST:8222,… with the monitoring addresses of all servers, or sys=FILE with the credentials of a user of the system account, to the URL of the store")
 	}
 	reason := fmt.Sprintf("it was not verified that server %s syncs every message", server)
 	if err != nil {
 		reason += ": " + err.Error()
 	}
-	return unknown(reason, "name the monitoring addresses of all servers in monitor=, or give sys= a user of the system account, and check that they answer")
+	return fleet.Unverified(reason, "name the monitoring addresses of all servers in monitor=, or give sys= a user of the system account, and check that they answer")
 }
 
 // holders returns the names of the servers that hold the stream.

@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,118 +50,97 @@ func (s *store) Durability(ctx context.Context) (fleet.Durability, error) {
 	return judge(primary, func() []server { return s.askStandbys(ctx) }), nil
 }
 
-// gap is a reason why there is no quorum.
-type gap struct {
-	reason, change string
-	unverified     bool // it may pass by itself
-}
-
-// wrong is a gap that somebody has to close.
-func wrong(reason, change string) gap { return gap{reason, change, false} }
-
-// unknown is a gap that may close by itself.
-func unknown(reason, change string) gap { return gap{reason, change, true} }
-
-func (g gap) in(d fleet.Durability) fleet.Durability {
-	d.Reason, d.Change, d.Unverified = g.reason, g.change, g.unverified
-	return d
-}
-
 // judge decides what the acknowledgement of a primary means.
 func judge(primary server, ask func() []server) fleet.Durability {
 	d := fleet.Durability{Replicas: 1}
-	if g := syncGap(primary, "the server"); g.reason != "" {
-		return g.in(d)
+	if d.Gap = syncGap(primary, "the server"); d.Reason != "" {
+		return d
 	}
 	d.Synced = true
 	rule, err := parseStandbyNames(primary.StandbyNames)
 	if err != nil {
-		return wrong("synchronous_standby_names cannot be checked: "+err.Error(), "Name every standby once, such as "+exampleNames).in(d)
+		d.Gap = fleet.Wrong("synchronous_standby_names cannot be checked: "+err.Error(), "Name every standby once, such as "+exampleNames)
+		return d
 	}
 	d.Replicas = 1 + rule.count
-	if g := ruleGap(rule); g.reason != "" {
-		return g.in(d)
+	if d.Gap = cmp.Or(ruleGap(rule), connectedGap(primary, rule)); d.Reason != "" {
+		return d
 	}
-	if g := connectedGap(primary, rule); g.reason != "" {
-		return g.in(d)
-	}
-	if g := standbyGap(primary, rule, ask()); g.reason != "" {
-		d.Synced = false
-		return g.in(d)
-	}
-	d.Quorum = true
+	d.Gap = standbyGap(primary, rule, ask())
+	d.Quorum = d.Reason == ""
+	d.Synced = d.Quorum
 	return d
 }
 
 const exampleNames = "synchronous_standby_names = 'ANY 1 (db2, db3)', where db2 and db3 are the cluster_name of the standbys."
 
 // syncGap returns why a power cut could lose lines on a machine.
-func syncGap(on server, name string) gap {
+func syncGap(on server, name string) fleet.Gap {
 	switch {
 	case !on.Fsync:
-		return wrong(name+" runs with fsync = off, so a power cut loses lines", "Set fsync = on in its postgresql.conf and reload it.")
+		return fleet.Wrong(name+" runs with fsync = off, so a power cut loses lines", "Set fsync = on in its postgresql.conf and reload it.")
 	case !on.FullPages:
-		return wrong(name+" runs with full_page_writes = off, so a power cut can damage lines", "Set full_page_writes = on in its postgresql.conf and reload it.")
+		return fleet.Wrong(name+" runs with full_page_writes = off, so a power cut can damage lines", "Set full_page_writes = on in its postgresql.conf and reload it.")
 	case !on.Permanent:
-		return wrong("a table of the store is unlogged, so a crash empties it", "As its owner, run ALTER TABLE candor.lines SET LOGGED, and the same for candor.chains.")
+		return fleet.Wrong("a table of the store is unlogged, so a crash empties it", "As its owner, run ALTER TABLE candor.lines SET LOGGED, and the same for candor.chains.")
 	}
-	return gap{}
+	return fleet.Gap{}
 }
 
 // ruleGap returns why a rule does not make a majority of at least three machines have each line. With n machines, of which one is the primary,
 // and count standbys that confirm, 1 + count machines have a line. If that is a majority, every other majority has one of them, and the one
 // with the most changes has all acknowledged lines.
-func ruleGap(rule standbyRule) gap {
+func ruleGap(rule standbyRule) fleet.Gap {
 	machines := 1 + len(rule.names)
 	switch {
 	case rule.count == 0:
-		return wrong("the server has no synchronous standbys, so each line is on one machine only", "Add two standbys, and set "+exampleNames)
+		return fleet.Wrong("the server has no synchronous standbys, so each line is on one machine only", "Add two standbys, and set "+exampleNames)
 	case machines < 3:
-		return wrong(fmt.Sprintf("there are only %d machines, of which none may fail", machines), "Add standbys until there are three machines, and set "+exampleNames)
+		return fleet.Wrong(fmt.Sprintf("there are only %d machines, of which none may fail", machines), "Add standbys until there are three machines, and set "+exampleNames)
 	case 2*(1+rule.count) <= machines:
-		return wrong(
+		return fleet.Wrong(
 			fmt.Sprintf("%d of %d machines have a line when it is acknowledged, which is not a majority", 1+rule.count, machines),
 			fmt.Sprintf("Set synchronous_standby_names = 'ANY %d (%s)'.", machines/2, strings.Join(rule.names, ", ")),
 		)
 	}
-	return gap{}
+	return fleet.Gap{}
 }
 
 // connectedGap compares the standbys that are connected with the rule. Two standbys with the same name could confirm a line in the place of two
 // machines.
-func connectedGap(primary server, rule standbyRule) gap {
+func connectedGap(primary server, rule standbyRule) fleet.Gap {
 	if !primary.Visible {
-		return wrong("the names of the connected standbys cannot be read", "As a superuser, run GRANT pg_read_all_stats TO candor_owner.")
+		return fleet.Wrong("the names of the connected standbys cannot be read", "As a superuser, run GRANT pg_read_all_stats TO candor_owner.")
 	}
 	connected := rule.matching(primary.Standbys)
 	slices.Sort(connected)
 	if unique := slices.Compact(slices.Clone(connected)); len(unique) < len(connected) {
-		return wrong("several connected standbys have the same name, so they could confirm a line in each other's place", "Give each standby a cluster_name of its own.")
+		return fleet.Wrong("several connected standbys have the same name, so they could confirm a line in each other's place", "Give each standby a cluster_name of its own.")
 	}
 	if len(connected) < rule.count {
-		return unknown(
+		return fleet.Unverified(
 			fmt.Sprintf("%d synchronous standbys are connected, and %d have to confirm each line", len(connected), rule.count),
 			"Start the standbys that are missing.",
 		)
 	}
-	return gap{}
+	return fleet.Gap{}
 }
 
 // standbyGap returns why a connected standby may not have a line on its disk when it confirms it. What is wrong comes before what is not known.
-func standbyGap(primary server, rule standbyRule, standbys []server) gap {
-	missing := gap{}
+func standbyGap(primary server, rule standbyRule, standbys []server) fleet.Gap {
+	missing := fleet.Gap{}
 	for _, name := range rule.matching(primary.Standbys) {
 		i := slices.IndexFunc(standbys, func(b server) bool {
 			return strings.EqualFold(b.Name, name) && b.Recovering && b.System == primary.System
 		})
 		if i < 0 {
-			missing = unknown(
+			missing = fleet.Unverified(
 				fmt.Sprintf("standby %q could not be asked whether it syncs", name),
 				"Name all machines in the URL, such as postgres://db1,db2,db3/candor, let the role connect to the standbys, and set cluster_name on each to its name in synchronous_standby_names.",
 			)
 			continue
 		}
-		if g := syncGap(standbys[i], fmt.Sprintf("standby %q", name)); g.reason != "" {
+		if g := syncGap(standbys[i], fmt.Sprintf("standby %q", name)); g.Reason != "" {
 			return g
 		}
 	}

@@ -200,8 +200,8 @@ func (s *Store) Close() error {
 // Durability implements [fleet.Store].
 func (s *Store) Durability(context.Context) (fleet.Durability, error) {
 	return fleet.Durability{
-		Replicas: 1, Synced: true, Reason: "a folder is one copy on one disk",
-		Change: "use a cluster of at least three machines, such as nats://, or acknowledge with ack=local",
+		Replicas: 1, Synced: true,
+		Gap: fleet.Wrong("a folder is one copy on one disk", "use a cluster of at least three machines, such as nats://, or acknowledge with ack=local"),
 	}, nil
 }
 

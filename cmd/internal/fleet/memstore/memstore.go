@@ -164,7 +164,7 @@ func (s *Store) Remove(_ context.Context, chain fleet.Chain, through uint64) err
 
 // Durability implements [fleet.Store]: nothing in memory is durable.
 func (s *Store) Durability(context.Context) (fleet.Durability, error) {
-	return fleet.Durability{Replicas: 1, Reason: "the store is in memory", Change: "use another engine"}, nil
+	return fleet.Durability{Replicas: 1, Gap: fleet.Wrong("the store is in memory", "use another engine")}, nil
 }
 
 // Setup implements [fleet.Store] and remembers the options.

@@ -216,22 +216,8 @@ func TestLocalRecoversItsOwnChainsWithoutTheStore(t *testing.T) {
 
 func TestADamagedLineIsNotShipped(t *testing.T) {
 	t.Parallel()
-	dir, store := t.TempDir(), newStore()
-	l, err := ledger.Open(dir, ledger.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var chain string
-	for range 10 {
-		receipt, err := l.Append(t.Context(), ledger.Entry{Kind: ledger.KindSuccess, Tool: "t"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		chain = receipt.Chain
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	store := newStore()
+	dir, chain := written(t, 10)
 	file := filepath.Join(dir, chain, "audit-log.jsonl")
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -225,7 +225,7 @@ func TestBothRefusesEntriesThatTheStoreDoesNotConfirm(t *testing.T) {
 
 func TestModesDemandDurability(t *testing.T) {
 	t.Parallel()
-	lazy := fleet.Durability{Replicas: 3, Reason: "its machines sync every two minutes", Change: "set sync_interval to always"}
+	lazy := fleet.Durability{Replicas: 3, Gap: fleet.Wrong("its machines sync every two minutes", "set sync_interval to always")}
 	for query, want := range map[string]string{
 		"ack=local":  "",
 		"ack=both":   "synced each entry to disk",
@@ -247,8 +247,8 @@ func TestModesDemandDurability(t *testing.T) {
 func TestEntriesAreRefusedWhileTheStorePromisesLess(t *testing.T) {
 	t.Parallel()
 	safe := fleet.Durability{Replicas: 3, Synced: true, Quorum: true}
-	lazy := fleet.Durability{Replicas: 3, Reason: "server b syncs only from time to time", Change: "set sync_interval to always"}
-	silent := fleet.Durability{Replicas: 3, Reason: "server b did not answer", Unverified: true}
+	lazy := fleet.Durability{Replicas: 3, Gap: fleet.Wrong("server b syncs only from time to time", "set sync_interval to always")}
+	silent := fleet.Durability{Replicas: 3, Gap: fleet.Unverified("server b did not answer", "")}
 	for _, query := range []string{"ack=both", "ack=quorum"} {
 		store := newStore()
 		log := &logged{}
@@ -270,7 +270,7 @@ func TestEntriesAreRefusedWhileTheStorePromisesLess(t *testing.T) {
 		}
 		store.promise(t, silent)
 		if _, err := r.ledger.Append(t.Context(), ledger.Entry{Kind: ledger.KindSuccess}); err == nil {
-			t.Errorf("%s: an entry was accepted though nobody verified that the store promises enough again", query)
+			t.Errorf("%s: an entry was accepted before the store was verified to promise enough again", query)
 		}
 
 		store.promise(t, safe)

@@ -174,7 +174,7 @@ func (c *connection) Remove(ctx context.Context, chain fleet.Chain, through uint
 }
 
 func (c *connection) Durability(context.Context) (fleet.Durability, error) {
-	return fleet.Durability{Reason: "it is memory", Change: "use an engine"}, nil
+	return fleet.Durability{Gap: fleet.Wrong("it is memory", "use an engine")}, nil
 }
 
 func (c *connection) Setup(context.Context, fleet.SetupOptions) error { return nil }
